@@ -30,6 +30,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
     TABLES,
+    ArchiveRow,
     DeadLetter,
     EdgeRow,
     GoneRow,
@@ -69,7 +70,7 @@ _NEWER = (
 
 ReadT = TypeVar("ReadT")
 Given = ParamSpec("Given")
-RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow, ConflictRow)
+RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow, ConflictRow, ArchiveRow)
 
 
 def _reads(

@@ -34,7 +34,11 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
+    from memtape.state.views.ages import Age
     from memtape.state.views.proposals import Proposal
+    from memtape.tools.ask.aging import Aging
+    from memtape.tools.ask.archived import ArchiveList, OnRead
+    from memtape.tools.ask.archiving import ArchivedNow, Archiving, Why
     from memtape.tools.ask.asking import Asking, Found
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
+    from memtape.tools.ask.projects import Projects
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Result
@@ -131,6 +136,19 @@ class Client(Writer):
         from memtape.tools.ask.deciding import Deciding
 
         return Deciding(self, self._ids, lambda: self.reader)
+
+    @property
+    def _archiving(self) -> Archiving:
+        from memtape.tools.ask.archiving import Archiving
+
+        return Archiving(self, self._ids)
+
+    @property
+    def projects(self) -> Projects:
+        """The projects of the home, and what may be said of the scope as a whole."""
+        from memtape.tools.ask.projects import Projects
+
+        return Projects(self, lambda: self.reader)
 
     def search(
         self,
@@ -306,6 +324,48 @@ class Client(Writer):
     def unpin(self, id: str) -> list[str]:
         """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
         return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
+
+    def archive(self, ids: Sequence[str], *, reason: str | None = None) -> ArchivedNow:
+        """Archive memories and turns, each with all captures that are it; return what was done and what stood so.
+
+        Raises `NotFound`, and `MemtapeError` where one of them is pinned or hidden: then none is archived.
+        """
+        return self._archiving.archive(ids, reason)
+
+    def unarchive(
+        self, ids: Sequence[str] = (), *, all_of: Why | None = None, reason: str | None = None
+    ) -> ArchivedNow:
+        """Bring back memories and turns, purged ones too, or all of the scope that were archived for a reason.
+
+        Raises `NotFound`, and `MemtapeError` for what is archived with its project: `projects.resume` brings it back.
+        """
+        return self._archiving.unarchive(ids, all_of, reason)
+
+    def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
+        """Return what of the scope and of `global` is archived, or of that what has left the views, the latest first.
+
+        `on_read` is told how many texts were read so far.
+        """
+        from memtape.tools.ask.archived import archived_of
+
+        return self.reader.read(
+            lambda views: archived_of(views, self.log, self.scope, limit, purged=purged, on_read=on_read), self.scope
+        )
+
+    def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
+        """Return how the scope has aged, and with `dry_run` what the next pass would do, or one at a time (us).
+
+        It folds the log up to its end, and appends nothing. Raises `MemtapeError` for a time that has passed.
+        """
+        from memtape.tools.ask.aging import aging_of
+
+        return aging_of(self.home, self.log, self.scope, now_us(), dry_run=dry_run, at=at)
+
+    def age(self, id: str) -> Age:
+        """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
+        from memtape.tools.ask.aging import age_of_id
+
+        return age_of_id(self.home, self.log, self._ids, id, now_us())
 
     def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
         """Say that a memory holds, whatever rules say, or with `undo` take back what was said of it.

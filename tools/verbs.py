@@ -111,6 +111,25 @@ class UnfoldArguments(Arguments, frozen=True):
     only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
 
 
+class ArchiveArguments(Arguments, frozen=True):
+    ids: Annotated[tuple[Id, ...], Meta(description="The ids of memories or turns.", min_length=1, max_length=100)]
+    reason: Reason = None
+
+
+class UnarchiveArguments(Arguments, frozen=True):
+    ids: Annotated[tuple[Id, ...], Meta(description="The ids, as list_archived has them.", max_length=100)] = ()
+    all_of: Annotated[
+        Literal["age", "asked"] | None,
+        Meta(description="All that was archived by age, or since somebody asked, instead of ids.", extra=RARE),
+    ] = None
+    reason: Reason = None
+
+
+class ArchivedArguments(Arguments, frozen=True):
+    purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False
+    limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 20
+
+
 class HoldsArguments(Arguments, frozen=True):
     id: Id
     undo: Annotated[bool, Meta(description="Take back what was said of it: the texts decide again.")] = False
@@ -381,6 +400,38 @@ VERBS: dict[str, Verb] = {
         Decision("End the pins on a memory or turn.", "Unpinned"),
         in_memory=True,
     ),
+    "archive": Verb(
+        "archiving.archive",
+        "archive",
+        ArchiveArguments,
+        Offer(
+            "archive_memory",
+            "Archive memories",
+            "Put memories out of the way that are done with. unarchive_memory undoes it.",
+            "hides",
+            common=False,
+        ),
+    ),
+    "unarchive": Verb(
+        "archiving.unarchive",
+        "unarchive",
+        UnarchiveArguments,
+        Offer(
+            "unarchive_memory",
+            "Bring back from the archive",
+            "Bring back memories that were archived.",
+            "shows",
+            common=False,
+        ),
+    ),
+    "archived": Verb(
+        "archiving.archived",
+        "archived",
+        ArchivedArguments,
+        Offer("list_archived", "List the archive", "What is archived, since when and why.", "reads", common=False),
+    ),
+    "lifecycle": Verb("lifecycle.lifecycle", "lifecycle"),
+    "project": Verb("projects.project"),
     "unfold": Verb(
         "deciding.unfold",
         "unfold",

@@ -189,6 +189,11 @@ class Home:
         return self.path / "model-use.json"
 
     @property
+    def commits_path(self) -> Path:
+        """Which repositories were asked for their last commit."""
+        return self.path / "commits.json"
+
+    @property
     def known_ids(self) -> Path:
         """Which ids a log on Kafka holds, up to an offset; it only saves time."""
         return self.path / "known-ids"

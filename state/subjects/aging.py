@@ -73,7 +73,7 @@ def run(state: Lifecycle, context: Context[Others]) -> list[Change]:
     """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
     if not context.settings.lifecycle:
         return []
-    changes = _age_project(state, context)
+    changes = age_project(state, context)
     for move in moves(state, context):
         changes += _apply(state, move, context)
     return changes
@@ -87,7 +87,7 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
         units = _still_due(state, group, context)
-        least = _least(state, group, context.scope)
+        least = least_of(state, group, context.scope)
         taken = units[:left] if len(units) >= least and left >= least else []
         rest = units[len(taken) :]
         state.ready[group] = dict.fromkeys(rest)
@@ -114,7 +114,7 @@ def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | Non
     archiving, living = state.archived.get(unit), living_of(of, unit)
     if archiving is not None:
         return _purge_step(state, unit, settings)
-    if not living or not kind_of(of, unit) or _is_pinned(of, unit):
+    if not living or not kind_of(of, unit) or is_pinned(of, unit):
         return None
     said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
     if tier == LONG:
@@ -182,7 +182,7 @@ def _said_at(of: Others, unit: int) -> int:
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
-def _least(state: Lifecycle, group: Group, scope: str) -> int:
+def least_of(state: Lifecycle, group: Group, scope: str) -> int:
     """Return how many units a group needs to move: what has a summary already takes in any that come later."""
     if group.level > LONG or summary_of(scope, group).id in state.summaries:
         return 1
@@ -217,7 +217,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
     return changes
 
 
-def _age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
+def age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
     """Let a project be dormant in which nobody has worked for long, and leave the views where it was so for longer."""
     project, settings, now = state.project, context.settings, context.clock
     if context.scope == GLOBAL or project.state == "finished":
@@ -264,7 +264,7 @@ def _kept(unit: int, of: Others) -> Kept | None:
         accesses=accesses,
         importance=importance_of(given, of.captures.body(spoken).text),
         has_media=any(body.media for body in bodies),
-        is_pinned=_is_pinned(of, unit),
+        is_pinned=is_pinned(of, unit),
     )
 
 
@@ -280,7 +280,7 @@ def _is_recalled(of: Others, unit: int) -> bool:
     return any(use is not None and (use.recalled or use.used) for use in uses)
 
 
-def _is_pinned(of: Others, unit: int) -> bool:
+def is_pinned(of: Others, unit: int) -> bool:
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 

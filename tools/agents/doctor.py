@@ -36,11 +36,12 @@ from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.leftovers import qwen_home
 from memtape.tools.agents.own_files import own_file
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, opencode_words, started_by
-from memtape.tools.ask.telling import held
+from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.profiles import chosen, keeps_nothing
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.keep.lifecycle_settings import lifecycle_settings
 
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
@@ -137,6 +138,16 @@ def _views(subject: str, home: Home) -> Finding:
         return Finding(subject, "bad", unread, "`memtape status`.")
     if state.lag > MUCH_LAG and state.projector_pid is None:
         return Finding(subject, "to do", seen, "`memtape run --once` folds them.")
+    return Finding(subject, "good", seen)
+
+
+def _aging(subject: str, home: Home) -> Finding:
+    with Client(home.path) as client:
+        lives = client.status().lives
+        is_on = bool(lifecycle_settings(client.log)["lifecycle"])
+    seen = f"{lives_told(lives.values())}." if lives else "Nothing has aged yet."
+    if not is_on:
+        return Finding(subject, "to do", f"{seen} It is switched off.", "`memtape lifecycle --set lifecycle=true`.")
     return Finding(subject, "good", seen)
 
 
@@ -294,6 +305,7 @@ LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "capture and search": _round_trip,
     "log": _log,
     "views": _views,
+    "aging": _aging,
     "embedder": _embedder,
     "model": _model,
     "MCP server": _server,

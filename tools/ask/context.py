@@ -116,7 +116,13 @@ def context_of(
         items = [item for item in items if item.at > since and item.id not in own]
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:
+        life = retriever.life(scope)
         waits = []
+        if life.state == "finished":
+            waits.append(
+                f"This project is finished since {format_day(life.since)}, and what was said before is archived: "
+                "`memtape project resume` brings it back."
+            )
         if pending := sum(waiting(found.opened) for found, _ in read):
             waits.append(f"{many(pending, 'conflict waits', 'conflicts wait')} for the user: memtape conflicts")
         if rules := len(proposals_waiting(retriever, known)):

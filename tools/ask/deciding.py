@@ -206,22 +206,10 @@ class Deciding:
         return found[0]
 
     def _state(self, name: str) -> Scope | None:
-        """Return the state of a scope at the end of the log."""
-        log, partition = self._writer.log, partition_of(name, self._writer.log.partitions)
-        return state_at(log, self._writer.home.current(), partition, log.ends()[partition]).scopes.get(name)
+        return state_of(self._writer, name)
 
     def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
-        """Return a whole id, and the state at the end of the log of the scope that it stands in, of those read here."""
-        log = self._writer.log
-        for name in scopes_read(scope):
-            partition = partition_of(name, log.partitions)
-            if id in erasures_of(log.erased(partition)).named.get(name, {}):
-                raise erased_for_good(id)
-            if log.known(name, [id]):
-                state = self._state(name)
-                if state is not None and state.captures.get(id) is not None:
-                    return id, state
-        raise nowhere(scope, id)
+        return folded(self._writer, scope, id, self._state)
 
     def use(self, given: Sequence[str], recall: str | None) -> Receipt:
         """Append that recalled ids shaped an answer, where they stand, and return the receipt, as `Client.use` says."""
@@ -242,6 +230,28 @@ class Deciding:
     def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
         self._writer.append(type, make_body(named), scope.name)
         return list(named)
+
+
+def state_of(writer: Writer, name: str) -> Scope | None:
+    """Return the state of a scope at the end of the log."""
+    log, partition = writer.log, partition_of(name, writer.log.partitions)
+    return state_at(log, writer.home.current(), partition, log.ends()[partition]).scopes.get(name)
+
+
+def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:
+    """Return a whole id, and the state of the scope that it stands in, of those read in a scope. Raises `NotFound`.
+
+    `state` gives the state of a scope at the end of the log.
+    """
+    log = writer.log
+    for name in scopes_read(scope):
+        if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
+            raise erased_for_good(id)
+        if log.known(name, [id]):
+            found = state(name)
+            if found is not None and found.captures.get(id) is not None:
+                return id, found
+    raise nowhere(scope, id)
 
 
 def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:

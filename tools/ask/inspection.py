@@ -14,6 +14,7 @@ from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     Counters,
     DeadLetter,
+    LifeMark,
     MemberRow,
     MemoryRow,
     PassMark,
@@ -147,7 +148,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `left_out` counts what hooks were told and did not store, by reason.
     `paused` are the pauses that last now, in which nothing is stored.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
-    may be asked in a day at most, of which tokens are no part.
+    may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
     """
 
     home: str
@@ -179,6 +180,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     model_budget: Use
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
+    lives: dict[str, LifeMark] = {}
 
 
 def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
@@ -293,6 +295,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
     scopes: dict[str, Counter[str]] = {}
     waiting: dict[str, int] = {}
     passes: dict[str, PassMark] = {}
+    lives: dict[str, LifeMark] = {}
     hidden: list[str] = []
     dead_letters: list[DeadLetter] = []
     for number, mark in marks.items():
@@ -300,6 +303,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
             continue
         _add(counters, mark.counters)
         passes |= mark.passes
+        lives |= mark.lives
         shard = retriever.shard(number)
         for scope, opened in shard.indexes().items():
             if counts := +opened.counts():
@@ -353,6 +357,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
             number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
             for number, end in enumerate(ends)
         },
+        lives=dict(sorted(lives.items())),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from memtape.schemas.events import PEOPLE, UNKNOWN, Captured, Decided, Event, Origin
 from memtape.schemas.patterns import lazy
+from memtape.schemas.rows import LifeMark
 from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.schemas.visible import many, one_line
 
@@ -56,6 +57,19 @@ def redacted(counts: Mapping[str, int]) -> str:
 def held(memories: int, turns: int) -> str:
     """Return how much there is: `2 memories, 1 turn`."""
     return f"{many(memories, 'memory', 'memories')}, {many(turns, 'turn')}"
+
+
+def lives_told(lives: Iterable[LifeMark]) -> str:
+    """Return how far texts have aged, of some scopes together, in one line."""
+    marks = list(lives)
+    mid, long, archived, purged, made = (
+        sum(getattr(mark, name) for mark in marks) for name in ("mid", "long", "archived", "purged", "summaries")
+    )
+    counts = [f"{mid:,} mid", f"{long:,} long", f"{archived:,} archived" + (f" ({purged:,} purged)" if purged else "")]
+    counts.append(many(made, "summary", "summaries"))
+    states = Counter(mark.state for mark in marks if mark.state != "active")
+    counts += [f"{many(count, 'project')} {state}" for state, count in sorted(states.items())]
+    return ", ".join(counts)
 
 
 def confirmed(count: int, last_at: int) -> str:

@@ -205,6 +205,13 @@ def once_elsewhere(folder: Path, home: Home) -> list[str]:
     return [str(path) for path in sorted(found, key=lambda path: (path.name != place.name, path))]
 
 
+def folders_known(home: Home) -> dict[str, str]:
+    """Return the folder of each scope of which this machine knows one: a repository, or a folder outside git."""
+    pinned = repositories.read(home)["pinned"]
+    within = {scope: str(Path(it).parent if Path(it).name == ".git" else it) for it, scope in pinned.items()}
+    return {scope: folder for folder, scope in _folders(home).items()} | within
+
+
 def _paths(once: str) -> tuple[str, str]:
     """Return the paths under which a folder that somebody names may be kept."""
     return os.path.abspath(once), str(Path(once).resolve())

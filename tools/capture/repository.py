@@ -14,6 +14,7 @@ from typing import Any
 import tomllib
 
 from memtape.schemas.events import REPOSITORY_TAG
+from memtape.schemas.times import US_PER_S
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.project import git
@@ -44,6 +45,15 @@ def repository_lines(folder: Path) -> list[Line]:
         for tag, text in found
         if text
     ]
+
+
+def last_commit(folder: str) -> int | None:
+    """Return when somebody last committed to any branch of a repository, in microseconds; None where nobody did.
+
+    `folder` is any in it, that of git itself too.
+    """
+    said = git(Path(folder), "log", "-1", "--branches", "--format=%ct")
+    return int(said) * US_PER_S if said and said.isdecimal() else None
 
 
 def _commits(top: Path) -> str:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
@@ -15,14 +16,14 @@ from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import PassMark, SummaryRow
+from memtape.schemas.rows import PassMark, SummaryRow, project_told
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
-from memtape.tools.ask.telling import confirmed, held, other_wordings, said_of, when_of
+from memtape.tools.ask.telling import confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
@@ -173,22 +174,24 @@ def why(
     id: str,
     as_json: bool,
 ) -> None:
-    """Show every event behind a memory: captures, echoes, and what hid or restored it.
+    """Show every event behind a memory, with what hid or restored it, and how it has aged: its tier and retention.
 
     \b
     Example:
       memtape why 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    explanation = client.why(id)
+    from memtape.tools.commands.aging import age_lines, why_of
+
+    explanation, age = why_of(client, id)
     if as_json:
-        print_json(explanation)
+        print_json({**msgspec.structs.asdict(explanation), "age": age})
         return
     say(f"Memory {explanation.id} in {explanation.scope}")
     if explanation.revises:
         say(f"revises {explanation.revises}")
     for behind in explanation.events:
         say(_behind(behind))
-    for line in _hidden(client.show(id)):
+    for line in (*_hidden(client.show(id)), *(() if age is None else age_lines(age))):
         say(line)
 
 
@@ -467,6 +470,8 @@ def _status(state: Status) -> list[str]:
         *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]
+    if state.lives:
+        lines.append(f"aging         {lives_told(state.lives.values())}")
     if state.hook_server_pid:
         lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
     if state.flushes:
@@ -489,6 +494,8 @@ def _status(state: Status) -> list[str]:
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""
         lines.append(f"  {scope}: {held(count.memories, count.turns)}{hidden}")
+        if (life := state.lives.get(scope)) and (told := project_told(life)):
+            lines.append(f"    {told}")
         if count.conflicts:
             waiting = many(count.conflicts, "conflict waits", "conflicts wait")
             lines.append(f"    {waiting} for you: memtape conflicts --scope {scope}")

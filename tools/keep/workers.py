@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock
+from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
@@ -19,11 +20,15 @@ from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.sinks.home.asked_windows import AskedWindows
+from memtape.sinks.home.commit_marks import CommitMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
+from memtape.tools.capture import repositories
+from memtape.tools.capture.pausing import silence_of
+from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
@@ -86,10 +91,21 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     )  # fmt: skip
 
 
+def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
+    def folders() -> dict[str, str]:
+        return {scope: folder for folder, scope in repositories.read(home)["pinned"].items()}
+
+    def is_silent(scope: str) -> bool:
+        return silence_of(home.path, lambda: scope) is not None
+
+    return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, is_silent, now_us, on_note)
+
+
 WORKERS: dict[str, WorkerKind] = {
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
+    "commits": WorkerKind(_commits, once="after"),
     "distill": WorkerKind(_distillation, once="after"),
     "summarise": WorkerKind(_summaries, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),

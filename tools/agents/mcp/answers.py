@@ -11,19 +11,20 @@ from collections.abc import Iterable, Sequence
 from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.events import Captured, Origin
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import SummaryRow
+from memtape.schemas.rows import SummaryRow, project_told
 from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import format_time
+from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
 from memtape.tools.ask.aged import Source
+from memtape.tools.ask.archived import ArchivedText, ArchiveList
 from memtape.tools.ask.conflicts import Conflict, ConflictList, Told
 from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
 from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer
-from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, other_wordings, said_of, when_of
+from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.pausing import silence_by
 from memtape.tools.capture.profiles import PROFILES
@@ -186,6 +187,25 @@ def conflicts(found: ConflictList) -> str:
     return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(pieces)), "\n".join(tail)])
 
 
+def archived(found: ArchiveList) -> str:
+    """Return what is archived in a project, as many as fit. Other projects are not named."""
+    own = found.projects.get(found.scope)
+    tail = [project_told(own)] if own is not None else []
+    if not found.archived:
+        return "\n\n".join([f"Nothing of {found.scope} is archived by itself.", *tail])
+    pieces, left = _fitting(map(_archived, found.archived))
+    counts = ", ".join(f"{count:,} by {why}" for why, count in found.counts.items())
+    tail += ["More did not fit; ask with a smaller limit."] if left else []
+    tail.append("unarchive_memory brings one back, and so does using it.")
+    return "\n\n".join([f"Archived: {counts}. {DATA_NOT_ORDERS}", wrap("\n\n".join(pieces)), "\n".join(tail)])
+
+
+def _archived(it: ArchivedText) -> str:
+    hidden = " · forgotten too" if it.hidden else ""
+    head = f"`{it.id}` · {it.kind} · archived {format_day(it.archived_at)} by {it.why}{hidden}"
+    return f"{head}\n{quoted(one_line(it.text, WORDING_CHARS))}"
+
+
 def _conflict(number: int, conflict: Conflict) -> str:
     state = conflict.status if conflict.kept is None else f"{conflict.status}, {conflict.kept} is kept"
     head = f"{number}. `{conflict.id}` · {state} · {conflict.severity} · {TOLD_WHY[conflict.why]}"
@@ -212,6 +232,9 @@ def status(state: Status, scope: str) -> str:
         if count is not None and count.conflicts:
             waiting = many(count.conflicts, "conflict waits", "conflicts wait")
             lines.append(f"- {waiting} in {name} for the user to settle; list_conflicts shows them")
+    if (life := state.lives.get(scope)) is not None:
+        lines.append(f"- {lives_told([life])}")
+        lines += [f"- {told}"] if (told := project_told(life)) else []
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
     lines += [f"- {told}"] if (told := PROFILES[state.profile].told) else []
     lines += [f"- {silence_by(it).told}" for it in state.paused if it.concerns(scope)]

@@ -171,6 +171,29 @@ def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
     return conflicts(client.conflicts(settled=asked.settled))
 
 
+def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
+    """Archive memories of the project."""
+    done = client.archive(asked.ids, reason=asked.reason)
+    named = ", ".join(f"`{it.id}`" for it in done.done)
+    already = f" Archived before: {len(done.already)}." if done.already else ""
+    return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
+
+
+def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> str:
+    """Bring memories of the project back."""
+    done = client.unarchive(asked.ids, all_of=asked.all_of, reason=asked.reason)
+    already = f" Not archived: {len(done.already)}." if done.already else ""
+    return f"Brought back {len(done.done)}.{already}"
+
+
+def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
+    """List what is archived in the project."""
+    from memtape.tools.agents.mcp.answers import archived
+
+    found = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged)
+    return _at_most(asked.limit, MAX_RESULTS, "texts") + archived(found)
+
+
 def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
     """Count what the project and `global` hold."""
     from memtape.tools.agents.mcp.answers import status
@@ -207,6 +230,9 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str | Answered], type[verbs.Argume
     "timeline": (timeline, verbs.TimelineArguments),
     "update": (update_memory, verbs.UpdateArguments),
     "used": (mark_used, verbs.UsedArguments),
+    "archive": (archive_memory, verbs.ArchiveArguments),
+    "unarchive": (unarchive_memory, verbs.UnarchiveArguments),
+    "archived": (list_archived, verbs.ArchivedArguments),
     "conflicts": (list_conflicts, verbs.ConflictsArguments),
     "status": (memory_status, verbs.StatusArguments),
 }

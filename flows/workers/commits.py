@@ -1,0 +1,111 @@
+"""The worker that sees whether somebody works in a repository: the time of its last commit -> one `scope_changed`.
+
+So a project in which people commit is not dormant, though no agent says anything there. An event's id follows from the
+time of the commit, so that two workers, or one that was killed, add nothing twice. How a repository is asked, and
+which there are, is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.events import EVENT_TYPES, Actor, Event, ScopeChanged
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import DAY_US, HOUR_US
+
+Mark = tuple[int, int]
+"""When the repository of a scope was asked last, and the time of a commit that was put on the log; microseconds."""
+UNASKED: Mark = (0, 0)
+LOOK_US = HOUR_US
+"""How often it is looked whether a repository is to be asked, which is once a day."""
+ASK_US = DAY_US
+MOVED_US = DAY_US
+"""A later commit is told where it is later by more than this: a project is dormant by days."""
+ACTOR = Actor(name="memtape", origin="tool")
+
+
+class Marks(Protocol):
+    """Keeps which repository was asked when."""
+
+    def read(self) -> dict[str, Mark]:
+        """Return the marks by scope."""
+
+    def write(self, marks: dict[str, Mark]) -> None:
+        """Keep marks."""
+
+
+class Commits(Worker):
+    """Asks the repositories of scopes. `folders` gives a folder of each that is known here, and `last_commit` a time.
+
+    `is_silent` says of a scope whether nothing may be stored of it now.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        marks: Marks,
+        folders: Callable[[], Mapping[str, str]],
+        last_commit: Callable[[str], int | None],
+        is_silent: Callable[[str], bool],
+        now_us: Callable[[], int],
+        on_note: OnNote,
+    ) -> None:
+        super().__init__(on_note)
+        self._log = log
+        self._marks = marks
+        self._folders = folders
+        self._last_commit = last_commit
+        self._is_silent = is_silent
+        self._now_us = now_us
+        self._look_at = 0
+
+    def catch_up(self) -> None:
+        """Ask each repository that was not asked for a day, and tell what is new; `done` counts what was told."""
+        now = self._now_us()
+        if now < self._look_at:
+            return
+        self._look_at = now + LOOK_US
+        folders = self._folders()
+        if not folders:
+            return
+        marks = self._marks.read()
+        due = [scope for scope in folders if not now - ASK_US < marks.get(scope, UNASKED)[0] <= now]
+        for scope in due:
+            if not self.stopping.is_set() and not self._is_silent(scope) and self._is_on_log(scope):
+                _, before = marks.get(scope, UNASKED)
+                marks[scope] = now, self._say(scope, folders[scope], before, now)
+                self._marks.write({name: mark for name, mark in marks.items() if name in folders})
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return f"Repositories could not be asked for their last commits: {error}. It is tried again."
+
+    def _say(self, scope: str, folder: str, before: int, now: int) -> int:
+        """Put on the log when somebody last committed, where that is news, and return what the log has then."""
+        at = self._last_commit(folder)
+        if at is None or not before + MOVED_US < at <= now:
+            return before
+        event = Event(
+            actor=ACTOR,
+            at=now,
+            body=ScopeChanged(git_at=at, name=None, state=None),
+            id=derived_id("scope_changed", scope, None, f"git:{at}"),
+            refs=(),
+            scope=scope,
+            sent=now,
+            session=None,
+            type="scope_changed",
+            v=EVENT_TYPES["scope_changed"].version,
+        )
+        if not self._log.known(scope, [event.id]):
+            self._log.append([event])
+            self.done, self.changed = self.done + 1, True
+        return at
+
+    def _is_on_log(self, scope: str) -> bool:
+        """Whether anything was ever said in a scope: else it is no project yet."""
+        return bool(self._log.read(partition_of(scope, self._log.partitions), 0, 1, scope=scope))

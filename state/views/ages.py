@@ -1,0 +1,263 @@
+"""How the texts of a scope have aged, why each stays where it is, and what the next pass would move. Nothing changes.
+
+What ages, and the rules of a pass, are in `state/subjects/lifecycle.py` and `aging.py`. How people are told is in
+`tools`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from memtape.schemas.rows import Counters, Tier
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
+from memtape.state.core.context import Context
+from memtape.state.core.scope import Scope
+from memtape.state.lifecycle.retention import Retention
+from memtape.state.subjects import aging, lifecycle
+from memtape.state.subjects.aging import ARCHIVE, PURGE, Step, is_pinned, least_of, retention_of, step_of
+from memtape.state.subjects.lifecycle import LONG, MID, Group, Lifecycle, kind_of, living_of, window_end
+
+Place = Literal["mid", "long", "archived", "purged"]
+"""Where a pass moves a unit."""
+PLACES: dict[int, Place] = {MID: "mid", LONG: "long", ARCHIVE: "archived", PURGE: "purged"}
+"""The same by the level of a group."""
+Stays = Literal[
+    "too young",
+    "worth keeping",
+    "used",
+    "group too small",
+    "no room",
+    "switched off",
+    "archived",
+    "purged",
+    "pinned",
+    "hidden",
+    "does not age",
+]
+"""Why a unit does not move in a pass: `worth keeping` is retention above the limit, `used` what was recalled or used
+since and so is never archived by age, `no room` what is beyond `MOST_A_PASS`.
+"""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """How many units of a scope stand where. Each is counted once: all but `summaries` add up to `total`.
+
+    `archived` are those that have not left the views, which `purged` have. `apart` counts what does not age, by why:
+    pinned, hidden, consolidated, or its kind.
+    """
+
+    short: int
+    mid: int
+    long: int
+    archived: int
+    purged: int
+    apart: dict[str, int]
+    total: int
+    summaries: int
+
+
+class Moving(msgspec.Struct, frozen=True, kw_only=True):
+    """Units of one group that a pass moves: `since` is the start of its day or week, `label` its session or speaker."""
+
+    to: Place
+    since: int
+    kind: str
+    label: str
+    count: int
+
+
+class Pass(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pass at a time would do: its moves, and how many units stay, by why. Both add up to `total`.
+
+    `project` is what becomes of the project as a whole: `dormant`, or `purged` where all of it leaves the views.
+    """
+
+    at: int
+    moves: tuple[Moving, ...]
+    stays: dict[Stays, int]
+    moving: int
+    total: int
+    project: Literal["dormant", "purged"] | None
+
+
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """A summary that tells a unit: its level, 1 of a day and 2 of a week, and when that began, in microseconds."""
+
+    id: str
+    level: int
+    since: int
+
+
+class Age(msgspec.Struct, frozen=True, kw_only=True):
+    """How one memory or turn has aged. Times are in microseconds, and the parts of retention in millionths.
+
+    `stays` says why it does not move at `now`, None where it is due. `moves_to` and `moves_at` say where it moves next
+    by time alone, and when at the earliest; both are None where time alone moves it nowhere. `finished_at` is since
+    when it is archived with its project. Parts of retention are none of what does not age or is hidden.
+    """
+
+    id: str
+    scope: str
+    now: int
+    tier: Tier
+    retention: dict[str, int]
+    total: int | None
+    last_at: int | None
+    limit: int | None
+    stays: Stays | None
+    moves_to: Place | None
+    moves_at: int | None
+    summaries: tuple[Telling, ...]
+    archived_at: int | None
+    archived_why: str | None
+    purged: bool
+    finished_at: int | None
+
+
+def units_of(scope: Scope) -> Iterator[int]:
+    """Yield each unit of a scope: its turns, and its memories."""
+    yield from (seq for seq, capture in scope.captures.by_seq.items() if capture.kind == "turn")
+    yield from scope.memories.by_birth
+
+
+def standing(scope: Scope) -> Standing:
+    """Return how many units of a scope stand where."""
+    counts = Counter(_place(scope, unit) for unit in units_of(scope))
+    total = counts.total()
+    named = {name: counts.pop(name, 0) for name in ("short", "mid", "long", "archived", "purged")}
+    return Standing(**named, apart=dict(sorted(counts.items())), total=total, summaries=len(scope.lifecycle.summaries))
+
+
+def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
+    """Return what a pass at a time would do. It is tried on a copy: the scope stays as it is."""
+    tried, context = _copy(scope), _context(scope, settings, at)
+    moves = aging.moves(tried, context) if settings.lifecycle else []
+    moved = {unit: move.group for move in moves for unit in move.units}
+    stays: Counter[Stays] = Counter()
+    due: Counter[Group] = Counter()
+    for unit in units_of(scope):
+        if unit in moved:
+            continue
+        why = _why_stays(scope, unit, context)
+        if isinstance(why, Step):
+            due[why.group] += 1
+        else:
+            stays[why] += 1
+    begun = dict.fromkeys(move.group for move in moves)
+    for group, count in due.items():
+        stays[_why_left(scope, group, count, group in begun)] += count
+    told = tuple(
+        Moving(to=PLACES[group.level], since=group.start, kind=group.kind, label=group.label, count=len(units))
+        for group, units in moves
+    )
+    return Pass(
+        at=at,
+        moves=told,
+        stays=dict(sorted(stays.items())),
+        moving=len(moved),
+        total=len(moved) + stays.total(),
+        project=_project_then(scope, settings, context),
+    )
+
+
+def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
+    """Return how a unit of a scope has aged, as of a time."""
+    state, context = scope.lifecycle, _context(scope, settings, now)
+    kept, archiving = retention_of(unit, scope, now), state.archived.get(unit)
+    step, why = step_of(state, unit, context) if settings.lifecycle else None, _why_stays(scope, unit, context)
+    spoken = lifecycle.spoken_of(scope, unit)
+    is_past = spoken is not None and state.is_past(spoken.at)
+    limits = {0: settings.mid_retention_hundredths, 1: settings.long_retention_hundredths}
+    limit = limits.get(len(state.within.get(unit, ())))
+    groups = ((id, state.summaries[id].group) for id in state.within.get(unit, ()))
+    return Age(
+        id=scope.captures.by_seq[unit].id,
+        scope=scope.name,
+        now=now,
+        tier=state.tier(unit),
+        retention={} if kept is None else {name: getattr(kept, name) for name in Retention._fields[1:]},
+        total=None if kept is None else kept.total,
+        last_at=None if kept is None else kept.last,
+        limit=None if limit is None or kept is None or archiving is not None else limit * 10_000,
+        stays=None if isinstance(why, Step) else why,
+        moves_to=None if step is None else PLACES[step.group.level],
+        moves_at=None if step is None else step.at,
+        summaries=tuple(Telling(id=id, level=group.level, since=group.start) for id, group in groups),
+        archived_at=None if archiving is None else archiving.at,
+        archived_why=None if archiving is None else archiving.why,
+        purged=state.is_purged(unit),
+        finished_at=state.project.since if is_past else None,
+    )
+
+
+def to_be_archived(scope: Scope) -> int:
+    """Return how many units that are shown would be archived with the project, if it was finished now."""
+    return sum(bool(living_of(scope, unit)) and unit not in scope.lifecycle.archived for unit in units_of(scope))
+
+
+def _copy(scope: Scope) -> Lifecycle:
+    return lifecycle.restore(lifecycle.snapshot(scope.lifecycle), scope)
+
+
+def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
+    return Context(scope.name, scope.seq, scope.changed, at, settings, Counters(), scope, at)
+
+
+def _place(scope: Scope, unit: int) -> str:
+    """Return where a unit stands: archived or purged, else why it does not age, else its tier."""
+    archiving = scope.lifecycle.archived.get(unit)
+    if archiving is not None:
+        return "purged" if archiving.purged else "archived"
+    if not living_of(scope, unit):
+        return "hidden"
+    if not kind_of(scope, unit):
+        capture = scope.captures.by_seq[unit]
+        return "consolidated" if capture.made else capture.kind
+    return "pinned" if is_pinned(scope, unit) else scope.lifecycle.tier(unit)
+
+
+def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Step:
+    """Return why a unit cannot move at the time of a context, or the step that is due."""
+    archiving, settings, now = scope.lifecycle.archived.get(unit), context.settings, context.clock
+    step = step_of(scope.lifecycle, unit, context) if settings.lifecycle else None
+    if archiving is not None:
+        waits: Stays = "purged" if archiving.purged else "archived"
+        return waits if step is None or step.at > now else step
+    if not living_of(scope, unit):
+        return "hidden"
+    if not kind_of(scope, unit):
+        return "does not age"
+    if is_pinned(scope, unit):
+        return "pinned"
+    if not settings.lifecycle:
+        return "switched off"
+    if step is not None and step.at <= now:
+        return step
+    if scope.lifecycle.tier(unit) == "long":
+        return "too young" if step is not None else "used" if settings.archive_after_days >= 0 else "switched off"
+    days = {MID: settings.mid_after_days, LONG: settings.long_after_days}
+    is_young = step is not None and window_end(step.group) + days[step.group.level] * DAY_US > now
+    return "too young" if is_young else "worth keeping"
+
+
+def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
+    """Return why units of a group that are due stay, so many, where others of the group move or none."""
+    if is_moved or due >= least_of(scope.lifecycle, group, scope.name):
+        return "no room"
+    return "group too small"
+
+
+def _project_then(scope: Scope, settings: Settings, context: Context[Scope]) -> Literal["dormant", "purged"] | None:
+    """Return what becomes of the project as a whole in a pass, None where it stays as it is."""
+    if not settings.lifecycle:
+        return None
+    tried, before = _copy(scope), scope.lifecycle.project
+    aging.age_project(tried, context)
+    if tried.project.purged and not before.purged:
+        return "purged"
+    return "dormant" if tried.project.state == "dormant" != before.state else None

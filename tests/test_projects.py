@@ -1,0 +1,206 @@
+"""What people say of a project as a whole, which projects a home has, and what is told of aging: by the commands."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_archiving import NOBODY, PORT, SCOPE, client, days_pass, document, life, refused, run
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.configuring import settings_on
+from memtape.tools.agents.doctor import LOOKS
+from memtape.tools.agents.mcp.tools import call
+from memtape.tools.client import Client
+from memtape.tools.commands import projects
+from memtape.tools.keep.lifecycle_settings import KEYS
+
+__all__ = ["client"]
+
+
+@pytest.fixture
+def busy(client: Client) -> Iterator[Client]:
+    """A project with a fact, a turn and a goal."""
+    client.capture(PORT)
+    client.capture("Good morning, harbour.", "turn")
+    client.capture("Ship in November.", "goal")
+    yield client
+
+
+def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy: Client) -> None:
+    done = run(busy, "project", "finish", "--yes").output
+    assert "project:test is finished. Archived with it: 3 texts." in done and "memtape project resume" in done
+    assert life(busy).project.state == "finished"
+    assert "This project is finished since" in run(busy, "context").output
+    assert "1 project finished" in run(busy, "status").output
+    assert document(busy, "archived")["projects"][SCOPE]["state"] == "finished"
+    assert "Finished on" in run(busy, "archived").output
+    first = busy.recent(9, kinds=["turn"])[0].id
+    assert document(busy, "why", first)["age"]["finished_at"] == life(busy).project.since
+    assert "archived with its project" in run(busy, "why", first).output
+    assert "project resume" in refused(busy, "unarchive", first)
+    assert "was finished on" in refused(busy, "project", "finish", "--yes")
+    said = run(busy, "project", "resume").output
+    assert "project:test goes on. Found again: 3 texts." in said and life(busy).project.state == "active"
+    assert "is finished" not in run(busy, "context").output
+    assert "is active" in refused(busy, "project", "resume")
+    assert busy.verify().ok
+
+
+def test_finishing_asks_for_a_yes_and_says_what_it_archives(busy: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sum(busy.log.ends())
+    done = refused(busy, "project", "finish")
+    assert "3 texts of project:test will be archived. To undo: memtape project resume" in done and "--yes" in done
+    assert sum(busy.log.ends()) == before and life(busy).project.state == "active"
+    monkeypatch.setattr(projects, "sys", type("Terminal", (), {"stdin": type("It", (), {"isatty": lambda _: True})()}))
+    for answer, state in ((False, "active"), (True, "finished")):
+        monkeypatch.setattr(projects.click, "confirm", lambda *_, answer=answer, **__: answer)
+        run(busy, "project", "finish")
+        assert life(busy).project.state == state
+
+
+def test_only_people_say_so_and_of_what_there_is(busy: Client, home: Path) -> None:
+    with Client(home, scope=SCOPE, origin="agent") as agent:
+        for ask in (agent.projects.finish, agent.projects.to_finish, agent.projects.resume):
+            with pytest.raises(MemtapeError, match="Only people"):
+                ask()
+        with pytest.raises(MemtapeError, match="Only people"):
+            agent.projects.rename("Mine")
+        busy.projects.finish()
+        busy.project()
+        assert "Finished on" in call(agent, "memory_status", {})
+        assert "This project is finished since" in call(agent, "get_context", {})
+        busy.projects.resume()
+    with Client(home, scope="project:nothing", origin="user") as nothing:
+        for ask in (nothing.projects.finish, nothing.projects.resume, nothing.projects.shown):
+            with pytest.raises(MemtapeError, match="holds nothing yet"):
+                ask()
+    with Client(home, scope="global", origin="operator") as everywhere:
+        everywhere.capture("Use tabs.")
+        with pytest.raises(MemtapeError, match="is no project"):
+            everywhere.projects.finish()
+    assert life(busy).project.state == "active"
+
+
+@pytest.mark.parametrize(("name", "kept"), [("The  harbour\nlights ", "The harbour lights"), ("x" * 200, "x" * 200)])
+def test_a_project_has_a_name_for_people(busy: Client, name: str, kept: str) -> None:
+    run(busy, "project", "rename", name)
+    assert life(busy).project.name == kept
+    busy.project()
+    assert kept[:70] in run(busy, "project", "list").output
+    assert document(busy, "project", "show")["mark"]["name"] == kept
+    for wrong in (" ", "y" * 201):
+        assert "takes 1 to 200" in refused(busy, "project", "rename", wrong)
+    run(busy, "project", "rename", "password = Harbour-4417")
+    assert "Harbour" not in life(busy).project.name
+
+
+def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, home: Path, tmp_path: Path) -> None:
+    plain, repository = tmp_path / "plain", tmp_path / "shop"
+    for folder in (plain, repository):
+        folder.mkdir()
+    subprocess.run(["git", "-C", str(repository), "init", "-q"], check=True)
+    for folder in (plain, repository):
+        with Client(home, folder=folder, origin="user") as there:
+            there.capture(f"{folder.name} has a roof.")
+            there.made_scope()
+    busy.project()
+    with Client(home, folder=repository, origin="user") as there:
+        there.projects.finish()
+        there.project()
+    listed = document(busy, "project", "list")["projects"]
+    found = {it["folder"] and Path(it["folder"]).name: it for it in listed}
+    assert found.keys() == {None, "plain", "shop"}
+    assert found[None]["scope"] == SCOPE and (found[None]["memories"], found[None]["turns"]) == (2, 1)
+    assert found["shop"]["mark"]["state"] == "finished" and found["shop"]["last_at"] >= found["plain"]["last_at"]
+    assert listed[0] == found["shop"], "the one in which something happened last stands first"
+    assert "finished since" in run(busy, "project", "list").output
+    assert f"scope   {SCOPE}" in run(busy, "project", "show").output
+
+
+def test_a_home_without_projects_says_so(client: Client) -> None:
+    assert "There is no project yet" in run(client, "project", "list").output
+
+
+def test_a_dormant_project_is_told_and_woken(busy: Client) -> None:
+    days_pass(busy, 91)
+    assert "dormant since" in run(busy, "project", "list").output
+    assert "1 project dormant" in run(busy, "status").output
+    assert busy.archived().projects[SCOPE].state == "dormant"
+    assert "This project is finished" not in run(busy, "context").output
+    busy.projects.resume()
+    busy.project()
+    assert busy.archived().projects == {}
+
+
+# --- How texts have aged ---
+
+
+def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(busy: Client) -> None:
+    for n in range(3):
+        busy.capture(f"Boat {n} is red.", "turn")
+    before = busy.log.ends()
+    found = document(busy, "lifecycle", "--dry-run", "--at", "2100-01-01")
+    told = run(busy, "lifecycle", "--dry-run").output
+    assert busy.log.ends() == before
+    here, would = found["standing"], found["pass"]
+    tiers = [here[name] for name in ("short", "mid", "long", "archived", "purged")]
+    assert sum(tiers) + sum(here["apart"].values()) == here["total"] == 6 and here["apart"] == {"goal": 1}
+    assert would["moving"] + sum(would["stays"].values()) == would["total"] == 6 and would["moving"] == 4
+    assert would["project"] == "dormant" and found["settings"] == {key: getattr(Settings(), key) for key in KEYS}
+    assert "6  in all" in told and "last tick" in told and "nothing is put on the log" in told
+    assert "pass" in document(busy, "lifecycle") and document(busy, "lifecycle")["pass"] is None
+    assert "only goes on" in refused(busy, "lifecycle", "--dry-run", "--at", "2001-01-01")
+    assert "is not a time" in refused(busy, "lifecycle", "--dry-run", "--at", "soon")
+    assert run(busy, "lifecycle", "--at", "2100-01-01").exit_code == 2
+    assert document(busy, "lifecycle", "--scope", "project:nothing")["standing"]["total"] == 0
+
+
+def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
+    for n in range(4):
+        busy.capture(f"Boat {n} is red.", "turn")
+    days_pass(busy, 8)
+    would = busy.lifecycle(dry_run=True).pass_
+    days_pass(busy, 60)
+    after = busy.lifecycle()
+    assert would is not None and would.moving == 0 and after.standing.mid == 5
+    told = run(busy, "why", busy.recent(1, kinds=["turn"])[0].id).output
+    assert "tier mid, retention 0." in told and "summed up in" in told and "of the day of" in told
+    assert "5 mid, 0 long, 0 archived, 1 summary" in run(busy, "status").output
+    assert "5 mid" in LOOKS["aging"]("aging", Home(busy.home.path)).seen
+
+
+def test_why_shows_each_part_of_retention(busy: Client) -> None:
+    id = busy.capture("The deadline of the harbour is urgent.", importance=0.5).id
+    busy.pin(id)
+    age = document(busy, "why", id)["age"]
+    assert age["total"] == sum(age["retention"].values()) and age["stays"] == "pinned" and age["moves_to"] is None
+    assert age["retention"]["pinned"] == 300_000 and age["retention"]["importance"] == 125_000
+    told = run(busy, "why", id).output
+    assert all(part in told for part in age["retention"]) and "stays there: pinned" in told
+    goal = next(it.id for it in busy.recent(9) if it.kind == "goal")
+    assert "does not age" in run(busy, "why", goal).output and document(busy, "why", goal)["age"]["total"] is None
+    assert "no memory" in refused(busy, "why", NOBODY)
+
+
+def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client) -> None:
+    found = document(busy, "lifecycle", "--set", "archive_after_days=-1", "--set", "mid_after_days = 14")["settings"]
+    assert (found["archive_after_days"], found["mid_after_days"]) == (-1, 14) and list(found) == list(KEYS)
+    assert settings_on(busy.log) == Settings(archive_after_days=-1, mid_after_days=14)
+    for wrong, why in (
+        ("mid_after_days=-3", "cannot be set"),
+        ("mid_after_days=many", "cannot be set"),
+        ("lifecycle=perhaps", "cannot be set"),
+        ("embedder=floor", "no setting of the lifecycle"),
+    ):
+        assert why in refused(busy, "lifecycle", "--set", wrong)
+    assert run(busy, "lifecycle", "--set", "mid_after_days").exit_code == 2
+    assert "Only people" in refused(busy, "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
+    run(busy, "lifecycle", "--set", "lifecycle=False")
+    assert "switched off" in run(busy, "lifecycle").output
+    looked = LOOKS["aging"]("aging", Home(busy.home.path))
+    assert looked.state == "to do" and "lifecycle=true" in looked.todo

@@ -1,0 +1,104 @@
+"""The archive as people look through it: what is archived, since when and why, and projects that are out of the way.
+
+It is read from the table `archive`. Of what was purged the log alone has the text. Nothing is brought back here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from heapq import nsmallest
+
+import msgspec
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Captured, Kind
+from memtape.schemas.log import Log
+from memtape.schemas.rows import ArchiveRow, LifeMark
+from memtape.schemas.scopes import partition_of, scopes_read
+from memtape.state.core.erasures import erasures_of
+from memtape.tools.ask.retrieval import Retriever
+
+OnRead = Callable[[int], None]
+"""Gets how many texts were read so far."""
+
+
+class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory or turn that is archived, by the id of its first capture. Times are in microseconds.
+
+    `text` is that of its memory, or where it is `purged` that of its first capture; empty where nobody has it any more.
+    `hidden` says that it was forgotten or withdrawn too.
+    """
+
+    id: str
+    scope: str
+    kind: Kind
+    at: int
+    archived_at: int
+    why: str
+    purged: bool
+    text: str
+    hidden: bool
+
+
+class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a scope and of `global` is archived, by why, in each the latest first; at most so many as were asked for.
+
+    `counts` has by why how many there are, `purged` of how many of all the rows have left the views. `projects` are
+    those of the home that are dormant or finished, by scope. `lag` is how many events the views lack.
+    """
+
+    scope: str
+    archived: tuple[ArchivedText, ...]
+    counts: dict[str, int]
+    purged: int
+    projects: dict[str, LifeMark]
+    lag: int
+
+
+def archived_of(
+    retriever: Retriever, log: Log, scope: str, limit: int, *, purged: bool, on_read: OnRead = lambda done: None
+) -> ArchiveList:
+    """Return what is archived in a scope and in `global`, what has left the views among it only if `purged` asks."""
+    if not 1 <= limit <= 10_000:
+        raise MemtapeError(f"A limit of {limit} is not between 1 and 10,000.", "Give another.")
+    rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
+    for number in range(retriever.partitions):
+        if (mark := retriever.watermark(number)) is not None:
+            marks |= mark.lives
+    for name in scopes_read(scope):
+        shard = retriever.shard(partition_of(name, log.partitions))
+        rows += shard.rows(ArchiveRow, name) if shard.exists() else []
+    listed = [row for row in rows if row.purged is purged]
+    latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
+    texts = []
+    for row in latest:
+        texts.append(_text(retriever, log, row))
+        on_read(len(texts))
+    return ArchiveList(
+        scope=scope,
+        archived=tuple(texts),
+        counts=dict(sorted(Counter(row.why for row in listed).items())),
+        purged=sum(row.purged for row in rows),
+        projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
+        lag=sum(retriever.found(name)[1].lag for name in scopes_read(scope)),
+    )
+
+
+def _text(retriever: Retriever, log: Log, row: ArchiveRow) -> ArchivedText:
+    found = next(iter(retriever.opened(row.scope).rows_called(row.id)), None)
+    text = _said(log, row) if found is None else found.text
+    hidden = found is not None and found.hidden
+    fields = {name: getattr(row, name) for name in ("id", "scope", "kind", "at", "archived_at", "why", "purged")}
+    return ArchivedText(**fields, text=text, hidden=hidden)
+
+
+def _said(log: Log, row: ArchiveRow) -> str:
+    """Return what the log has of a capture, nothing of what is erased."""
+    partition = partition_of(row.scope, log.partitions)
+    slots = log.read(partition, row.offset_of, 1)
+    event = event_of(slots[0].payload) if slots else None
+    if event is None or event.id != row.id or erasures_of(log.erased(partition)).covers(event):
+        return ""
+    return event.body.text if isinstance(event.body, Captured) else ""

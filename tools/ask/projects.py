@@ -1,0 +1,151 @@
+"""The projects of a home: which there are and how each stands, and what people say of one as a whole.
+
+Which folder belongs to which project is in `tools/capture/project.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import PEOPLE, ScopeChanged
+from memtape.schemas.rows import LifeMark
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import format_day
+from memtape.state.core.scope import Scope
+from memtape.state.views.ages import to_be_archived
+from memtape.tools.ask.deciding import state_of
+from memtape.tools.ask.reading import Reader
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.capture.project import folders_known
+from memtape.tools.capture.writing import Writer
+
+MOST_NAME_CHARS = 200
+"""What an event takes."""
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A project of the home: how it stands, how much the views hold of it, and its folder, None where nobody knows it.
+
+    `last_at` is when something of it was last put on the log, in microseconds.
+    """
+
+    scope: str
+    mark: LifeMark
+    last_at: int
+    memories: int
+    turns: int
+    folder: str | None
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said of a project, and how it stands since; `texts` are those that this archived or brought back."""
+
+    scope: str
+    state: str
+    name: str
+    texts: int = 0
+
+
+class Projects:
+    """The projects of a home, and what whoever stands in one may say of it."""
+
+    def __init__(self, writer: Writer, reader: Callable[[], Reader]) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    def listed(self) -> list[Project]:
+        """Return the projects of which the views know anything, the one that was spoken in last first."""
+        folders = folders_known(self._writer.home)
+        return self._reader().held(lambda views: _projects(views, folders))
+
+    def shown(self) -> Project:
+        """Return the project of the scope. Raises `NotFound`."""
+        self._reader().catch_up(self._writer.scope)
+        found = next((it for it in self.listed() if it.scope == self._writer.scope), None)
+        if found is None:
+            raise _nothing(self._writer.scope)
+        return found
+
+    def to_finish(self) -> int:
+        """Return how many texts finishing the project would archive. Raises `MemtapeError` where it cannot be."""
+        scope = self._stands("finish")
+        project = scope.lifecycle.project
+        if project.state == "finished":
+            raise MemtapeError(
+                f"{scope.name} was finished on {format_day(project.since)}.", "`memtape project resume` goes on."
+            )
+        return to_be_archived(scope)
+
+    def finish(self) -> Said:
+        """Append that the project is finished: what was said up to now is archived. Raises as `to_finish` does."""
+        texts = self.to_finish()
+        return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
+
+    def resume(self) -> Said:
+        """Append that the project goes on: what was archived with it is there again. Raises `MemtapeError`."""
+        scope = self._stands("resume")
+        if scope.lifecycle.project.state == "active":
+            raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
+        return self._say(ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
+
+    def rename(self, name: str) -> Said:
+        """Append what people call the project from now on; its scope stays. Raises `MemtapeError`."""
+        name = " ".join(name.split())
+        if not 0 < len(name) <= MOST_NAME_CHARS:
+            raise MemtapeError(
+                f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}.", "Give another."
+            )
+        self._stands("rename")
+        return self._say(ScopeChanged(git_at=None, name=name, state=None), 0)
+
+    def _stands(self, what: str) -> Scope:
+        """Return the state of the scope where who speaks may say something of it as a whole."""
+        origin, name = self._writer.actor.origin, self._writer.scope
+        if origin not in PEOPLE:
+            raise MemtapeError(
+                f"Only people {what} a project, and this is said by {origin}.",
+                f"The user can run `memtape project {what}`; who is a person says --origin user.",
+            )
+        if name == GLOBAL:
+            raise MemtapeError(f"{GLOBAL} is no project.", "Name one with --scope.")
+        scope = state_of(self._writer, name)
+        if scope is None:
+            raise _nothing(name)
+        return scope
+
+    def _say(self, body: ScopeChanged, texts: int) -> Said:
+        scope = self._writer.scope
+        self._writer.append("scope_changed", body, scope)
+        stands = state_of(self._writer, scope)
+        mark = LifeMark() if stands is None else stands.lifecycle.mark()
+        return Said(scope=scope, state=mark.state, name=mark.name, texts=texts)
+
+
+def _nothing(scope: str) -> NotFound:
+    return NotFound(f"{scope} holds nothing yet.", "`memtape project list` names the projects of this home.")
+
+
+def _projects(views: Retriever, folders: dict[str, str]) -> list[Project]:
+    found: list[Project] = []
+    for number in range(views.partitions):
+        mark = views.watermark(number)
+        if mark is None:
+            continue
+        counts: dict[str, Counter[str]] = {name: it.counts() for name, it in views.shard(number).indexes().items()}
+        found += [
+            Project(
+                scope=name,
+                mark=mark.lives.get(name, LifeMark()),
+                last_at=mark.sent.get(name, 0),
+                memories=counts.get(name, Counter())["memories"],
+                turns=counts.get(name, Counter())["turns"],
+                folder=folders.get(name),
+            )
+            for name in mark.sent
+            if name != GLOBAL
+        ]
+    return sorted(found, key=lambda it: (-it.last_at, it.scope))

@@ -1,0 +1,149 @@
+"""The commands by which people say how a project stands as a whole, and see which there are."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.rows import project_told
+from memtape.schemas.times import format_day, format_time
+from memtape.schemas.visible import many, one_line
+from memtape.tools.ask.projects import Project
+from memtape.tools.ask.telling import held, lives_told
+from memtape.tools.client import Client
+from memtape.tools.commands.options import print_json, say, with_client, with_home
+
+SHOWN_CHARS = 80
+
+
+@click.group()
+def project() -> None:
+    """See the projects of this data folder, name them, and say that one is finished or goes on.
+
+    \b
+    Example:
+      memtape project list
+      memtape project finish
+    """
+
+
+@project.command()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_client
+def finish(client: Client, yes: bool, as_json: bool) -> None:
+    """Say that this project is finished: all that was said in it is archived, as a whole.
+
+    Nothing of it is purged or erased. What is said later is found as always. Only people finish a project: --origin
+    user at a terminal.
+
+    \b
+    Example:
+      memtape project finish
+      memtape project finish --scope project:harbour-1a2b3c4d --yes
+    """
+    texts = client.projects.to_finish()
+    undo = f"memtape project resume --scope {client.scope}"
+    if not yes:
+        say(f"{many(texts, 'text')} of {client.scope} will be archived. To undo: {undo}", err=True)
+        if not (sys.stdin is not None and sys.stdin.isatty() and click.confirm("Finish it?", err=True)):
+            raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
+    done = client.projects.finish()
+    if as_json:
+        print_json(done)
+        return
+    say(f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}.")
+    say(f"To undo: {undo}")
+
+
+@project.command()
+@with_client
+def resume(client: Client, as_json: bool) -> None:
+    """Say that this project goes on: what was archived with it is found again. Only people say so.
+
+    What was archived by itself stays archived. `memtape resume`, without project, ends a pause.
+
+    \b
+    Example:
+      memtape project resume
+    """
+    done = client.projects.resume()
+    if as_json:
+        print_json(done)
+        return
+    say(f"{done.scope} goes on. Found again: {many(done.texts, 'text')}.")
+
+
+@project.command()
+@click.argument("name")
+@with_client
+def rename(client: Client, name: str, as_json: bool) -> None:
+    """Say what people call this project. Its scope, by which it is asked for, stays. Only people say so.
+
+    \b
+    Example:
+      memtape project rename "The harbour lights"
+    """
+    done = client.projects.rename(name)
+    if as_json:
+        print_json(done)
+        return
+    say(f"{done.scope} is called {one_line(done.name, SHOWN_CHARS)} now.")
+
+
+@project.command("list")
+@with_home
+def list_projects(client: Client, as_json: bool) -> None:
+    """List all projects of this data folder, the one in which something happened last first.
+
+    \b
+    Example:
+      memtape project list --json
+    """
+    client.catch_up()
+    found = client.projects.listed()
+    if as_json:
+        print_json({"projects": found})
+        return
+    for it in found:
+        named = f"  {one_line(it.mark.name, SHOWN_CHARS)}" if it.mark.name else ""
+        folder = f", {one_line(it.folder, SHOWN_CHARS)}" if it.folder else ""
+        say(f"{it.scope}{named}")
+        say(f"  {_state(it)}, last on {format_day(it.last_at)}, {held(it.memories, it.turns)}{folder}")
+    if not found:
+        say("There is no project yet. `memtape capture` makes that of this folder.")
+
+
+@project.command()
+@with_client
+def show(client: Client, as_json: bool) -> None:
+    """Say how this project stands: its state, when something happened last, how its texts have aged, and its folder.
+
+    \b
+    Example:
+      memtape project show
+    """
+    it = client.projects.shown()
+    if as_json:
+        print_json(it)
+        return
+    lines = {
+        "scope": it.scope,
+        "name": one_line(it.mark.name, SHOWN_CHARS),
+        "state": _state(it),
+        "last": format_time(it.last_at),
+        "texts": held(it.memories, it.turns),
+        "aging": lives_told([it.mark]),
+        "folder": one_line(it.folder or ""),
+    }
+    for name, told in lines.items():
+        if told:
+            say(f"{name:<8}{told}")
+    if told := project_told(it.mark):
+        say(told)
+
+
+def _state(it: Project) -> str:
+    gone = ", has left the views" if it.mark.is_purged else ""
+    return f"{it.mark.state} since {format_day(it.mark.since)}{gone}" if it.mark.since else it.mark.state
