@@ -14,6 +14,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
     EVENT_TYPES,
     Actor,
+    Archived,
     Captured,
     Decided,
     Embedded,
@@ -28,6 +29,7 @@ from memtape.schemas.events import (
     Pinned,
     Recalled,
     Restored,
+    ScopeChanged,
     Settled,
     Unfolded,
     Used,
@@ -132,6 +134,17 @@ def settled(ids: tuple[object, object], keep: list[object], name: object, **fiel
 def withdrawn(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
     """Return a `withdrawn` event on the captures of these names."""
     return event("withdrawn", Withdrawn(ids=tuple(map(make_id, ids)), on=on), id, **fields)
+
+
+def archived(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
+    """Return an `archived` event on the captures of these names."""
+    return event("archived", Archived(ids=tuple(map(make_id, ids)), on=on, reason=None), id, **fields)
+
+
+def scope_changed(id: object, **fields: Any) -> Event:
+    """Return a `scope_changed` event, which says a `name`, a `state` or a `git_at`."""
+    body = ScopeChanged(**{field: fields.pop(field, None) for field in ("git_at", "name", "state")})
+    return event("scope_changed", body, id, **fields)
 
 
 def unfolded(ids: list[object], id: object, **fields: Any) -> Event:

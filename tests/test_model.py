@@ -52,7 +52,7 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
+from memtape.schemas.rows import Change, MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
@@ -874,6 +874,7 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
                 "turns": twin.turn_rows(),
                 "tombstones": twin.tombstone_rows(),
                 "vectors": twin.vector_rows(),
+                "archive": twin.aging.archive_rows(),
             }
             changes = all_changes(scope)
             for table, rows in expected.items():
@@ -883,7 +884,35 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
                 )
                 if differs:
                     return differs
+            if differs := aging_differs(scope, twin, changes):
+                return differs
     return ""
+
+
+def aging_differs(scope: Any, twin: Scope, changes: list[Change]) -> str:
+    """Return how the summaries of a scope, or how it stands, differ from those of the model, or nothing.
+
+    The id of a summary follows from what tells it from others, and its text from its highlights.
+    """
+    rows = [row_of(scope, change) for change in changes if change.table == "summaries"]
+    found = {group_of(row): row for row in (listed(msgspec.to_builtins(row)) for row in rows)}
+    if len(found) < len(rows) or len({row.id for row in rows}) < len(rows):
+        return f"{scope.name} has a summary twice"
+    expected = {group_of(row): row for row in twin.aging.summary_rows()}
+    named = {key: {field: row[field] for field in row if field not in OF_A_NAME} for key, row in found.items()}
+    if differs := tables_differ(expected, named):
+        return differs
+    mark = msgspec.structs.asdict(scope.lifecycle.mark())
+    return tables_differ({scope.name: twin.aging.mark()}, {scope.name: mark})
+
+
+OF_A_NAME = ("key", "id", "text")
+"""What a row of a summary says that follows from its other fields."""
+
+
+def group_of(row: dict[str, Any]) -> str:
+    """Return what tells a summary from others of its scope."""
+    return f"{row['level']} {row['kind']} {row['since']} {row['label']}"
 
 
 @given(histories())
