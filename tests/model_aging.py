@@ -187,7 +187,7 @@ class Aging:
         """Return what a unit is worth, in millionths."""
         used = [at for id in unit["ids"] for at in self.scope.uses.used.get(id, [])]
         speaks = self.scope.spoken(unit["living"])
-        age = clock - max(unit["said"], *used)
+        age = clock - max([unit["said"], *used])
         recency = min(350_000, max(0, ceil(350_000 * (1 - Fraction(age, 180 * DAY)))))
         access = round(300_000 * log(1 + min(9, len(used) + len(unit["living"]) - 1)) / log(10))
         given = [c["body"]["importance_given"] for c in unit["living"] if c["body"]["importance_given"] is not None]
