@@ -41,8 +41,7 @@ class Aging:
         self.purged: list[str] = []
         self.groups: dict[tuple[int, str, int, str], list[str]] = {}
         self.state, self.since, self.name, self.is_purged = "active", 0, "", False
-        self.happened: int | None = None
-        self.git_at: int | None = None
+        self.happened, self.git_at = 0, 0
 
     def units(self) -> list[Unit]:
         """Return everything that can be archived, in the order of the first captures."""
@@ -65,7 +64,7 @@ class Aging:
         for unit in found:
             unit["id"] = unit["first"]["id"]
             unit["living"] = [member for member in unit["members"] if not self.scope.hidden(member)]
-            unit["said"] = max((member["at"] for member in unit["living"] or unit["members"]))
+            unit["said"] = max(member["at"] for member in unit["living"] or unit["members"])
         return found
 
     def take(self, event: dict[str, Any], before: list[Unit], used: list[str], clock: int) -> None:
@@ -73,13 +72,13 @@ class Aging:
         type, body, units = event["type"], event["body"], self.units()
         if type in HAPPENS and body is not None:
             self.happened = clock
-            self._wake()
+            self._wake(clock)
         back = [*used]
         if body is not None and type in ("archived", "pinned"):
             named = [unit for unit in units if not {*unit["ids"]}.isdisjoint(body["ids"])]
             if type == "archived" and body["on"]:
                 for unit in named:
-                    self.archived.setdefault(unit["id"], (event["at"], "asked"))
+                    self.archived.setdefault(unit["id"], (clock, "asked"))
             elif type == "archived" or body["on"]:
                 back += [unit["id"] for unit in named]
         was = {unit["id"]: [member["id"] for member in unit["members"]] for unit in before}
@@ -89,7 +88,7 @@ class Aging:
                 self.archived.pop(unit["id"], None)
         self._drop({unit["id"] for unit in units})
         if type == "scope_changed" and body is not None:
-            self._change(event, body)
+            self._change(body, clock)
 
     def _drop(self, living: set[str]) -> None:
         """Forget what is no unit any more, since it became one with another."""
@@ -98,19 +97,22 @@ class Aging:
         self.purged = [id for id in self.purged if id in self.archived]
         self.groups = {key: [id for id in ids if id in living] for key, ids in self.groups.items()}
 
-    def _change(self, event: dict[str, Any], body: dict[str, Any]) -> None:
+    def _change(self, body: dict[str, Any], clock: int) -> None:
         self.name = self.name if body["name"] is None else body["name"]
-        if body["git_at"] is not None and (self.git_at is None or body["git_at"] > self.git_at):
-            self.git_at = body["git_at"]
-            self._wake()
-        if body["state"] == "finished":
-            self.state, self.since, self.is_purged = "finished", event["at"], False
-        elif body["state"] == "active":
-            self.state, self.since, self.is_purged = "active", 0, False
+        self.git_at = max(self.git_at, min(body["git_at"] or 0, clock))
+        if body["state"] is not None:
+            self.happened = clock
+            if body["state"] != self.state:
+                self._stand(body["state"], clock)
+        elif self.git_at > self.since:
+            self._wake(clock)
 
-    def _wake(self) -> None:
+    def _wake(self, clock: int) -> None:
         if self.state == "dormant":
-            self.state, self.since, self.is_purged = "active", 0, False
+            self._stand("active", clock)
+
+    def _stand(self, how: str, clock: int) -> None:
+        self.state, self.since, self.is_purged = how, clock, False
 
     def turn(self, clock: int, settings: Any) -> None:
         """Let a tick that moved the clock move what is due."""
@@ -128,13 +130,12 @@ class Aging:
 
     def _rest(self, clock: int, settings: Any) -> None:
         """Let a project in which nothing happens be dormant, and then leave the views."""
-        last = max((it for it in (self.happened, self.git_at) if it is not None), default=None)
-        if self.scope.name == "global" or last is None:
+        if self.scope.name == "global":
             return
-        after, purge = settings.dormant_after_days, settings.purge_after_days
-        if self.state == "active" and 0 <= after and last + after * DAY <= clock:
-            self.state, self.since = "dormant", clock
-        if self.state == "dormant" and 0 <= purge and self.since + purge * DAY <= clock:
+        last, after, purge = max(self.happened, self.git_at), settings.dormant_after_days, settings.purge_after_days
+        if self.state == "active" and after >= 0 and last + after * DAY <= clock:
+            self._stand("dormant", clock)
+        elif self.state == "dormant" and purge >= 0 and self.since + purge * DAY <= clock:
             self.is_purged = True
 
     def _step(self, unit: Unit, clock: int, settings: Any) -> int:
@@ -162,11 +163,13 @@ class Aging:
         if step == 1:
             label = first["session"] if kind == "turn" and first["session"] is not None else first["actor"]
             return day_of(unit["said"]), step, kind, label
-        return week_of(unit["said"]), step, kind, ""
+        if step == 2:
+            return week_of(unit["said"]), step, kind, ""
+        return day_of(unit["said"] if step == 3 else self.archived[unit["id"]][0]), step, "", ""
 
     def _move(self, key: tuple[int, int, str, str], units: list[Unit], left: int, clock: int) -> int:
         start, step, kind, label = key
-        needs = LEAST if step in (1, 2) and not self.groups.get((step, kind, start, label)) else 1
+        needs = LEAST if step in (1, 2) and (step, kind, start, label) not in self.groups else 1
         moved = units[:left]
         if len(moved) < needs:
             return 0
@@ -212,16 +215,17 @@ class Aging:
         rows = []
         for (level, kind, start, label), ids in self.groups.items():
             own = [unit for id in ids if (unit := units[id])["living"]]
-            if not own or self.is_purged:
+            if not own:
                 continue
-            short = summed([self.scope.spoken(unit["living"])["body"]["text"] for unit in own])
-            said = [unit["said"] for unit in own]
+            said = [self.scope.spoken(unit["living"]) for unit in own]
+            short = summed([whole(capture) for capture in said])
+            times = [capture["at"] for capture in said]
             rows.append(
                 {
                     "scope": self.scope.name, "level": level, "kind": kind, "label": label, "since": start,
-                    "until": start + (DAY if level == 1 else WEEK), "first_at": min(said), "last_at": max(said),
+                    "until": start + (DAY if level == 1 else WEEK), "first_at": min(times), "last_at": max(times),
                     "highlights": list(short.highlights), "keywords": list(short.keywords),
-                    "quality": short.quality, "sources": [unit["id"] for unit in own], "by_model": False,
+                    "quality": short.quality, "sources": [capture["id"] for capture in said], "by_model": False,
                 }
             )  # fmt: skip
         return rows
@@ -231,8 +235,8 @@ class Aging:
         units = {unit["id"]: unit for unit in self.units()}
         return [
             {
-                "key": self.scope.key(id), "id": id, "scope": self.scope.name, "kind": units[id]["first"]["body"]["kind"],
-                "at": units[id]["said"], "archived_at": at, "why": why, "purged": id in self.purged,
+                "key": self.scope.key(id), "id": id, "scope": self.scope.name,
+                "kind": units[id]["first"]["body"]["kind"], "at": units[id]["first"]["at"], "archived_at": at, "why": why, "purged": id in self.purged,
                 "offset_of": units[id]["first"]["offset"],
             }
             for id, (at, why) in self.archived.items()
@@ -240,10 +244,10 @@ class Aging:
 
     def mark(self) -> dict[str, Any]:
         """Return how the project stands, as a whole and in figures."""
-        tiers = [tier for tier in self.tiers.values()]
+        tiers = list(self.tiers.values())
         return {
             "state": self.state, "since": self.since, "name": self.name, "mid": tiers.count("mid"),
-            "long": tiers.count("long"), "summaries": len(self.summary_rows()), "archived": len(self.archived),
+            "long": tiers.count("long"), "summaries": len(self.groups), "archived": len(self.archived),
             "purged": len(self.purged), "is_purged": self.is_purged,
         }  # fmt: skip
 
@@ -262,3 +266,9 @@ def keywords(text: str) -> int:
     """Return how many of the words that tell of importance a text has."""
     said = " ".join(re.findall(r"\w+", text.lower()))
     return sum(re.search(rf"\b{word}s?\b", said) is not None for word in WORTH)
+
+
+def whole(capture: dict[str, Any]) -> str:
+    """Return all that a capture says, captions included."""
+    captions = [media["caption"] for media in capture["body"]["media"] if media["caption"]]
+    return "\n".join([capture["body"]["text"], *captions])
