@@ -158,7 +158,9 @@ class World:
                 if event["revision"] > revision:
                     if event["settings"].refolded > settings.refolded:
                         for scope in own.values():
+                            before = scope.aging.units()
                             scope.refold(event["settings"])
+                            scope.aging.take({"type": "configured", "body": None}, before, [], clock)
                     elif event["settings"].embedder != settings.embedder:
                         for scope in own.values():
                             scope.switch(event["settings"].embedder)
@@ -240,8 +242,7 @@ class Scope:
         before = self.aging.units()
         counts = self._take(event, settings)
         self._end_covers()
-        if counts:
-            self.aging.take(event, before, self.uses.take(event), clock)
+        self.aging.take(event, before, self.uses.take(event) if counts else [], clock)
         return counts
 
     def _end_covers(self) -> None:

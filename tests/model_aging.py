@@ -64,7 +64,7 @@ class Aging:
         for unit in found:
             unit["id"] = unit["first"]["id"]
             unit["living"] = [member for member in unit["members"] if not self.scope.hidden(member)]
-            unit["said"] = max(member["at"] for member in unit["living"] or unit["members"])
+            unit["said"] = max(member["at"] for member in unit["living"] or [unit["first"]])
         return found
 
     def take(self, event: dict[str, Any], before: list[Unit], used: list[str], clock: int) -> None:
@@ -84,6 +84,7 @@ class Aging:
         was = {unit["id"]: [member["id"] for member in unit["members"]] for unit in before}
         for unit in units:
             again = [it["id"] for it in unit["living"] if it["id"] not in was.get(unit["id"], unit["ids"])]
+            again += [id for id in unit["ids"] if id in was and id != unit["id"]]  # It was a memory of its own.
             if again or not {*unit["ids"]}.isdisjoint(back):
                 self.archived.pop(unit["id"], None)
         self._drop({unit["id"] for unit in units})

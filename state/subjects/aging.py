@@ -177,7 +177,8 @@ def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list
 
 
 def _said_at(of: Others, unit: int) -> int:
-    return max(capture.at for capture in living_of(of, unit))
+    """Return when a unit was said; of what is hidden, and can still leave the views, when its first capture was."""
+    return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def _least(state: Lifecycle, group: Group, scope: str) -> int:
