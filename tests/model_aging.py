@@ -233,15 +233,13 @@ class Aging:
 
     def archive_rows(self) -> list[dict[str, Any]]:
         """Return what is archived."""
-        units = {unit["id"]: unit for unit in self.units()}
-        return [
-            {
-                "key": self.scope.key(id), "id": id, "scope": self.scope.name,
-                "kind": units[id]["first"]["body"]["kind"], "at": units[id]["first"]["at"], "archived_at": at, "why": why, "purged": id in self.purged,
-                "offset_of": units[id]["first"]["offset"],
-            }
-            for id, (at, why) in self.archived.items()
-        ]  # fmt: skip
+        units = {unit["id"]: unit["first"] for unit in self.units()}
+        rows = []
+        for id, (at, why) in self.archived.items():
+            of = {"key": self.scope.key(id), "id": id, "scope": self.scope.name, "offset_of": units[id]["offset"]}
+            said = {"kind": units[id]["body"]["kind"], "at": units[id]["at"]}
+            rows.append({**of, **said, "archived_at": at, "why": why, "purged": id in self.purged})
+        return rows
 
     def mark(self) -> dict[str, Any]:
         """Return how the project stands, as a whole and in figures."""
