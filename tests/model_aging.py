@@ -26,6 +26,14 @@ WORTH = ("deadline", "todo", "urgent", "risk", "decision", "blocker", "meeting",
          "incident", "follow up")  # fmt: skip
 HAPPENS = ("captured", "recalled", "used", "pinned", "archived", "forgotten", "restored", "unfolded", "linked",
            "settled")  # fmt: skip
+HAPPENINGS = (
+    "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age", "archived by hand",
+    "back by use", "back by pin", "back by hand", "said again", "two became one", "purged", "purged and back", "off",
+    "settings changed", "dormant", "project purged", "woken when purged", "woken by a commit", "finished", "resumed",
+    *(f"woken by {type}" for type in HAPPENS),
+    *(f"lost a source by {type}" for type in ("forgotten", "withdrawn", "unfolded", "embedded")),
+)  # fmt: skip
+"""All that can happen to texts that age. What is erased was never said, for who knows the whole log."""
 
 Unit = dict[str, Any]
 """A turn, or a memory: its `id` (of the first capture), its `members` and echoes (`ids`), and those that live."""
@@ -42,6 +50,9 @@ class Aging:
         self.groups: dict[tuple[int, str, int, str], list[str]] = {}
         self.state, self.since, self.name, self.is_purged = "active", 0, "", False
         self.happened, self.git_at = 0, 0
+        self.by = ""
+        self.settings: Any = None
+        self.met: dict[str, None] = {}
 
     def units(self) -> list[Unit]:
         """Return everything that can be archived, in the order of the first captures."""
@@ -70,6 +81,8 @@ class Aging:
     def take(self, event: dict[str, Any], before: list[Unit], used: list[str], clock: int) -> None:
         """Take in an event after all else has; `before` are the units that were there before it."""
         type, body, units = event["type"], event["body"], self.units()
+        sources = self._sources(before)
+        self.by = type
         if type in HAPPENS and body is not None:
             self.happened = clock
             self._wake(clock)
@@ -78,6 +91,7 @@ class Aging:
             named = [unit for unit in units if not {*unit["ids"]}.isdisjoint(body["ids"])]
             if type == "archived" and body["on"]:
                 for unit in named:
+                    self.met["archived by hand"] = None
                     self.archived.setdefault(unit["id"], (clock, "asked"))
             elif type == "archived" or body["on"]:
                 back += [unit["id"] for unit in named]
@@ -86,10 +100,27 @@ class Aging:
             again = [it["id"] for it in unit["living"] if it["id"] not in was.get(unit["id"], unit["ids"])]
             again += [id for id in unit["ids"] if id in was and id != unit["id"]]  # It was a memory of its own.
             if again or not {*unit["ids"]}.isdisjoint(back):
-                self.archived.pop(unit["id"], None)
+                self._come_back(unit, again, was, used)
         self._drop({unit["id"] for unit in units})
         if type == "scope_changed" and body is not None:
             self._change(body, clock)
+        if {*sources} - {*self._sources(units)}:
+            self.met[f"lost a source by {type}"] = None
+
+    def _sources(self, units: list[Unit]) -> list[str]:
+        """Return the captures that summaries say, by the units as they are."""
+        summed_up = [id for ids in self.groups.values() for id in ids]
+        return [self.scope.spoken(it["living"])["id"] for it in units if it["living"] and it["id"] in summed_up]
+
+    def _come_back(self, unit: Unit, again: list[str], was: dict[str, Any], used: list[str]) -> None:
+        """Let a unit be there again, and note why."""
+        if self.archived.pop(unit["id"], None) is None:
+            return
+        why = {"pinned": "back by pin", "archived": "back by hand"}.get(self.by, "said again" if again else "")
+        why = "back by use" if not {*unit["ids"]}.isdisjoint(used) else why
+        self.met["two became one" if {*again} & {*was} else why] = None
+        if unit["id"] in self.purged:
+            self.met["purged and back"] = None
 
     def _drop(self, living: set[str]) -> None:
         """Forget what is no unit any more, since it became one with another."""
@@ -106,19 +137,29 @@ class Aging:
             if body["state"] != self.state:
                 self._stand(body["state"], clock)
         elif self.git_at > self.since:
+            self.by = "a commit"
             self._wake(clock)
 
     def _wake(self, clock: int) -> None:
         if self.state == "dormant":
+            self.met[f"woken by {self.by}"] = None
+            if self.is_purged:
+                self.met["woken when purged"] = None
             self._stand("active", clock)
 
     def _stand(self, how: str, clock: int) -> None:
+        self.met["resumed" if self.state == "finished" else how] = None
         self.state, self.since, self.is_purged = how, clock, False
 
     def turn(self, clock: int, settings: Any) -> None:
         """Let a tick that moved the clock move what is due."""
         if not settings.lifecycle:
+            if any(self._step(unit, clock, settings) for unit in self.units()):
+                self.met["off"] = None
             return
+        if self.tiers and self.settings not in (None, settings):
+            self.met["settings changed"] = None
+        self.settings = settings
         groups: dict[tuple[int, int, str, str], list[Unit]] = {}
         for unit in self.units():
             step = self._step(unit, clock, settings)
@@ -138,6 +179,7 @@ class Aging:
             self._stand("dormant", clock)
         elif self.state == "dormant" and purge >= 0 and self.since + purge * DAY <= clock:
             self.is_purged = True
+            self.met["project purged"] = None
 
     def _step(self, unit: Unit, clock: int, settings: Any) -> int:
         """Return what a unit is due for: 1 for mid, 2 for long, 3 for the archive, 4 to be purged, 0 for nothing."""
@@ -173,7 +215,14 @@ class Aging:
         needs = LEAST if step in (1, 2) and (step, kind, start, label) not in self.groups else 1
         moved = units[:left]
         if len(moved) < needs:
+            if len(units) >= needs > 1 and left:
+                self.met["too little room"] = None
             return 0
+        if len(moved) < len(units):
+            self.met["cut"] = None
+        if step < 3 and (step, kind, start, label) in self.groups:
+            self.met["joined a summary"] = None
+        self.met[("", "short to mid", "mid to long", "archived by age", "purged")[step]] = None
         for unit in moved:
             if step == 4:
                 self.purged.append(unit["id"])

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import model_aging
 import msgspec
 import pytest
 import uuid_utils
@@ -63,6 +64,7 @@ from memtape.sinks.tables import Shard
 from memtape.sinks.vault import escape
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
+from memtape.state.subjects import aging
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
@@ -919,6 +921,16 @@ def group_of(row: dict[str, Any]) -> str:
 def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
     history = slots([configured(), *events])
     differs = rows_differ(told(history, 1), replay(history).partitions.values())
+    assert not differs, differs
+
+
+@given(histories())
+def test_passes_that_have_room_for_few_move_what_the_model_says(events: list[Event]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(aging, "MOST_A_PASS", 4)
+        patch.setattr(model_aging, "MOST_MOVED", 4)
+        history = slots([configured(), *events])
+        differs = rows_differ(told(history, 1), replay(history).partitions.values())
     assert not differs, differs
 
 
