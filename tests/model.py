@@ -41,6 +41,8 @@ HOUR = 3_600 * SECOND
 DAY = 24 * HOUR
 
 TRUST = ["model", "web", "tool", "agent", "user", "operator"]
+STARTS_KEPT = 3
+"""So many starts of a session are known, before whose context an agent works for as long as the session goes on."""
 PEOPLE = ("user", "operator")
 FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 REPEATERS = ["agent", "tool", "model"]
@@ -220,6 +222,7 @@ class Scope:
         self.banned_alike: list[str] = []
         self.hidden_alike: dict[str, str] = {}
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
+        self.starts: dict[str, list[tuple[int, list[str]]]] = {}
         self.recalled: dict[str, int] = {}
         self.tombstones: list[Event] = []
         self.vectors: dict[tuple[str, str], str] = {}
@@ -262,7 +265,8 @@ class Scope:
                 self.recalled[id] = self.recalled.get(id, 0) + 1
             if event["session"] is not None:
                 returned = [id for id in event["body"]["results"] if id in known]
-                self.recalls.setdefault(event["session"], []).append((event["at"], returned))
+                shown = self.starts if is_start else self.recalls
+                shown.setdefault(event["session"], []).append((event["at"], returned))
         elif event["type"] == "embedded":
             return self._embed(event, settings)
         elif event["type"] in ("erased", "used", "archived", "scope_changed"):
@@ -726,7 +730,10 @@ class Scope:
             return []
         latest = self.recalls.get(capture["session"], [])[-settings.echo_recalls :]
         window = settings.echo_window_s * SECOND
-        return [id for at, returned in latest if at <= capture["at"] <= at + window for id in returned]
+        recent = [returned for at, returned in latest if at <= capture["at"] <= at + window]
+        starts = self.starts.get(capture["session"], [])[-STARTS_KEPT:]
+        recent += [returned for at, returned in starts if at <= capture["at"]]
+        return [id for returned in recent for id in returned]
 
     def _current(self, kind: str) -> Memory | None:
         """Return the goal or plan said last of those that hold, and contradict nothing that is trusted more."""
