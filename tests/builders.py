@@ -14,6 +14,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
     EVENT_TYPES,
     Actor,
+    Archived,
     Captured,
     Decided,
     Embedded,
@@ -28,6 +29,7 @@ from memtape.schemas.events import (
     Pinned,
     Recalled,
     Restored,
+    ScopeChanged,
     Settled,
     Unfolded,
     Used,
@@ -40,7 +42,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import DAY_US
+from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, evolve
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
@@ -134,6 +136,17 @@ def withdrawn(ids: list[object], id: object, on: bool = True, **fields: Any) -> 
     return event("withdrawn", Withdrawn(ids=tuple(map(make_id, ids)), on=on), id, **fields)
 
 
+def archived(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
+    """Return an `archived` event on the captures of these names."""
+    return event("archived", Archived(ids=tuple(map(make_id, ids)), on=on, reason=None), id, **fields)
+
+
+def scope_changed(id: object, **fields: Any) -> Event:
+    """Return a `scope_changed` event, which says a `name`, a `state` or a `git_at`."""
+    body = ScopeChanged(**{field: fields.pop(field, None) for field in ("git_at", "name", "state")})
+    return event("scope_changed", body, id, **fields)
+
+
 def unfolded(ids: list[object], id: object, **fields: Any) -> Event:
     """Return an `unfolded` event on the captures of these names."""
     return event("unfolded", Unfolded(ids=tuple(map(make_id, ids))), id, **fields)
@@ -171,7 +184,9 @@ texts = st.one_of(
 names = st.integers(0, 30)
 MADE = 100
 """From here on are the names of texts that a consolidation made."""
-NAME_OF = {make_id(name): name for name in (*range(31), *range(MADE, MADE + 100))}
+OF_A_DAY = 31
+"""From here on are the names of what is said in one go, so that a day has enough to be summed up."""
+NAME_OF = {make_id(name): name for name in range(MADE + 100)}
 
 
 def met(events: Iterable[Event]) -> list[int]:
@@ -246,13 +261,47 @@ def decisions(draw: st.DrawFn, events: list[Event], number: int, common: dict[st
     return [said, text] if draw(st.integers(0, 4)) else [said]
 
 
+EVERYTHING = (
+    ("captured",) * 6
+    + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "decided", "again")
+    + ("linked", "settled", "archived", "scope_changed")
+)
+AGING = (
+    ("day",) * 4
+    + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
+    + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
+)
+"""What happens in a history: of all kinds within hours, or what aging is about, within weeks."""
+QUICK = {
+    "mid_after_days": 0, "long_after_days": 0, "archive_after_days": 1, "dormant_after_days": 3, "purge_after_days": 1,
+    "mid_retention_hundredths": 100, "long_retention_hundredths": 100,
+}  # fmt: skip
+"""Settings under which texts age within days."""
+LIVES: tuple[dict[str, Any], ...] = (
+    QUICK, QUICK, QUICK | {"dormant_after_days": -1}, QUICK | {"lifecycle": False},
+    QUICK | {"mid_after_days": 1, "long_after_days": 1, "purge_after_days": 7, "long_retention_hundredths": 50}, {},
+)  # fmt: skip
+JUMPS = (0, 0, HOUR_US, DAY_US, DAY_US, 2 * DAY_US, 9 * DAY_US)
+
+
+def day(number: int, kind: str, texts: list[str], **common: Any) -> list[Event]:
+    """Return a few things that are said one after the other, each under a name of its own."""
+    return [
+        captured(f"{text} {number}", OF_A_DAY + (4 * number + place) % (MADE - OF_A_DAY), kind, **common)
+        for place, text in enumerate(texts)
+    ]
+
+
 @st.composite
 def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> list[Event]:
     """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
     events: list[Event] = []
     sent = START
+    steps = draw(st.sampled_from((EVERYTHING, AGING)))
     for number in range(draw(st.integers(0, max_size))):
-        sent += draw(st.integers(0, 20)) * MINUTE
+        sent += draw(
+            st.sampled_from(JUMPS) if steps is AGING else st.integers(0, 20).map(lambda minutes: minutes * MINUTE)
+        )
         common: dict[str, Any] = {
             "scope": scope,
             "sent": sent,
@@ -260,17 +309,26 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
             "session": draw(st.sampled_from((None, "s1", "s2"))),
             "origin": draw(st.sampled_from(("user", "agent", "tool", "operator"))),
         }
-        match draw(
-            st.sampled_from(
-                ("captured",) * 6
-                + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "decided", "again")
-                + ("linked", "settled")
-            )
-        ):
+        match draw(st.sampled_from(steps)):
             case "captured":
                 kind = draw(st.sampled_from(("fact", "fact", "fact", "insight", "journal", "goal", "turn", "document")))
                 # Ids are drawn from few, so that an id comes twice with the same or with other content.
                 events.append(captured(draw(texts), draw(names), kind, **common))
+            case "day":
+                kind = draw(st.sampled_from(("turn", "turn", "fact", "journal")))
+                events += day(number, kind, draw(st.lists(texts, min_size=3, max_size=4)), **common)
+            case "said again":
+                said = [it for it in events if isinstance(it.body, Captured) and it.body.kind in ("fact", "journal")]
+                if said:
+                    body = draw(st.sampled_from(said)).body
+                    events.append(captured(body.text, draw(names), body.kind, **common))
+            case "archived":
+                events.append(archived(draw(some(events)), f"a{number}", draw(st.integers(0, 3)) > 0, **common))
+            case "scope_changed":
+                changed = draw(
+                    st.sampled_from(({"state": "finished"}, {"state": "active"}, {"name": "Atlas"}, {"git_at": sent}))
+                )
+                events.append(scope_changed(f"s{number}", **changed, **common))
             case "recalled":
                 lanes = draw(st.sampled_from((("sparse",), unasked_lanes("start", 9), ("sparse", "prompt"))))
                 events.append(recalled(draw(some(events, 4)), f"r{number}", lanes=lanes, **common))
@@ -338,10 +396,13 @@ def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
             folding = draw(st.sampled_from((85, 85, 85, -1)))
             active = draw(st.sampled_from((TINY, TINY, ELSEWHERE, FLOOR)))
             refolded += draw(st.sampled_from((0, 0, 1)))
-            changed = Settings(embedder=active, fold_cosine_hundredths=folding, refolded=refolded)
+            aging = draw(st.sampled_from(LIVES))
+            changed = Settings(embedder=active, fold_cosine_hundredths=folding, refolded=refolded, **aging)
             events.append(configured(changed, revision, sent=sent))
         if draw(st.integers(0, 9)) == 0:  # What derives from something is erased with it.
             said = msgspec.structs.replace(said, refs=tuple(map(make_id, draw(some(events, 1)))))
+        if said.sent // HOUR_US > sent // HOUR_US and draw(st.integers(0, 3)):
+            events.append(make_tick(0, said.sent))
         events.append(said)
         sent = max(sent, said.sent)
         for ref in draw(some(events, 2)):
@@ -354,5 +415,7 @@ def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 ids = draw(st.lists(st.sampled_from([event.id for event in events if event.scope]), max_size=2))
                 events.append(event("erased", Erased(ids=tuple(ids)), f"e{number}", sent=sent))
             case 1:
-                events.append(make_tick(0, sent + draw(st.sampled_from((0, 0, 1, 500))) * DAY_US, draw(st.booleans())))
+                events.append(
+                    make_tick(0, sent + draw(st.sampled_from((0, 0, 1, 8, 500))) * DAY_US, draw(st.booleans()))
+                )
     return as_seen(events)

@@ -39,8 +39,10 @@ if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody in
     sys.path.insert(0, str(ROOT))
 
 from builders import (  # noqa: E402
+    QUICK,
     START,
     TINY,
+    archived,
     captured,
     configured,
     embedded,
@@ -53,6 +55,7 @@ from builders import (  # noqa: E402
     pinned,
     recalled,
     restored,
+    scope_changed,
     settled,
     unfolded,
     used,
@@ -76,8 +79,8 @@ RANDOM_DELAY_S = 1.2
 TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
-DECK = {"captured": 50, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "withdrawn": 2, "decided": 3, "linked": 2, "settled": 1,
+DECK = {"captured": 47, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
+        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1,
         "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
@@ -587,7 +590,7 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
     deck: list[str] = []
     for number in range(count):
         scope = rng.choice(SCOPES)
-        sent = START + number * 60_000_000
+        sent = START + number * 10 * 60_000_000  # So that days end, and texts age.
         common: dict[str, Any] = {"scope": scope, "sent": sent, "session": rng.choice("12")}
         common["origin"] = "operator" if scope == "global" else rng.choice(("user", "agent"))
         earlier: list[object] = [f"{seed}-{rng.randrange(number + 1)}" for _ in range(3)]
@@ -613,6 +616,12 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "settled":
                 other = f"{seed}-{number} and none"
                 yield settled((earlier[0], other), [earlier[0]], f"{seed}-{number}", **common)
+            case "archived":
+                yield archived(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+            case "scope_changed":
+                yield scope_changed(
+                    f"{seed}-{number}", state=rng.choice(("active", "finished", None)), git_at=sent, **common
+                )
             case "withdrawn":
                 yield withdrawn(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
             case "decided":
@@ -622,7 +631,8 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "erased":
                 yield erased(earlier[:1], f"{seed}-{number}", **common)
             case "configured":
-                anew = Settings(embedder=rng.choice((TINY, TINY, "floor")), refolded=rng.choice((0, number)))
+                aging = rng.choice(({}, QUICK, QUICK))
+                anew = Settings(embedder=rng.choice((TINY, TINY, "floor")), refolded=rng.choice((0, number)), **aging)
                 yield configured(anew, number + 1, sent=sent)
             case "embedded":
                 yield embedded(earlier[0], rng.choice(vectors), scope=scope, sent=sent)

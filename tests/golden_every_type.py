@@ -1,4 +1,4 @@
-"""How `log-v2` to `log-v7` were made, each with every type of event that the codec knew then. No test runs it."""
+"""How `log-v2` to `log-v8` were made, each with every type of event that the codec knew then. No test runs it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
     MAKING,
+    Archived,
     Decided,
     Embedded,
     Erased,
@@ -22,6 +23,7 @@ from memtape.schemas.events import (
     Operation,
     Pinned,
     Restored,
+    ScopeChanged,
     Settled,
     Unfolded,
     Used,
@@ -98,6 +100,20 @@ def make_v7() -> list[list[bytes]]:
     _opposed(m)
     _blank(m, "pinned", "withdrawn", "decided", "linked", "settled")
     _crowd(m, 20)
+    return m.payloads
+
+
+def make_v8() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 8, by partition: version 7 and texts that age."""
+    m = _made("log-v8")
+    _pins(m)
+    _withdrawals(m)
+    _decisions(m)
+    _values(m)
+    _opposed(m)
+    _blank(m, "pinned", "withdrawn", "decided", "linked", "settled", "archived", "scope_changed")
+    _crowd(m, 20)
+    _ages(m)
     return m.payloads
 
 
@@ -250,6 +266,65 @@ def _opposed(m: Maker) -> None:
     keep = pairs[0][1][0]
     m.say(m.event("settled", scope, Settled(ids=(pairs[0][0][0], keep), keep=(keep,), note=None)))
     m.say(m.event("forgotten", scope, Forgotten(ids=(pairs[1][0][0],), reason=None)))
+
+
+def _ages(m: Maker) -> None:
+    """Texts that age to the archive and out of the views, and come back; a project that rests, ends and goes on."""
+    scope, other = SCOPES[4], SCOPES[3]
+    m.configure(20, archive_after_days=30, dormant_after_days=-1, long_after_days=7, long_retention_hundredths=100,
+                mid_after_days=1, mid_retention_hundredths=100, purge_after_days=7, tick_jump_days=4_000)  # fmt: skip
+    m.now += 500 * DAY_US  # The partitions' clocks stand that far ahead.
+
+    def week(day: int) -> dict[str, list[str]]:
+        said = {
+            kind: [
+                m.say(m.captured(scope, f"Watch {n} of day {day}: {what}.", kind, session="s1"))
+                for n, what in enumerate(("the lamp was lit", "a meeting about the risk", "fog", "the boat left"))
+            ]
+            for kind in ("turn", "fact", "journal")
+        }
+        m.say(m.event("pinned", scope, Pinned(ids=(said["fact"][3],), on=True)))
+        return said
+
+    def pass_days(days: int) -> None:
+        m.now += days * DAY_US
+        for number in range(PARTITIONS):
+            m.tick(number, m.now)
+
+    first = week(1)
+    pass_days(3)
+    m.say(m.captured(scope, "A late word of the watch.", "turn", session="s1", at=m.now - 3 * DAY_US))
+    m.say(m.event("forgotten", scope, Forgotten(ids=(first["turn"][0],), reason=None)))
+    m.say(m.event("withdrawn", scope, Withdrawn(ids=(first["journal"][0],), on=True)))
+    pass_days(18)
+    told(m, [first["turn"][1]], None, scope=scope)
+    m.say(m.event("archived", scope, Archived(ids=(first["turn"][2], m.id("nobody")), on=True, reason="It is told.")))
+    m.say(m.event("archived", scope, Archived(ids=(first["fact"][0],), on=True, reason=None)))
+    m.say(m.captured(scope, "watch 0 of day 1: the lamp was lit"))  # Said again, it comes back.
+    second = week(2)
+    pass_days(20)
+    pass_days(1)
+    pass_days(9)  # What was archived leaves the views.
+    m.say(m.event("archived", scope, Archived(ids=(first["turn"][3],), on=False, reason=None)))
+    told(m, [first["journal"][1]], None, scope=scope)
+    m.say(m.event("pinned", scope, Pinned(ids=(first["fact"][1],), on=True)))
+    erase(m, [second["turn"][1]], scope)
+    m.configure(21, dormant_after_days=20, lifecycle=True, purge_after_days=7, tick_jump_days=4_000)
+    pass_days(21)
+    pass_days(8)
+    m.say(m.recalled(scope, second["fact"], "s2"))  # It wakes the project, of which nothing was in the views.
+    m.say(m.event("scope_changed", scope, ScopeChanged(git_at=m.now, name="The lighthouse", state=None)))
+    pass_days(21)
+    m.say(m.event("scope_changed", scope, ScopeChanged(git_at=m.now, name=None, state=None)))
+    m.say(m.event("scope_changed", scope, ScopeChanged(git_at=None, name=None, state="finished")))
+    m.say(m.captured(scope, "The lighthouse is a museum now."))
+    for how in ("finished", "active", "finished"):
+        m.say(m.captured(other, f"It is {how}."))
+        m.say(m.event("scope_changed", other, ScopeChanged(git_at=None, name=None, state=how)))
+    m.configure(22, lifecycle=False, tick_jump_days=4_000)
+    pass_days(40)
+    m.configure(23, tick_jump_days=4_000)
+    pass_days(1)
 
 
 def _fact(m: Maker, text: str, kind: str = "fact") -> tuple[str, int]:

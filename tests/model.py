@@ -19,7 +19,11 @@ from math import isqrt, log10
 from operator import mul
 from typing import Any
 
+from model_aging import Aging
+from model_uses import Uses
+
 from memtape.schemas.embedding import FLOOR
+from memtape.schemas.lanes import unasked_by
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
@@ -37,6 +41,8 @@ HOUR = 3_600 * SECOND
 DAY = 24 * HOUR
 
 TRUST = ["model", "web", "tool", "agent", "user", "operator"]
+STARTS_KEPT = 3
+"""So many starts of a session are known, before whose context an agent works for as long as the session goes on."""
 PEOPLE = ("user", "operator")
 FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 REPEATERS = ["agent", "tool", "model"]
@@ -154,7 +160,9 @@ class World:
                 if event["revision"] > revision:
                     if event["settings"].refolded > settings.refolded:
                         for scope in own.values():
+                            before = scope.aging.units()
                             scope.refold(event["settings"])
+                            scope.aging.take({"type": "configured", "body": None}, before, [], clock)
                     elif event["settings"].embedder != settings.embedder:
                         for scope in own.values():
                             scope.switch(event["settings"].embedder)
@@ -169,6 +177,8 @@ class World:
                     count["ignored"] += 1
                 else:
                     clock = time
+                    for scope in own.values():
+                        scope.aging.turn(clock, settings)
             elif (event["scope"], event["id"]) in first:
                 same = repeats(event, first[event["scope"], event["id"]])
                 count["duplicates" if same else "divergent"] += 1
@@ -180,7 +190,7 @@ class World:
                 if event["scope"] == "global" and event["origin"] != "operator" and event["type"] not in OF_ANYONE:
                     count["ignored"] += 1
                 else:
-                    counts = scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings)
+                    counts = scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings, clock or 0)
                     count["ignored"] += not counts
                 scope.seq += 1
         return count
@@ -212,6 +222,7 @@ class Scope:
         self.banned_alike: list[str] = []
         self.hidden_alike: dict[str, str] = {}
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
+        self.starts: dict[str, list[tuple[int, list[str]]]] = {}
         self.recalled: dict[str, int] = {}
         self.tombstones: list[Event] = []
         self.vectors: dict[tuple[str, str], str] = {}
@@ -225,12 +236,16 @@ class Scope:
         self.held: dict[tuple[str, int], Any] | None = None
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
         self.apart: list[list[list[str]]] = []
+        self.uses = Uses(self)
+        self.aging = Aging(self)
 
-    def take(self, event: Event, settings: Settings) -> bool:
+    def take(self, event: Event, settings: Settings, clock: int) -> bool:
         """Take in an event; whether it counts."""
         self.known.append(event["id"])
+        before = self.aging.units()
         counts = self._take(event, settings)
         self._end_covers()
+        self.aging.take(event, before, self.uses.take(event) if counts else [], clock)
         return counts
 
     def _end_covers(self) -> None:
@@ -245,15 +260,17 @@ class Scope:
             return True
         if event["type"] == "recalled":
             known = [capture["id"] for capture in self.captures]
-            for id in {*event["body"]["results"]} & {*known}:
+            is_start = unasked_by(tuple(event["body"].get("lanes", ()))) == "start"
+            for id in set() if is_start else {*event["body"]["results"]} & {*known}:
                 self.recalled[id] = self.recalled.get(id, 0) + 1
             if event["session"] is not None:
                 returned = [id for id in event["body"]["results"] if id in known]
-                self.recalls.setdefault(event["session"], []).append((event["at"], returned))
+                shown = self.starts if is_start else self.recalls
+                shown.setdefault(event["session"], []).append((event["at"], returned))
         elif event["type"] == "embedded":
             return self._embed(event, settings)
-        elif event["type"] in ("erased", "used"):  # What is used with what, `test_usage` and `test_edges` hold.
-            pass
+        elif event["type"] in ("erased", "used", "archived", "scope_changed"):
+            pass  # `Uses` and `Aging` tell. What is used with what, `test_usage` and `test_edges` hold.
         elif event["type"] == "pinned":
             others = [id for id in self.pinned if id not in event["body"]["ids"]]
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
@@ -360,6 +377,10 @@ class Scope:
         """Return the members of a memory that are not forgotten."""
         return [member for member, _, _ in memory["members"] if not self.hidden(member)]
 
+    def spoken(self, living: list[Capture]) -> Capture:
+        """Return the member whose text speaks for a memory."""
+        return spoken(living)
+
     def name_of(self, memory: Memory) -> Capture:
         """Return the earliest member that lives, the earliest of all where none does."""
         return (self.living(memory) or [member for member, _, _ in memory["members"]])[0]
@@ -373,7 +394,8 @@ class Scope:
         self.held = {}  # Nothing changes until all rows are made.
         current = {kind: self._current(kind) for kind in ("goal", "plan")}
         ended = [memory for memory in self.memories if is_made(memory) and self.made_of(memory) is None]
-        rows = [self._memory_row(memory, current) for memory in self.memories if memory not in ended]
+        left = [memory for memory in self.memories if memory not in ended and not self.aging.gone(founder(memory))]
+        rows = [self._memory_row(memory, current) for memory in left]
         self.held = None
         return rows
 
@@ -455,7 +477,8 @@ class Scope:
 
     def turn_rows(self) -> list[dict[str, Any]]:
         """Return every turn with all that a view should say of it."""
-        return [self._turn_row(capture) for capture in self.captures if capture["body"]["kind"] == "turn"]
+        turns = [capture for capture in self.captures if capture["body"]["kind"] == "turn"]
+        return [self._turn_row(turn) for turn in turns if not self.aging.gone(turn["id"])]
 
     def tombstone_rows(self) -> list[dict[str, Any]]:
         """Return every ban in force."""
@@ -471,6 +494,7 @@ class Scope:
         return [
             {"key": self.key(f"{id}:{embedder}"), "id": id, "scope": self.name, "embedder": embedder, "vector": vector}
             for (embedder, id), vector in self.vectors.items()
+            if not self.aging.gone(founder(memory) if (memory := self.memory_of(id)) else id)
         ]
 
     def key(self, id: str) -> str:
@@ -706,7 +730,10 @@ class Scope:
             return []
         latest = self.recalls.get(capture["session"], [])[-settings.echo_recalls :]
         window = settings.echo_window_s * SECOND
-        return [id for at, returned in latest if at <= capture["at"] <= at + window for id in returned]
+        recent = [returned for at, returned in latest if at <= capture["at"] <= at + window]
+        starts = self.starts.get(capture["session"], [])[-STARTS_KEPT:]
+        recent += [returned for at, returned in starts if at <= capture["at"]]
+        return [id for returned in recent for id in returned]
 
     def _current(self, kind: str) -> Memory | None:
         """Return the goal or plan said last of those that hold, and contradict nothing that is trusted more."""
@@ -866,6 +893,7 @@ class Scope:
             "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
             "category": category_of(speaks["body"]["kind"], tuple(speaks["body"]["tags"]), speaks["body"]["text"]),
             "polarity": polarity(speaks["body"]["text"]),
+            **self.aging.of(founder(memory)),
         }
 
     def _wordings(self, memory: Memory) -> list[dict[str, str]]:
@@ -905,7 +933,8 @@ class Scope:
         captions = [media["caption"] for media in capture["body"]["media"] if media["caption"]]
         hidden = self.hidden(capture)
         seen = {"captions": captions, "offset_of": capture["offset"], "hidden": hidden}
-        return {**self._said(capture, capture), **seen, "pinned": capture["id"] in self.pinned}
+        aged = self.aging.of(capture["id"])
+        return {**self._said(capture, capture), **seen, **aged, "pinned": capture["id"] in self.pinned}
 
     def _said(self, name: Capture, speaks: Capture) -> dict[str, Any]:
         body = {field: speaks["body"][field] for field in ("kind", "text", "source", "branch", "path")}
@@ -953,6 +982,11 @@ def family_of(memory: Memory) -> str | None:
 def is_made(memory: Memory) -> bool:
     """Whether a memory is a text that a consolidation made."""
     return bool(memory["members"][0][1] == "decided")
+
+
+def founder(memory: Memory) -> str:
+    """Return the id of the first capture of a memory."""
+    return str(memory["members"][0][0]["id"])
 
 
 def ids_of(memory: Memory) -> list[str]:

@@ -28,6 +28,7 @@ from memtape.schemas.events import (
     MAX_TEXT_BYTES,
     RESERVED,
     Actor,
+    Archived,
     Body,
     Captured,
     Configured,
@@ -48,6 +49,7 @@ from memtape.schemas.events import (
     Pinned,
     Recalled,
     Restored,
+    ScopeChanged,
     Settled,
     Ticked,
     Unfolded,
@@ -194,6 +196,10 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
         )
     ),
     "withdrawn": st.builds(Withdrawn, ids=tuples(ids, 20), on=st.booleans()),
+    "archived": st.builds(Archived, ids=tuples(ids, 20), on=st.booleans(), reason=reasons),
+    "scope_changed": st.builds(
+        ScopeChanged, git_at=some(times), name=some(texts(1, 200)), state=st.sampled_from(("active", "finished", None))
+    ),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
         st.builds(embedded, st.just([0]), texts(1, 50)),
@@ -635,7 +641,7 @@ def said(event: Event, **wrong: Any) -> Event:
         pytest.param(replace(TURN, scope="project:../secret"), "invalid at $.scope", id="a scope that climbs"),
         pytest.param(replace(TURN, scope=None), "invalid at $.scope", id="no scope"),
         pytest.param(replace(TURN, v=2), "newer_version at $.v", id="version 2"),
-        pytest.param(replace(TURN, type="archived"), "reserved_type at $.type", id="a reserved type"),
+        pytest.param(replace(TURN, type="edited"), "reserved_type at $.type", id="a reserved type"),
         pytest.param(replace(TURN, type="secret"), "unknown_type at $.type", id="an unknown type"),
         pytest.param(replace(TURN, type="forgotten"), "invalid at $.body", id="another type's body"),
         pytest.param(replace(TICK, id=ID), "invalid at $.id", id="a tick whose id is its own"),

@@ -96,7 +96,7 @@ def fed(replayed: Replay) -> dict[str, Any]:
     for partition in replayed.partitions.values():
         for scope in partition.scopes.values():
             for change in all_changes(scope):
-                if change.table != "journal":
+                if change.table in rows:
                     rows[change.table].append(row_of(scope, change))
     pages = [pages_by_scope(partition) for partition in replayed.partitions.values()]
     return {name: rows_digest(found) for name, found in rows.items()} | {"pages": pages}

@@ -23,6 +23,7 @@ from memtape.schemas.events import (
     EVENT_TYPES,
     SYSTEM,
     Actor,
+    Archived,
     Captured,
     Configured,
     Decided,
@@ -40,6 +41,7 @@ from memtape.schemas.events import (
     Pinned,
     Recalled,
     Restored,
+    ScopeChanged,
     Settled,
     Ticked,
     Unfolded,
@@ -241,6 +243,26 @@ VALUES: dict[str, list[Event]] = {
         golden_event("withdrawn", Withdrawn(ids=(PORT, PHOTO), on=True), "019a7b3c-0091-7d2e-9f10-5c8e4b2a0091"),
         golden_event("withdrawn", Withdrawn(ids=(PHOTO,), on=False), "019a7b3c-0092-7d2e-9f10-5c8e4b2a0092"),
     ],
+    "archived": [
+        golden_event(
+            "archived",
+            Archived(ids=(PORT, PHOTO), on=True, reason="The port is closed."),
+            "019a7b3c-00d1-7d2e-9f10-5c8e4b2a00d1",
+        ),
+        golden_event("archived", Archived(ids=(PHOTO,), on=False, reason=None), "019a7b3c-00d2-7d2e-9f10-5c8e4b2a00d2"),
+    ],
+    "scope_changed": [
+        golden_event(
+            "scope_changed",
+            ScopeChanged(git_at=T, name="The lighthouse", state="finished"),
+            "019a7b3c-00e1-7d2e-9f10-5c8e4b2a00e1",
+        ),
+        golden_event(
+            "scope_changed",
+            ScopeChanged(git_at=None, name=None, state="active"),
+            "019a7b3c-00e2-7d2e-9f10-5c8e4b2a00e2",
+        ),
+    ],
     "linked": [
         golden_event(
             "linked",
@@ -390,6 +412,8 @@ DIGESTS = {
     "unfolded": ["8a615f46496fac76"],
     "pinned": ["d316759616af2495", "68a182546e4fbd46"],
     "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
+    "archived": ["1a82f45966ecbd04", "f31e7a83a889dc04"],
+    "scope_changed": ["ed33ee5841645b79", "c3bddc56d2b943b4"],
     "linked": ["2f6c1cd7dd0ff376", "16932f355567640d"],
     "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
     "decided": ["ab2eb2b1e650b799", "9101d2d6bc429016", "a39d10f82c0e942c"],

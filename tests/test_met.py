@@ -10,12 +10,14 @@ import itertools
 from collections.abc import Callable
 
 import crash
+import model_aging
 import pytest
-from builders import START, configured, histories
-from hypothesis import given, settings
+from builders import START, configured, histories, slots
+from hypothesis import Phase, given, settings
 from met import events_in, missing
 from test_golden_log import LOGS, slots_of
 from test_invariance import GOLDEN
+from test_model import told
 
 from memtape.schemas.events import EVENT_TYPES, Event, make_tick
 
@@ -45,6 +47,22 @@ SUITES: dict[str, Callable[[], list[Event]]] = {
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_meets_every_type_of_event(suite: str) -> None:
     assert missing(SUITES[suite]()) == []
+
+
+def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
+    """Passes have room for a few, so that what waits for the next is met as well."""
+    met: dict[str, None] = {}
+
+    @settings(max_examples=1_000, derandomize=True, database=None, phases=[Phase.generate])
+    @given(histories())
+    def take(history: list[Event]) -> None:
+        scopes = told(slots([configured(), *history]), 1).world().scopes.values()
+        met.update({name: None for scope in scopes for name in scope.aging.met})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_aging, "MOST_MOVED", 4)
+        take()
+    assert [name for name in model_aging.HAPPENINGS if name not in met] == []
 
 
 def test_a_type_that_nobody_met_is_named() -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import model_aging
 import msgspec
 import pytest
 import uuid_utils
@@ -52,7 +53,7 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
+from memtape.schemas.rows import Change, MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
@@ -63,6 +64,7 @@ from memtape.sinks.tables import Shard
 from memtape.sinks.vault import escape
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
+from memtape.state.subjects import aging
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
@@ -874,6 +876,7 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
                 "turns": twin.turn_rows(),
                 "tombstones": twin.tombstone_rows(),
                 "vectors": twin.vector_rows(),
+                "archive": twin.aging.archive_rows(),
             }
             changes = all_changes(scope)
             for table, rows in expected.items():
@@ -883,13 +886,51 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
                 )
                 if differs:
                     return differs
+            if differs := aging_differs(scope, twin, changes):
+                return differs
     return ""
+
+
+def aging_differs(scope: Any, twin: Scope, changes: list[Change]) -> str:
+    """Return how the summaries of a scope, or how it stands, differ from those of the model, or nothing.
+
+    The id of a summary follows from what tells it from others, and its text from its highlights.
+    """
+    rows = [row_of(scope, change) for change in changes if change.table == "summaries"]
+    found = {group_of(row): row for row in (listed(msgspec.to_builtins(row)) for row in rows)}
+    if len(found) < len(rows) or len({row.id for row in rows}) < len(rows):
+        return f"{scope.name} has a summary twice"
+    expected = {group_of(row): row for row in twin.aging.summary_rows()}
+    named = {key: {field: row[field] for field in row if field not in OF_A_NAME} for key, row in found.items()}
+    if differs := tables_differ(expected, named):
+        return differs
+    mark = msgspec.structs.asdict(scope.lifecycle.mark())
+    return tables_differ({scope.name: twin.aging.mark()}, {scope.name: mark})
+
+
+OF_A_NAME = ("key", "id", "text")
+"""What a row of a summary says that follows from its other fields."""
+
+
+def group_of(row: dict[str, Any]) -> str:
+    """Return what tells a summary from others of its scope."""
+    return f"{row['level']} {row['kind']} {row['since']} {row['label']}"
 
 
 @given(histories())
 def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
     history = slots([configured(), *events])
     differs = rows_differ(told(history, 1), replay(history).partitions.values())
+    assert not differs, differs
+
+
+@given(histories())
+def test_passes_that_have_room_for_few_move_what_the_model_says(events: list[Event]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(aging, "MOST_A_PASS", 4)
+        patch.setattr(model_aging, "MOST_MOVED", 4)
+        history = slots([configured(), *events])
+        differs = rows_differ(told(history, 1), replay(history).partitions.values())
     assert not differs, differs
 
 

@@ -79,6 +79,7 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "forgotten reason",
             "restored reason",
             "settled note",
+            "archived reason",
             "decided reason",
             "embedded reason",
         ],
@@ -89,7 +90,7 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "captured tags[0]",
             "recalled filters.tags[0]",
         ],
-        "name": ["captured branch", "recalled filters.sessions[0]"],
+        "name": ["captured branch", "recalled filters.sessions[0]", "scope_changed name"],
         "program": [
             "recalled lanes[0]",
             "embedded embedder",

@@ -86,6 +86,8 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
         _place(state, due, unit, context)
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
+        if not left:
+            break  # What is ripe besides waits for the next pass, and is not looked at before.
         units = _still_due(state, group, context)
         least = least_of(state, group, context.scope)
         taken = units[:left] if len(units) >= least and left >= least else []

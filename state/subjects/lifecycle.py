@@ -194,7 +194,8 @@ def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Cha
         case Captured() | Used():
             changes += [change for unit in again for change in come_back(state, unit, context)]
         case _ if context.gone:  # What was two is one, which says the same: said again.
-            changes += [change for unit in touched for change in come_back(state, unit, context)]
+            one = dict.fromkeys(unit_of(context.of, context.of.captures.by_seq[birth]) for birth in context.gone)
+            changes += [change for unit in one for change in come_back(state, unit, context)]
         case _:
             pass
     for unit in (*touched, *again):

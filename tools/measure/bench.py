@@ -17,15 +17,22 @@ from pathlib import Path
 import click
 
 from memtape.schemas.codec import encode
+from memtape.schemas.events import Actor, make_tick
 from memtape.schemas.log import Slot
+from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import Capture
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
 
 SINGLE = 500
 COLD_RUNS = 5
+IDLE_TEXTS = (1_000, 100_000, 1_000_000)
+IDLE_TICKS = 21
 SEED = 7
 SUBJECTS = "harbour lighthouse gauge gateway database server build release parser index".split()
 VERBS = "uses needs stores reports sends reads rejects counts keeps checks".split()
@@ -66,6 +73,8 @@ def main(events: int) -> None:
         _capture(client, events)
         _project_and_search(client, "gauge readings on port 17")
         _cold(Path(folder))
+    for texts in IDLE_TEXTS:
+        _idle(texts)
 
 
 def _capture(client: Client, count: int) -> None:
@@ -110,3 +119,21 @@ def _process_s(command: list[str]) -> float:
 
 if __name__ == "__main__":
     main()
+
+
+def _idle(texts: int) -> None:
+    """Measure a tick at which nothing of a scope is due; its turns are made in state, without a log."""
+    now = 20_000 * DAY_US
+    scope, actor = Scope("project:bench"), Actor(name="Ada", origin="user")
+    for seq in range(texts):
+        waits = seq % 10 == 0  # One in ten is old enough, and has nobody to be summed up with.
+        at = now - 40 * DAY_US if waits else now - seq % 130 * HOUR_US
+        session = f"session {seq if waits else seq // 200}"
+        scope.captures.by_seq[seq] = Capture(f"{seq}", seq, seq, at, session, actor, "turn", None, b"", -1)
+    scope.lifecycle.project.active_at = now
+    partition = Partition(0)
+    partition.clock, partition.scopes[scope.name] = now, scope
+    hours = [Slot(0, texts + n, encode(make_tick(0, now + n * HOUR_US))) for n in range(1, IDLE_TICKS + 1)]
+    first, *rest = (timed(lambda slot=slot: fold(partition, [slot])) for slot in hours)  # type: ignore[misc]
+    row(f"first tick after a start, {texts:,} texts", f"{first * 1_000:,.0f} ms")
+    row(f"idle tick, {texts:,} texts", f"{statistics.median(rest) * 1e6:,.0f} us")
