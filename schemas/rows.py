@@ -152,7 +152,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
-    """One thing that was said, whole."""
+    """One thing that was said, whole. What is not of people states something, and has no other `polarity`."""
 
     key: str
     captions: tuple[str, ...]
@@ -161,6 +161,7 @@ class TurnRow(Displayed, frozen=True, kw_only=True):
     seq: int
     offset_of: int
     hidden: bool
+    polarity: Polarity = "fact"
 
 
 class TombstoneRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from memtape.schemas.events import PEOPLE
 from memtape.schemas.rows import Change
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
@@ -38,6 +39,7 @@ from memtape.state.subjects.lifecycle import (
     summary_of,
     window_end,
 )
+from memtape.state.text.polarity import instructs
 
 MOST_A_PASS = 500
 """So many texts at most change their place in one pass of a scope; what is more waits for the next."""
@@ -122,7 +124,8 @@ def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | Non
     if tier == LONG:
         if settings.archive_after_days < 0 or _is_recalled(of, unit):
             return None
-        return Step(_group(ARCHIVE, said_at), said_at + settings.archive_after_days * DAY_US)
+        old_at = said_at + settings.archive_after_days * DAY_US
+        return None if old_at <= now and _binds(of, unit) else Step(_group(ARCHIVE, said_at), old_at)
     level = tier + 1
     group = _summed_group(of, unit, level, said_at)
     days, hundredths = (
@@ -284,6 +287,12 @@ def _is_recalled(of: Others, unit: int) -> bool:
 
 def is_pinned(of: Others, unit: int) -> bool:
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
+
+
+def _binds(of: Others, unit: int) -> bool:
+    """Whether a person said in a unit what is wanted from now on, which every start tells and nobody need ask for."""
+    spoken = spoken_of(of, unit)
+    return spoken is not None and spoken.actor.origin in PEOPLE and instructs(of.captures.body(spoken).text)
 
 
 def _seqs(of: Others, unit: int) -> Iterable[int]:

@@ -248,6 +248,7 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
         archived_at=_archived_at(scope, capture.seq),
         offset_of=capture.offset,
         hidden=capture.hidden,
+        polarity=polarity(body.text) if capture.actor.origin in PEOPLE else "fact",
     )
 
 

@@ -42,7 +42,7 @@ from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPE
 from memtape.tools.ask.aged import PURGED, Source, sources_of
 from memtape.tools.ask.conflicts import waiting as conflicts_waiting
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.standing import is_row_stale, polarity_of_turn, row_marks
+from memtape.tools.ask.standing import is_row_stale, row_marks
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 from memtape.tools.keep.states import state_at
@@ -212,14 +212,13 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
             marks=told,
             withdrawn_at=withdrawn_at,
         )
-    does = polarity_of_turn(found.text, found.origin)
     return Opened(
         asked=asked,
         type="turn",
         turn=found,
         used=used,
         last_used_at=last,
-        polarity=does,
+        polarity=found.polarity,
         marks=told,
         withdrawn_at=withdrawn_at,
     )

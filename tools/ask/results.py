@@ -157,7 +157,7 @@ def _from_memory(row: MemoryRow) -> Result:
 
 
 def _from_turn(row: TurnRow) -> Result:
-    return _result(row, 0, row.captions)
+    return msgspec.structs.replace(_result(row, 0, row.captions), polarity=row.polarity)
 
 
 def _from_summary(row: SummaryRow) -> Result:

@@ -65,13 +65,15 @@ def is_row_stale(row: MemoryRow, now: int) -> bool:
 def row_marks(row: MemoryRow | TurnRow, now: int) -> tuple[str, ...]:
     """Return what readers are told of a row at a time, beside its text."""
     if isinstance(row, TurnRow):
-        return (*marks(row), *order_mark(row.origin, polarity_of_turn(row.text, row.origin)))
+        return (*marks(row), *order_mark(row.origin, row.polarity))
     return (*marks(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
 
 
-def polarity_of_turn(text: str, origin: Origin) -> Polarity:
-    """Return what a turn does; what is not of people states something and does nothing else."""
-    return polarity(text) if origin in PEOPLE else "fact"
+def _of_the_tail(result: Result) -> Polarity:
+    """Return what a text does that no row tells of yet; what a turn says that is not of people states something."""
+    if result.kind != "turn":
+        return result.polarity
+    return polarity(result.text) if result.origin in PEOPLE else "fact"
 
 
 def order_mark(origin: Origin, does: Polarity) -> tuple[str, ...]:
@@ -85,5 +87,5 @@ def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result
         if not is_row_stale(row, now):
             return result
         return msgspec.structs.replace(result, stale=True, marks=(*result.marks, stale(row.last_at)))
-    does = polarity_of_turn(result.text, result.origin) if result.kind == "turn" else result.polarity
+    does = _of_the_tail(result) if isinstance(row, Event) else result.polarity
     return msgspec.structs.replace(result, polarity=does, marks=(*result.marks, *order_mark(result.origin, does)))
