@@ -9,13 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots, used, withdrawn
+from builders import QUICK, START, TINY, captured, configured, embedded, forgotten, recalled, slots, used, withdrawn
 from test_golden_log import LOGS, pages_by_scope, slots_of
 
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Event, make_tick
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import ALL_FED
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
 from memtape.state.core import scope as scopes
 from memtape.state.core.context import Context
 from memtape.state.core.digests import changed_rules, fed_by, rows_digest, rules_version
@@ -90,6 +91,19 @@ def disputed(how: str, scope: str) -> list[Event]:
     ]
 
 
+def aged(scopes: list[str]) -> list[Event]:
+    """Whatever was said in these scopes grows old with some texts that are said besides, until it leaves the views."""
+    besides = [
+        captured(f"Row {place} of {scope}.", f"{kind} {place}", kind, scope=scope, session="s")
+        for scope in dict.fromkeys(scopes)
+        for kind in ("fact", "turn")
+        for place in ("one", "two")
+    ]
+    quick = Settings(**QUICK | {"dormant_after_days": -1, "mid_retention_hundredths": 40}, embedder=TINY)
+    days = [make_tick(0, START + day * DAY_US) for day in (2, 3, 9, 10, 12)]
+    return [*besides, configured(quick, 1), *days]
+
+
 def fed(replayed: Replay) -> dict[str, Any]:
     """All that the views hold, by the name of what is fed."""
     rows: dict[str, list[Any]] = {name: [] for name in ALL_FED}
@@ -130,7 +144,7 @@ def log_of(name: str) -> list[Slot]:
     said = [event for how in HOW for number in range(6) for event in answered(how, f"project:{how}-{number}")]
     asked = (f"project:disputed-{how}-{number}" for how in DISPUTED for number in range(6))
     said += [event for scope in asked for event in disputed(scope.split("-")[1], scope)]
-    return slots([configured(Settings(embedder=TINY)), *said])
+    return slots([configured(Settings(embedder=TINY)), *said, *aged([event.scope or "" for event in said])])
 
 
 @cache
