@@ -61,7 +61,7 @@ from memtape.state.subjects.withdrawals import Withdrawals
 
 _BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
 _BY_USAGE: tuple[Fed, ...] = ("uses", "conflicts", *_BY_EDGES)
-_BY_AGING: tuple[Fed, ...] = ("summaries", "archive")
+_BY_AGING: tuple[Fed, ...] = ("summaries", "archive", "vectors")
 _BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_AGING, *_BY_USAGE)
 
 
@@ -76,7 +76,7 @@ SUBJECTS = (
     _subject("captures", 2, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
-    _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
+    _subject("embeddings", 1, Embeddings, embeddings, _BY_MEMORIES),
     _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 6, Memories, memories, _BY_MEMORIES),
@@ -86,7 +86,7 @@ SUBJECTS = (
     _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
     _subject("usage", 2, Usage, usage, ("turns", *_BY_MEMORIES)),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
-    _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", "vectors", *_BY_AGING, "pages"), sparse=True),
+    _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
     _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
