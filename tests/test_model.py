@@ -685,12 +685,13 @@ class Life:
         Last comes what models say.
         """
         lines = path.read_text().splitlines() if path.exists() else []
+        rows = [row for row in scope.memory_rows() if not scope.aging.is_away(row)]
         for title in ("Goal", "Plan"):
             said = [lines[place + 2] for place, line in enumerate(lines) if line == f"## {title}"]
             assert list(map(without_link, said)) == [
-                short(row) for row in scope.memory_rows() if row["kind"] == title.lower() and in_force(row)
+                short(row) for row in rows if row["kind"] == title.lower() and in_force(row)
             ]
-        facts = filter(is_fact, scope.memory_rows())
+        facts = filter(is_fact, rows)
         leading = sorted(facts, key=lambda row: importance(row, used, scope.recalled), reverse=True)
         assert [without_link(line.removeprefix("- ")) for line in lines if line.startswith("- ")] == [
             short(row) for row in leading[:160]
