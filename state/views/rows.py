@@ -65,7 +65,9 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
     captures = scope.captures.by_seq.values()
-    journal = (capture.id for capture in captures if capture.kind == "journal" and not capture.made)
+    # What has left the tables still stands on the pages of its day.
+    purged = (it.id for it in captures if it.kind == "turn" and scope.lifecycle.is_purged(it.seq))
+    journal = (*(it.id for it in captures if it.kind == "journal" and not it.made), *purged)
     whole = [Change("scope", scope.name, "")] if scope.lifecycle.project.state != "active" else []
     return changes | {Change("journal", scope.name, id): 0 for id in journal} | dict.fromkeys(whole, 0)
 
