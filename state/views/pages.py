@@ -292,7 +292,7 @@ def _latest_days(scope: Scope) -> list[str]:
 
 def _current(scope: Scope, family: str) -> MemoryRow | None:
     birth = scope.validity.current.get(family)
-    if birth is None:
+    if birth is None or is_archived(scope, birth):
         return None
     return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
 
