@@ -237,7 +237,7 @@ def test_sessions_of_a_project_hold_its_texts_once(home: Path, project: Path) ->
         assert "gauge" in memory.call("search_memories", {"query": "gauge"}, project, "x")
     scope = scope_of_folder(project, Home(home))
     held = ready._held[scope]._client
-    assert held is not None and set(held.reader.retriever._ready) == {scope, "global"}
+    assert held is not None and {name for name, _ in held.reader.retriever._ready} == {scope, "global"}
     clients = [client for memory in memories for client in memory._clients.values()]
     assert len(clients) == 3 and not any(client.reader.retriever._ready for client in clients)
     for memory in memories:

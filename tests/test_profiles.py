@@ -79,6 +79,15 @@ WORDS: dict[str, tuple[str, ...]] = {
     "settle": (ID, "--keep", "A"),
     "accept": (),
     "prune": (),
+    "archive": (ID,),
+    "unarchive": (ID,),
+    "archived": (),
+    "lifecycle": (),
+    "project list": (),
+    "project show": (),
+    "project finish": (),
+    "project resume": (),
+    "project rename": ("Harbour",),
     "erase": (ID,),
     "pause": (),
     "resume": (),
@@ -121,6 +130,9 @@ ASKED: dict[str, dict[str, Any]] = {
     "restore_memory": {"id": ID},
     "pin_memory": {"id": ID},
     "unpin_memory": {"id": ID},
+    "archive_memory": {"id": ID},
+    "unarchive_memory": {"id": ID},
+    "list_archived": {},
     "list_conflicts": {},
     "memory_status": {},
 }
@@ -186,7 +198,8 @@ def test_only_the_writer_makes_captures_of_what_is_said() -> None:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Captured":
                     makers.add(str(path.relative_to(ROOT)))
-    derived = {"flows/workers/consolidate.py", "flows/workers/stating.py"}
+    makers = {maker for maker in makers if not maker.startswith("tools/measure/")}  # These make homes of their own.
+    derived = {"flows/workers/consolidate.py", "flows/workers/reword.py", "flows/workers/stating.py"}
     derived |= {"tools/keep/facts.py", "tools/keep/summaries.py"}
     assert makers == {"tools/capture/writing.py"} | derived
 
