@@ -115,7 +115,7 @@ def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> 
     assert isinstance(body, Recalled)
     by = unasked_by(body.lanes)
     assert by is not None
-    answered = _next_answer(of[0].found, event.session, event.at)
+    answered = next_answer(of[0].found, event.session, event.at)
     used = {
         id
         for one in told
@@ -182,7 +182,7 @@ def _is_used(use: UseRow | None, at: int, answered: int | None) -> bool | None:
     return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
 
 
-def _next_answer(found: Found, session: str | None, at: int) -> int | None:
+def next_answer(found: Found, session: str | None, at: int) -> int | None:
     """Return when a session answered first from a time on, None where it did not yet."""
     number = None if session is None else found.texts.sessions.number_of(session)
     if number is None:
