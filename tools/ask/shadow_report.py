@@ -76,8 +76,8 @@ class _Names:
 def compare_shadows(views: Retriever, log: Log, scope: str, since: int | None) -> dict[str, Any]:
     """Return, of each shadow, how its results differ from those that were returned, and who found what was used.
 
-    `since` is in microseconds. Used is what a `used` event says of a search, what the same session says within 30
-    minutes after it, and what of both answers the session's next turn carries. Recall, wins and losses are over the
+    `since` is in microseconds. Used is what a `used` event says of a search, and of what either found also what the
+    session says to have used within 30 minutes, or carries in its next turn. Recall, wins and losses are over the
     searches of which anything was used. Raises `MemtapeError` where no shadow has answered.
     """
     states, names = states_on(log), _Names(views, scope)
@@ -127,17 +127,20 @@ def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names
 
 def _used(asked: Event, uses: Sequence[Event], found: Iterable[str], names: _Names) -> tuple[str, ...]:
     """Return the memories that were used after a search, by their names now."""
-    told = [id for event in uses if _is_of(event, asked) for id in getattr(event.body, "ids", ())]
+    told = [
+        id for event in uses if isinstance(event.body, Used) and event.body.recall == asked.id for id in event.body.ids
+    ]
+    later = [id for event in uses if _is_after(event, asked) for id in getattr(event.body, "ids", ())]
+    used_later = dict.fromkeys(names.named(later))
     answered = next_answer(names.own, asked.session, asked.at)
-    carried = [id for id in found if answered is not None and names.was_used_at(id, answered)]
-    return names.named((*told, *carried))
+    also = [id for id in found if id in used_later or (answered is not None and names.was_used_at(id, answered))]
+    return names.named((*told, *also))
 
 
-def _is_of(used: Event, asked: Event) -> bool:
-    """Whether a use was said of a search, or in its session within the window after it."""
-    assert isinstance(used.body, Used)
+def _is_after(used: Event, asked: Event) -> bool:
+    """Whether a use was said in the session of a search, within the window after it."""
     own = asked.session is not None and used.session == asked.session
-    return used.body.recall == asked.id or (own and 0 <= used.at - asked.at <= WINDOW_US)
+    return own and 0 <= used.at - asked.at <= WINDOW_US
 
 
 def _measures(pairs: Sequence[_Pair], names: _Names) -> dict[str, Any]:
