@@ -20,12 +20,15 @@ from memtape.schemas.lanes import SHADOW, Failure, ShadowLanes, shadow_lanes, sh
 from memtape.schemas.log import PAGE_SLOTS, Log, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import US_PER_S
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.ranking.shadowing import is_chosen
 from memtape.state.views.filters import NO_FILTERS
 
 _NAME = "shadows"
 PAGE_SEARCHES = 200
+AGAIN_US = 60 * US_PER_S
+"""Shadows are asked once in such a time, and what they answer is appended at once: who searches waits for neither."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -87,6 +90,7 @@ class Shadows(Worker):
         self._in_force = InForce(log)
         self._offsets: list[int] | None = None
         self._late: dict[str, None] = {}
+        self._asked_at: int | None = None
 
     def catch_up(self) -> None:
         """Look at the searches that came onto the log, and have those answered that are chosen."""
@@ -95,7 +99,8 @@ class Shadows(Worker):
         offsets = self._offsets or self._marks.read(_NAME) or [0] * self._log.partitions
         self._offsets = offsets
         ends = self._log.ends()
-        if offsets == ends:
+        now = self._now_us()
+        if offsets == ends or (self._asked_at is not None and 0 <= now - self._asked_at < AGAIN_US):
             return
         self._late.clear()
         try:
@@ -112,11 +117,16 @@ class Shadows(Worker):
     def _catch_up_in(self, number: int, end: int, offsets: list[int]) -> None:
         while offsets[number] < end and not self.stopping.is_set():
             slots = self._log.read(number, offsets[number], PAGE_SEARCHES, types=("recalled",))
+            made: list[Event] = []
             for due in self._due(number, slots):
-                if not all(self._answer(number, due, name) for name in due.names):
-                    return  # It is to end; what is answered already is not asked again.
-                offsets[number] = due.offset + 1
-            offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else max(end, offsets[number])
+                self._asked_at = self._now_us()
+                made += self._answers(number, due)
+            if made:
+                self._log.append(made)
+                self.done += len(made)
+                self.changed = True
+            if not self.stopping.is_set():  # Else what is answered already is known by its ids.
+                offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
 
     def _due(self, number: int, slots: list[Slot]) -> Iterator[Due]:
         """Yield the searches among slots that shadows are to answer and have not answered."""
@@ -136,22 +146,20 @@ class Shadows(Worker):
             if known.get(event.id) == slot.offset:  # A repetition was asked as what it repeats.
                 yield Due(slot.offset, event, tuple(name for id, name in ids.items() if id not in known))
 
-    def _answer(self, number: int, due: Due, name: str) -> bool:
-        """Have one retriever answer one search; whether it did, or failed, and need not be asked again."""
-        if name in self._late:
-            answered: Answered | None = Answered(failure="skipped")
-        else:
-            answered = self._asker.ask(Question(number, due.offset, name), self.stopping)
-        if answered is None:
-            return False
-        if answered.failure == "late":
-            self._late[name] = None
-        if answered.reason:
-            self.note(f"The shadow {name} failed: {answered.reason}")
-        self._log.append([shadow_event(due.event, name, answered, self._now_us())])
-        self.done += 1
-        self.changed = True
-        return True
+    def _answers(self, number: int, due: Due) -> Iterator[Event]:
+        """Yield what retrievers answer to one search, and which failed, until the worker is to end."""
+        for name in due.names:
+            if name in self._late:
+                answered: Answered | None = Answered(failure="skipped")
+            else:
+                answered = self._asker.ask(Question(number, due.offset, name), self.stopping)
+            if answered is None:
+                return
+            if answered.failure == "late":
+                self._late[name] = None
+            if answered.reason:
+                self.note(f"The shadow {name} failed: {answered.reason}")
+            yield shadow_event(due.event, name, answered, self._now_us())
 
 
 class InForce:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from pathlib import Path
+from collections.abc import Callable
 
 import click
 
@@ -20,60 +20,66 @@ from memtape.tools.keep.retriever_states import set_state
 from memtape.tools.keep.starting import python_of
 from memtape.tools.measure.scale import SCOPE, SEED, lines, process_of, questions
 
-BLOCK = 20
-LEAST_S, SETTLED_S = 0.2, 300.0
+PAUSE_S, SETTLED_S = 0.2, 150.0
 """Time between two searches, and how long shadows may take to catch up after some."""
+
+STATES: tuple[State, ...] = ("shadow", "deprecated")
 
 
 @click.command()
 @click.option("--texts", default=5_000, show_default=True, help="How many turns there are.")
 @click.option("--percent", default=100, show_default=True, help="The share of searches that the shadow answers too.")
 @click.option("--shadow", default="memtape without hot, edges", show_default=True, help="The shadow's name.")
-@click.option(
-    "--blocks", default=12, show_default=True, help="Pairs of blocks of 20 searches, one with and one without."
-)
+@click.option("--phases", default=2, show_default=True, help="Pairs of phases, one with and one without the shadow.")
+@click.option("--seconds", default=90.0, show_default=True, help="How long a phase takes.")
 @click.option(
     "--captures", is_flag=True, help="Capture a turn after every search, so that views of the past are asked."
 )
-def main(texts: int, percent: int, shadow: str, blocks: int, captures: bool) -> None:
-    """Print p50 and p95 of searches with shadows on and off, in milliseconds of wall time."""
+def main(texts: int, percent: int, shadow: str, phases: int, seconds: float, captures: bool) -> None:
+    """Print p50 and p95 of searches with a shadow on and off, in milliseconds of wall time."""
     with tempfile.TemporaryDirectory() as folder, Client(folder, scope=SCOPE, origin="user") as client:
         client.capture_many(lines(texts))
         client.project()
-        rng, took = random.Random(SEED), dict[str, list[float]](shadow=[], off=[])
-        with process_of(*python_of(), "run", "--home", folder):
-            for state in rng.sample(("shadow", "off") * blocks, 2 * blocks):
-                took[state] += _block(client, rng, shadow, state, percent, captures)
+        rng, took = random.Random(SEED), {state: list[float]() for state in STATES}
+        with process_of(*python_of(), "run", "--home", folder) as pid:
+            _until(lambda: client.home.projector_lock().holder() == pid)
+            for _ in range(phases):
+                for state in rng.sample(STATES, 2):
+                    took[state] += _phase(client, rng, shadow, state, percent, seconds, captures)
         for state, each in took.items():
             told = "  ".join(f"p{part} {percentile(each, part) * 1_000:.2f}" for part in (50, 90, 95))
-            click.echo(f"{state:<7} {len(each):>5} searches  {told}")
-        answers = [its["answers"] for its in client.compare_shadows()["shadows"].values()] if percent else []
-        click.echo(f"answers of the shadow {sum(answers)}")
+            click.echo(f"{state:<10} {len(each):>5} searches  {told}")
+        click.echo(f"the shadow: {client.compare_shadows()['shadows'][shadow]}"[:200])
 
 
-def _block(client: Client, rng: random.Random, shadow: str, state: str, percent: int, captures: bool) -> list[float]:
-    """Return the seconds of some searches while a retriever is in a state; before and after them nothing is due."""
-    named: State = "shadow" if state == "shadow" else "deprecated"
-    set_state(client.log, shadow, named, percent)
-    took = []
+def _phase(
+    client: Client, rng: random.Random, shadow: str, state: State, percent: int, seconds: float, captures: bool
+) -> list[float]:
+    """Return the seconds of searches while a retriever is in a state; before and after them nothing is due."""
+    set_state(client.log, shadow, state, percent)
     client.search("the first question")  # It may have to read what is new.
-    for question in rng.sample(questions(), BLOCK):
+    took, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        question = rng.choice(questions())
         start = time.perf_counter()
         client.search(question)
         took.append(time.perf_counter() - start)
         if captures:
             client.capture(f"After {question}", kind="turn")
-        time.sleep(LEAST_S)
-    if named == "shadow":
-        _settle(client)
+        time.sleep(PAUSE_S)
+    if state == "shadow":
+        marks = OffsetMarks(client.home.shadows_path, client.log)
+        ends = client.log.ends()
+        _until(lambda: all(at >= end for at, end in zip(marks.read("shadows") or [0], ends, strict=False)))
     return took
 
 
-def _settle(client: Client) -> None:
-    """Wait until the shadows have answered all that they are to answer."""
-    marks, until = OffsetMarks(Path(client.home.shadows_path), client.log), time.monotonic() + SETTLED_S
-    while marks.read("shadows") != client.log.ends() and time.monotonic() < until:
-        time.sleep(LEAST_S)
+def _until(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + SETTLED_S
+    while not done():
+        if time.monotonic() > until:
+            raise click.ClickException(f"Nothing came of it in {SETTLED_S:g} s.")
+        time.sleep(PAUSE_S)
 
 
 if __name__ == "__main__":
