@@ -23,6 +23,7 @@ from memtape.tools.measure.scale import SCOPE, SEED, lines, process_of, question
 PAUSE_S, SETTLED_S = 0.2, 150.0
 """Time between two searches, and how long shadows may take to catch up after some."""
 
+Took = tuple[float, float]
 STATES: tuple[State, ...] = ("shadow", "deprecated")
 
 
@@ -36,34 +37,35 @@ STATES: tuple[State, ...] = ("shadow", "deprecated")
     "--captures", is_flag=True, help="Capture a turn after every search, so that views of the past are asked."
 )
 def main(texts: int, percent: int, shadow: str, phases: int, seconds: float, captures: bool) -> None:
-    """Print p50 and p95 of searches with a shadow on and off, in milliseconds of wall time."""
+    """Print p50 and p95 of searches with a shadow on and off, in milliseconds."""
     with tempfile.TemporaryDirectory() as folder, Client(folder, scope=SCOPE, origin="user") as client:
         client.capture_many(lines(texts))
         client.project()
-        rng, took = random.Random(SEED), {state: list[float]() for state in STATES}
+        rng, took = random.Random(SEED), {state: list[Took]() for state in STATES}
         with process_of(*python_of(), "run", "--home", folder) as pid:
             _until(lambda: client.home.projector_lock().holder() == pid)
             for _ in range(phases):
                 for state in rng.sample(STATES, 2):
                     took[state] += _phase(client, rng, shadow, state, percent, seconds, captures)
         for state, each in took.items():
-            told = "  ".join(f"p{part} {percentile(each, part) * 1_000:.2f}" for part in (50, 90, 95))
-            click.echo(f"{state:<10} {len(each):>5} searches  {told}")
+            for what, seconds_each in zip(("wall", "processor"), zip(*each, strict=True), strict=True):
+                told = "  ".join(f"p{part} {percentile(seconds_each, part) * 1_000:.2f}" for part in (50, 90, 95))
+                click.echo(f"{state:<10} {len(each):>5} searches  {what:<9}  {told}")
         click.echo(f"the shadow: {client.compare_shadows()['shadows'][shadow]}"[:200])
 
 
 def _phase(
     client: Client, rng: random.Random, shadow: str, state: State, percent: int, seconds: float, captures: bool
-) -> list[float]:
-    """Return the seconds of searches while a retriever is in a state; before and after them nothing is due."""
+) -> list[Took]:
+    """Return the wall and processor seconds of searches while a retriever is in a state; before and after them nothing is due."""
     set_state(client.log, shadow, state, percent)
     client.search("the first question")  # It may have to read what is new.
-    took, until = [], time.monotonic() + seconds
+    took, until = list[Took](), time.monotonic() + seconds
     while time.monotonic() < until:
         question = rng.choice(questions())
-        start = time.perf_counter()
+        start, before = time.perf_counter(), time.process_time()
         client.search(question)
-        took.append(time.perf_counter() - start)
+        took.append((time.perf_counter() - start, time.process_time() - before))
         if captures:
             client.capture(f"After {question}", kind="turn")
         time.sleep(PAUSE_S)
