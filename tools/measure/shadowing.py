@@ -57,7 +57,7 @@ def main(texts: int, percent: int, shadow: str, phases: int, seconds: float, cap
 def _phase(
     client: Client, rng: random.Random, shadow: str, state: State, percent: int, seconds: float, captures: bool
 ) -> list[Took]:
-    """Return the wall and processor seconds of searches while a retriever is in a state; before and after them nothing is due."""
+    """Return the wall and processor seconds of searches while a retriever is in a state; nothing is due after them."""
     set_state(client.log, shadow, state, percent)
     client.search("the first question")  # It may have to read what is new.
     took, until = list[Took](), time.monotonic() + seconds
