@@ -1,4 +1,5 @@
-"""The lanes by which a text can be found or moved, and what says that a recall was asked for by nobody.
+"""The lanes by which a text can be found or moved, and what says that a recall was asked for by nobody, or is that of
+a shadow.
 
 What each lane does is in `state/ranking/lanes.py`.
 """
@@ -6,7 +7,7 @@ What each lane does is in `state/ranking/lanes.py`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 Lane = Literal["sparse", "dense", "hot", "fresh", "edges"]
 LANES: tuple[Lane, ...] = get_args(Lane)
@@ -15,6 +16,13 @@ Unasked = Literal["start", "prompt"]
 """What gave an agent memories that it did not ask for: the context of a start, or what a prompt surely needs."""
 UNASKED: tuple[Unasked, ...] = get_args(Unasked)
 _TOKENS = "tokens:"
+
+SHADOW = "shadow"
+"""What marks the recall of a retriever that answered beside the active one and whose results nobody was shown."""
+Failure = Literal["", "raised", "late", "skipped"]
+"""Why a shadow found nothing to tell: it ended with an error, not in time, or was not asked since it was just late."""
+FAILURES: tuple[Failure, ...] = get_args(Failure)
+_RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed:"
 
 
 def unasked_lanes(by: Unasked, tokens: int) -> tuple[str, ...]:
@@ -29,5 +37,33 @@ def unasked_by(lanes: Collection[str]) -> Unasked | None:
 
 def tokens_given(lanes: Collection[str]) -> int | None:
     """Return how many tokens an agent was given with a recall, None where that was not counted."""
-    told = next((lane[len(_TOKENS) :] for lane in lanes if lane.startswith(_TOKENS)), "")
+    told = _told(lanes, _TOKENS)
     return int(told) if told.isdecimal() and told.isascii() else None
+
+
+class ShadowLanes(NamedTuple):
+    """What the lanes of a shadow's recall tell: its retriever, how long it took, and why it failed, if it did."""
+
+    retriever: str
+    took_us: int = 0
+    failure: Failure = ""
+
+
+def shadow_lanes(told: ShadowLanes) -> tuple[str, ...]:
+    """Return what stands among the lanes of a recall that is a shadow's."""
+    last = _FAILED + told.failure if told.failure else f"{_TOOK}{told.took_us}"
+    return SHADOW, _RETRIEVER + told.retriever, last
+
+
+def shadow_of(lanes: Collection[str]) -> ShadowLanes | None:
+    """Return what the lanes of a recall tell of a shadow, None where somebody was shown what was found."""
+    if SHADOW not in lanes:
+        return None
+    took, failed = _told(lanes, _TOOK), _told(lanes, _FAILED)
+    took_us = int(took) if took.isdecimal() and took.isascii() else 0
+    failure: Failure = next((known for known in FAILURES if known == failed), "raised")
+    return ShadowLanes(_told(lanes, _RETRIEVER), took_us, failure)
+
+
+def _told(lanes: Collection[str], what: str) -> str:
+    return next((lane[len(what) :] for lane in lanes if lane.startswith(what)), "")

@@ -12,6 +12,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from memtape.schemas.retrievers import MAX_NAME_CHARS, State
+
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The constants in force. All are integers, since numbers that decide are integers."""
@@ -72,6 +74,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     purge_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 30
     """How long something has been archived, or dormant, before it leaves the views too; -1 for never."""
+
+    retrievers: dict[Annotated[str, Meta(max_length=MAX_NAME_CHARS)], State] = {}
+    """The states of retrievers by their names; the ordinary search is active, and what is not named here is off."""
+
+    shadow_percent: Annotated[int, Meta(ge=0, le=100)] = 10
+    """The share of real searches that shadow retrievers are asked too."""
+
+    def shadows(self) -> list[str]:
+        """Return the names of the retrievers that answer as shadows, sorted."""
+        return sorted(name for name, state in self.retrievers.items() if state == "shadow")
 
     def fold_cosine(self) -> int:
         """Return the cosine, in hundredths, from which texts fold under the embedder that decides."""

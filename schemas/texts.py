@@ -70,7 +70,8 @@ def _texts(value: Any, place: str, role: Role) -> Iterator[Said]:
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield Said(place, key, role)
-            yield from _texts(inner, f"{place}.{key}", role)
+            if not isinstance(inner, str):  # Beside a key there is no free text, but a word such as a state.
+                yield from _texts(inner, f"{place}.{key}", role)
     elif type(value) in _FIELDS:
         for name, own in _FIELDS[type(value)]:
             inner, told = getattr(value, name), role if role == "program" else own
@@ -99,7 +100,10 @@ def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said],
         return msgspec.structs.replace(value, **fields) if fields else value
     if isinstance(value, dict):
         keys = ((key, change(Said(place, key, role or "label"))) for key in value)
-        return {new: _changed(value[key], f"{place}.{key}", role, change) for key, new in keys}
+        return {
+            new: inner if isinstance(inner := value[key], str) else _changed(inner, f"{place}.{key}", role, change)
+            for key, new in keys
+        }
     return value
 
 

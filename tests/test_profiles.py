@@ -108,6 +108,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "embedder set": ("floor",),
     "embedder retry": (),
     "embedder rollback": (),
+    "retriever list": (),
+    "retriever set": ("bm25", "shadow"),
     "connect": ("claude",),
     "disconnect": ("claude",),
     "doctor": (),

@@ -98,5 +98,6 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "configured settings.embedder",
             "configured settings.embedder_next",
             "configured settings.fold_cosines_hundredths",
+            "configured settings.retrievers",
         ],
     }

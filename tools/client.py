@@ -294,6 +294,13 @@ class Client(Writer):
         """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
         return self._asking.compare(retrievers, limit, on_phase)
 
+    def compare_shadows(self, since: str | None = None) -> Any:
+        """Return what shadow retrievers found beside the scope's answers, as `tools.ask.shadow_report` says.
+
+        `since` is a time or an age.
+        """
+        return self._asking.compare_shadows(None if since is None else parse_time(since, now_us()))
+
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
         """Return what changed between two positions or times, in one scope or in all."""
         return self._asking.diff(before, after, scope)

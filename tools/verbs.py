@@ -511,6 +511,7 @@ VERBS: dict[str, Verb] = {
     "rebuild": Verb("keep.rebuild"),
     "copy": Verb("keep.copy"),
     "embedder": Verb("embedder.embedder", "embedder"),
+    "retriever": Verb("retriever.retriever"),
     "connect": Verb("agents.connect"),
     "disconnect": Verb("agents.disconnect"),
     "doctor": Verb("agents.doctor", in_memory=True),

@@ -179,6 +179,11 @@ class Home:
         return self.path / "statements.json"
 
     @property
+    def shadows_path(self) -> Path:
+        """Below which offsets shadow retrievers were asked every search that they are to be asked."""
+        return self.path / "shadows.json"
+
+    @property
     def windows_path(self) -> Path:
         """Which windows of late talk a model was asked about."""
         return self.path / "windows.json"

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from memtape.schemas.codec import content_digest
-from memtape.schemas.events import Embedded, Erased, Event, may_write
+from memtape.schemas.events import Embedded, Erased, Event, Recalled, may_write
 from memtape.schemas.ids import id_bytes
+from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import ALL_FED, Change, Counters, Fed
 from memtape.schemas.settings import Settings
@@ -176,8 +177,10 @@ def evolve(
     if state.known(event, counters):
         return []
     state.seq += 1
-    state.sent = max(state.sent, event.sent)
     counters.events += 1
+    if _is_of_shadow(event):  # Nobody was shown what it found, so that it is counted and means nothing.
+        return []
+    state.sent = max(state.sent, event.sent)
     if event.body is not None:
         counters.redacted += placeholders(said.text for said in texts_of_body(event.body))
     if not may_write(event):
@@ -195,6 +198,10 @@ def evolve(
     if changes:
         state.changed = offset
     return changes
+
+
+def _is_of_shadow(event: Event) -> bool:
+    return isinstance(event.body, Recalled) and shadow_of(event.body.lanes) is not None
 
 
 def snapshot(state: Scope) -> bytes:

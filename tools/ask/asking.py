@@ -257,6 +257,12 @@ class Asking:
 
         return self._read(lambda views, scope: compare(views, self._log, scope, retrievers, limit, on_phase))
 
+    def compare_shadows(self, since: int | None) -> Any:
+        """Return what shadows found beside the answers, from a time on."""
+        from memtape.tools.ask.shadow_report import compare_shadows
+
+        return self._read(lambda views, scope: compare_shadows(views, self._log, scope, since))
+
     def diff(self, before: str, after: str, scope: str | None) -> Diff:
         """Return what changed between two positions or times."""
         from memtape.tools.ask.diff import diff

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Filters, Recalled
-from memtape.schemas.lanes import LANES, Lane, unasked_by
+from memtape.schemas.lanes import LANES, Lane, shadow_of, unasked_by
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
@@ -63,8 +63,6 @@ def compare(
     by_use = any(asked.used for asked in recalls)
     has_vectors = retriever.plain(scope).vectors is not None
     names = list(dict.fromkeys(names)) or ["bm25", *(("dense", "rrf") if has_vectors else ()), "memtape"]
-    if not has_vectors and {"dense", "rrf"} & set(names):
-        raise MemtapeError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
     measured = [*dict.fromkeys((*names, "memtape")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}
     then = _Then()
@@ -94,7 +92,7 @@ def compare(
 
 def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
     """Yield a scope's searches and prompts in the order of the log, erased ones left out; a start asks nothing."""
-    events = list(_events(log, scope))
+    events = list(events_of(log, scope))
     used: dict[str, dict[str, None]] = {}
     for event in events:
         if event.type == "used":
@@ -103,13 +101,16 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
                 used.setdefault(recall_id, {}).update(dict.fromkeys(getattr(event.body, "ids", ())))
     for event in events:
         if isinstance(event.body, Recalled) and unasked_by(event.body.lanes) != "start":
+            if shadow_of(event.body.lanes) is not None:
+                continue
             body = event.body
             yield Replayed(
                 body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now, event.session
             )
 
 
-def _events(log: Log, scope: str) -> Iterator[Event]:
+def events_of(log: Log, scope: str) -> Iterator[Event]:
+    """Yield the recalls and uses of a scope in the order of the log, those of shadows too and erased ones left out."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
     offset = 0
@@ -137,7 +138,19 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
             ).results
         ]
 
+    return asks_of(retriever, scope, filters, names, search)
+
+
+def asks_of(
+    retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], search: Callable[[Sequence[Lane]], Ask]
+) -> dict[str, Ask]:
+    """Return retrievers of these names over what a search was narrowed to; `search` makes the ordinary one.
+
+    Raises `MemtapeError` where one goes by vectors and there are none.
+    """
     plain = retriever.plain(scope)
+    if plain.vectors is None and {"dense", "rrf"}.intersection(names):
+        raise MemtapeError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
     places = [place for place, document in enumerate(plain.documents) if passes(document, filters)]
     vectors = None if plain.vectors is None else plain.vectors[places]
 

@@ -115,7 +115,7 @@ def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> 
     assert isinstance(body, Recalled)
     by = unasked_by(body.lanes)
     assert by is not None
-    answered = _answers(of[0].found, event.session, event.at)
+    answered = answers_of(of[0].found, event.session, event.at)
     used = {
         id
         for one in told
@@ -184,7 +184,7 @@ def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
     return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
 
 
-def _answers(found: Found, session: str | None, at: int) -> list[int]:
+def answers_of(found: Found, session: str | None, at: int) -> list[int]:
     """Return when a session answered from a time on, until somebody spoke to it again."""
     number = None if session is None else found.texts.sessions.number_of(session)
     if number is None:

@@ -11,6 +11,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
 from memtape.schemas.places import place_in
+from memtape.schemas.retrievers import State
 from memtape.schemas.rows import (
     Counters,
     DeadLetter,
@@ -45,6 +46,7 @@ from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale, row_marks
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+from memtape.tools.keep.retriever_states import states_on
 from memtape.tools.keep.states import state_at
 
 _HIDING = ("forgotten", "restored", "withdrawn")
@@ -140,6 +142,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
 
     `profile` is the one in force for who asks.
+    `retrievers` are those that the log names; shadows among them are asked `shadow_percent` of all searches.
     `hook_server_pid` is that of the server which a hook has left behind, if one is there.
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `zones` say what of people's zones in pages could not be taken, a sentence each.
@@ -155,6 +158,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     log: str
     log_id: str
+    retrievers: dict[str, State]
+    shadow_percent: int
     embedder: EmbedderState
     projector_pid: int | None
     hook_server_pid: int | None
@@ -313,11 +318,14 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
             dead_letters += shard.dead_letters(LISTED)
     totals = sum(scopes.values(), Counter())
     settings, now = local_settings(home), now_us()
+    states = states_on(log)
     return Status(
         home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile,
         log=log.place,
         log_id=log.log_id,
+        retrievers=states.retrievers,
+        shadow_percent=states.shadow_percent,
         embedder=embedder_state(home, log, counters, opened=False),
         projector_pid=home.projector_lock().holder(),
         hook_server_pid=home.hook_server_lock().holder(),

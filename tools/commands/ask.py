@@ -449,6 +449,15 @@ def _passes(mark: PassMark) -> str:
     return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
 
 
+def _retrievers(state: Status) -> list[str]:
+    """Return which retrievers are in which state, where there is more than the one that answers."""
+    if len(state.retrievers) < 2:
+        return []
+    named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
+    share = f"; shadows answer {state.shadow_percent} %" if "shadow" in state.retrievers.values() else ""
+    return [f"retrievers    {named}{share}"]
+
+
 def _status(state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
     paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
@@ -467,6 +476,7 @@ def _status(state: Status) -> list[str]:
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")
         + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
+        *_retrievers(state),
         *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]

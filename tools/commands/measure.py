@@ -80,8 +80,7 @@ def eval_command(
     from memtape.tools.ask.retrievers import without as less
     from memtape.tools.measure.evaluating import evaluate
 
-    if svg is not None and not svg.absolute().parent.is_dir():
-        raise MemtapeError(f"There is no folder {svg.parent} for the chart.", "Make it first, or name another.")
+    _check_folder(svg)
     options = local_settings(Home(home)).embedder
     if choice is not None or model is not None:
         changes = {"choice": choice or options.choice, "model": model or options.model}
@@ -146,18 +145,45 @@ def _injected(sets: Mapping[str, Mapping[str, Any]]) -> list[str]:
 @click.command("compare")
 @retriever_option
 @click.option("--limit", default=1_000, show_default=True, type=click.IntRange(1, 100_000), help="The latest searches.")
+@click.option("--shadow", is_flag=True, help="Instead compare what shadows answered beside the searches.")
+@click.option("--since", help="With --shadow: searches from this time or age on, as 2026-03-01 or 7d.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="With --shadow: draw a chart to this file.",
+)
 @with_client
-def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_json: bool) -> None:
+def compare_command(
+    client: Client,
+    retrievers: tuple[str, ...],
+    limit: int,
+    shadow: bool,
+    since: str | None,
+    svg: Path | None,
+    as_json: bool,
+) -> None:
     """Ask what this project was asked again, of several retrievers, and compare what they find.
 
     Recall counts what was used of a search (`memtape used`). Where that is not known of any, there is nothing to
     compare with, and only --json has figures, of what was returned. The searches are asked of the views as they are
     now; nothing is put on the log.
 
+    With --shadow nothing is asked: it tells what shadow retrievers (`memtape retriever set`) found beside the answers
+    that were given. Only what somebody was shown can be used, so that what answers has the advantage: a win is what was
+    used all the same, found by another search or named by somebody.
+
     \b
     Example:
       memtape compare --retriever bm25 --retriever memtape
+      memtape compare --shadow --since 7d --svg shadow.svg
     """
+    if shadow:
+        if retrievers:
+            raise click.UsageError("--retriever asks again, and --shadow tells what was answered.")
+        _compare_shadows(client, since, svg, as_json)
+        return
+    if since is not None or svg is not None:
+        raise click.UsageError("--since and --svg are for --shadow.")
     with Phases() as phases:
         told = client.compare(retrievers, limit, phases.update)
     if as_json:
@@ -176,6 +202,60 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_
         f"({many(told['judged'], 'search', 'searches')})"
     )
     say("\n".join(_compared(told)))
+
+
+def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_json: bool) -> None:
+    """Print what shadows found beside the answers, and draw it."""
+    from memtape.tools.ask.shadow_report import charted
+
+    _check_folder(svg)
+    told = client.compare_shadows(since)
+    if svg is not None:
+        from memtape.tools.measure.chart import bars
+
+        judged = many(sum(its["judged"] for its in told["shadows"].values()), "answer")
+        write_whole(svg, bars(f"Found of what was used, {judged} of shadows", charted(told)).encode())
+    if as_json:
+        print_json(told)
+        return
+    asked, searches = f"{told['asked']:,}", many(told["searches"], "search", "searches")
+    say(
+        f"{asked} of {searches} of {client.scope} were answered by shadows, which are asked {told['percent']} % of all."
+    )
+    for name, its in told["shadows"].items():
+        say("\n".join(_of_shadow(name, its)))
+
+
+def _of_shadow(name: str, its: Mapping[str, Any]) -> list[str]:
+    """Return what a shadow found, beside what answered."""
+    failed = ", ".join(f"{count:,} {why}" for why, count in its["failed"].items() if count)
+    lines = [f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed and '; ' + failed}"]
+    lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
+    if not its["judged"]:
+        return [*lines, "  Nothing is known to have been used of these searches: `memtape used ID --recall RECALL_ID`."]
+    heads = [f"@{cut}" for cut in its["recall"]["active"]]
+    lines += _table(
+        f"  recall of what was used ({its['judged']:,})",
+        heads,
+        {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()},
+    )
+    for what, who in (("wins", "only the shadow found"), ("losses", "only the answer had")):
+        lines.append(f"  {what}: {many(its[what], 'memory', 'memories')} that {who} and that were used")
+        lines += [f"    {_example(example)}" for example in its["examples"][what]]
+    latency = its["latency_ms"]
+    return [*lines, f"  latency in ms: p50 {latency['p50']:.1f}, p95 {latency['p95']:.1f}"]
+
+
+def _example(example: Mapping[str, Any]) -> str:
+    places = ", ".join(f"{who} {place or 'nowhere'}" for who, place in example["places"].items())
+    line = "(shown no longer)" if example["line"] is None else one_line(example["line"], 100)
+    return f"{one_line(example['query'], 80)} -> {line} ({example['id']}; {places})"
+
+
+def _check_folder(svg: Path | None) -> None:
+    """Raise `MemtapeError` where a chart could not be written."""
+    if svg is not None and not svg.absolute().parent.is_dir():
+        raise MemtapeError(f"There is no folder {svg.parent} for the chart.", "Make it first, or name another.")
 
 
 def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -217,7 +217,7 @@ def meaning(home: Path, count: int) -> Figures:
 
 def beside(home: Path, count: int) -> Figures:
     """Capture beside a running `run`, and wait until it is projected."""
-    with _process(*python_of(), "run", "--home", str(home)), Client(home, scope=SCOPE, origin="user") as client:
+    with process_of(*python_of(), "run", "--home", str(home)), Client(home, scope=SCOPE, origin="user") as client:
         number = partition_of(SCOPE, client.log.partitions)
 
         def is_projected() -> bool:
@@ -253,12 +253,12 @@ def hooks(home: Path, count: int) -> Figures:
         taken.call(f"prompt_{server}", command, json.dumps(asked).encode())
         taken.call(f"start_{server}", command, json.dumps(told).encode())
 
-    with _process(*python_of(), "run", "--home", str(home)):
+    with process_of(*python_of(), "run", "--home", str(home)):
         settings.write_text(f"{before}hook_server = false\n")
         for question in questions()[:HOOKS]:
             round_of(question, "alone")
         settings.write_text(before)
-        with _process(*command, "--stay", data=json.dumps(told).encode()) as server:
+        with process_of(*command, "--stay", data=json.dumps(told).encode()) as server:
             _until(lambda: any(home.glob("serving/*.sock")))
             time.sleep(SETTLE_S)
             for question in questions()[:HOOKS]:
@@ -316,7 +316,7 @@ def _plain_environment() -> dict[str, str]:
 
 
 @contextmanager
-def _process(*command: str, data: bytes = b"") -> Iterator[int]:
+def process_of(*command: str, data: bytes = b"") -> Iterator[int]:
     """Have a command run meanwhile, and give its pid. It finds our modules as this process does if not installed."""
     running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:

@@ -1,0 +1,67 @@
+"""The names of retrievers, each of which says how it finds, and the states in which a retriever or embedder can be.
+
+What retrievers do is in `tools/ask`; which of them are in which state stands in the settings of a log.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.lanes import LANES, Lane
+
+State = Literal["active", "shadow", "off", "deprecated"]
+"""*active* answers. *shadow* works beside what is active and is never shown. *off* and *deprecated* do nothing more; of
+what is deprecated people are still told what it found."""
+STATES: tuple[State, ...] = get_args(State)
+
+Ranks = Literal["memtape", "bm25", "dense", "rrf"]
+"""The ordinary search, plain BM25, cosine alone, and reciprocal rank fusion of these two."""
+RANKS: tuple[Ranks, ...] = get_args(Ranks)
+ORDINARY: Ranks = "memtape"
+"""The retriever that answers."""
+MAX_NAME_CHARS = 180
+"""With what stands before it among the lanes of a recall, a name has its place there."""
+
+_WITHOUT, _WITH = " without ", " with "
+
+
+class Recipe(NamedTuple):
+    """How a retriever finds: how it ranks and, of the ordinary one alone, the lanes that it does without, and the key
+    of the embedder whose vectors it goes by; nothing for that of the log.
+    """
+
+    ranks: Ranks
+    without: tuple[Lane, ...] = ()
+    embedder: str = ""
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """The lanes by which the ordinary one finds."""
+        return tuple(lane for lane in LANES if lane not in self.without)
+
+    @property
+    def name(self) -> str:
+        """The name by which `recipe_of` reads it again; one recipe has one name."""
+        less = _WITHOUT + ", ".join(self.without) if self.without else ""
+        return self.ranks + less + (_WITH + self.embedder if self.embedder else "")
+
+
+def recipe_of(name: str) -> Recipe:
+    """Return what a name says: `bm25`, `memtape without hot, edges`, `memtape with KEY` and so on.
+
+    Raises `MemtapeError` for a name that says nothing.
+    """
+    head, _, embedder = name.partition(_WITH)
+    ranks, _, lanes = head.partition(_WITHOUT)
+    named = [lane.strip() for lane in lanes.split(",")] if lanes else []
+    found = next((known for known in RANKS if known == ranks.strip()), None)
+    left_out = tuple(lane for lane in LANES if lane in named)
+    is_said = found is not None and len(left_out) == len(named) < len(LANES) and len(name) <= MAX_NAME_CHARS
+    if found is None or not is_said or (found != ORDINARY and (left_out or embedder)):
+        raise MemtapeError(
+            f"There is no retriever {name[:MAX_NAME_CHARS]!r}.",
+            f"There are {', '.join(RANKS)}, `memtape without LANE, LANE` (of {', '.join(LANES)}), and "
+            "`memtape with KEY` of an embedder that `memtape retriever list` tells.",
+        )
+    return Recipe(found, left_out, embedder.strip())

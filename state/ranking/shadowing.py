@@ -1,0 +1,30 @@
+"""Which searches a shadow retriever answers too, and what the use of memories says of it and of what answered.
+
+Nothing here asks or reads anything. Shares are answers and never state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+
+def is_chosen(recall_id: str, percent: int) -> bool:
+    """Whether a search is among so many percent of all, by its id alone; a larger share has all of a smaller one."""
+    return int.from_bytes(blake2b(recall_id.encode(), digest_size=8).digest(), "big") % 100 < percent
+
+
+class Judged(NamedTuple):
+    """What was used of a search that only the shadow found among its first results (`won`), or only the other."""
+
+    won: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def judged(used: Sequence[str], active: Sequence[str], shadow: Sequence[str], cut: int) -> Judged:
+    """Return who found what was used among the first `cut` results, in the order of `used`."""
+    its, theirs = frozenset(shadow[:cut]), frozenset(active[:cut])
+    found = dict.fromkeys(used)
+    won = tuple(id for id in found if id in its and id not in theirs)
+    return Judged(won, tuple(id for id in found if id in theirs and id not in its))

@@ -1,0 +1,60 @@
+"""Which retrievers and embedders of a log are in which state, and changing that of a retriever."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.log import Log
+from memtape.schemas.retrievers import ORDINARY, State, recipe_of
+from memtape.schemas.settings import Settings
+from memtape.sinks.logs.configuring import configure, configured_on
+
+
+class States(msgspec.Struct, frozen=True, kw_only=True):
+    """The states of a log's retrievers and embedders by name, the active ones first.
+
+    Shadow retrievers are asked `shadow_percent` of all searches. An embedder is active that decides, a shadow while it
+    is to take over, and deprecated where it decided before; the floor is off, since its vectors are made anew.
+    """
+
+    retrievers: dict[str, State]
+    embedders: dict[str, State]
+    shadow_percent: int
+
+
+def states_on(log: Log) -> States:
+    """Return the states on a log."""
+    history = [configured.settings for configured in configured_on(log)]
+    now = history[-1]
+    embedders: dict[str, State] = {now.embedder: "active"}
+    if now.embedder_next is not None:
+        embedders[now.embedder_next] = "shadow"
+    for before in reversed(history):
+        embedders.setdefault(before.embedder, "off" if before.embedder == FLOOR else "deprecated")
+    return States(
+        retrievers={ORDINARY: "active", **dict(sorted(now.retrievers.items()))},
+        embedders=embedders,
+        shadow_percent=now.shadow_percent,
+    )
+
+
+def set_state(log: Log, name: str, state: State, percent: int | None) -> Settings:
+    """Put a retriever into a state on a log, and say how many percent of all searches shadows are asked, if that.
+
+    Raises `MemtapeError` for a name that says nothing, and for what would have another retriever answer.
+    """
+    name = recipe_of(name).name
+    if (name == ORDINARY) is not (state == "active"):
+        raise MemtapeError(
+            f"What answers is {ORDINARY}, and nothing else is active.",
+            "`memtape search --without LANE` leaves a lane out of one search.",
+        )
+
+    def change(now: Settings) -> Settings:
+        share = now.shadow_percent if percent is None else percent
+        states = now.retrievers if name == ORDINARY else now.retrievers | {name: state}
+        return msgspec.structs.replace(now, retrievers=states, shadow_percent=share)
+
+    return configure(log, change)
