@@ -430,8 +430,10 @@ class Scope:
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
-        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace")]
+        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace", "reword")]
         self.texts += [id for id in texts if id not in self.known]
+        if any(operation["op"] == "reword" for operation in body["operations"]):
+            return  # A summary is no memory; `Aging` tells.
         captured = [capture["id"] for capture in self.captures]
         if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
             return

@@ -1,7 +1,8 @@
 """The naive model of aging: at each tick every text is looked at, and what it is worth is added up anew.
 
 The rules are written down a second time, from `docs/mechanisms.md`, "Aging". Only what a group of texts says in short
-(`summed`) is taken from the code, since that is tested by examples of its own.
+(`summed`), and whether a text says what is wanted from now on (`instructs`), is taken from the code, since those are
+tested by examples of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from fractions import Fraction
 from math import ceil, log
 from typing import Any
 
-from memtape.state.lifecycle.summing import summed
+from memtape.schemas.events import STATED_TAG
+from memtape.state.lifecycle.summing import Said, summed
+from memtape.state.text.polarity import instructs
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -29,7 +32,8 @@ HAPPENS = ("captured", "recalled", "used", "pinned", "archived", "forgotten", "r
 HAPPENINGS = (
     "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age", "archived by hand",
     "back by use", "back by pin", "back by hand", "said again", "two became one", "purged", "purged and back", "off",
-    "settings changed", "dormant", "project purged", "woken when purged", "woken by a commit", "finished", "resumed",
+    "settings changed", "wanted from now on", "dormant", "project purged", "woken when purged", "woken by a commit",
+    "finished", "resumed",
     *(f"woken by {type}" for type in HAPPENS),
     *(f"lost a source by {type}" for type in ("forgotten", "withdrawn", "unfolded", "embedded")),
 )  # fmt: skip
@@ -49,7 +53,7 @@ class Aging:
         self.purged: list[str] = []
         self.groups: dict[tuple[int, str, int, str], list[str]] = {}
         self.state, self.since, self.name, self.is_purged = "active", 0, "", False
-        self.happened, self.git_at = 0, 0
+        self.happened, self.git_at, self.at = 0, 0, 0
         self.by = ""
         self.settings: Any = None
         self.met: dict[str, None] = {}
@@ -82,10 +86,10 @@ class Aging:
         """Take in an event after all else has; `before` are the units that were there before it."""
         type, body, units = event["type"], event["body"], self.units()
         sources = self._sources(before)
-        self.by = type
+        self.by, self.at = type, max(clock, event.get("at", 0))
         if type in HAPPENS and body is not None:
             self.happened = clock
-            self._wake(clock)
+            self._wake()
         back = [*used]
         if body is not None and type in ("archived", "pinned"):
             named = [unit for unit in units if not {*unit["ids"]}.isdisjoint(body["ids"])]
@@ -135,21 +139,21 @@ class Aging:
         if body["state"] is not None:
             self.happened = clock
             if body["state"] != self.state:
-                self._stand(body["state"], clock)
+                self._stand(body["state"], self.at)
         elif self.git_at > self.since:
             self.by = "a commit"
-            self._wake(clock)
+            self._wake()
 
-    def _wake(self, clock: int) -> None:
+    def _wake(self) -> None:
         if self.state == "dormant":
             self.met[f"woken by {self.by}"] = None
             if self.is_purged:
                 self.met["woken when purged"] = None
-            self._stand("active", clock)
+            self._stand("active", self.at)
 
-    def _stand(self, how: str, clock: int) -> None:
+    def _stand(self, how: str, since: int) -> None:
         self.met["resumed" if self.state == "finished" else how] = None
-        self.state, self.since, self.is_purged = how, clock, False
+        self.state, self.since, self.is_purged = how, since, False
 
     def turn(self, clock: int, settings: Any) -> None:
         """Let a tick that moved the clock move what is due."""
@@ -198,7 +202,13 @@ class Aging:
             return 2 if due <= clock and self.retention(unit, clock) <= limit * 10_000 else 0
         seen = any(self.scope.uses.recalled[id] or id in self.scope.uses.used for id in unit["ids"])
         after = settings.archive_after_days
-        return 3 if not seen and after >= 0 and said + after * DAY <= clock else 0
+        if seen or after < 0 or said + after * DAY > clock:
+            return 0
+        speaks = self.scope.spoken(unit["living"])
+        if speaks["origin"] in ("user", "operator") and instructs(speaks["body"]["text"]):
+            self.met["wanted from now on"] = None
+            return 0
+        return 3
 
     def _group(self, unit: Unit, step: int) -> tuple[int, int, str, str]:
         """Return the group of a unit: where it starts, the step, its kind, and its label."""
@@ -272,7 +282,7 @@ class Aging:
             if not own:
                 continue
             said = [self.scope.spoken(unit["living"]) for unit in own]
-            short = summed([whole(capture) for capture in said])
+            short = summed([self._said(it) for it in sorted(said, key=lambda it: (it["at"], it["seq"]))])
             times = [capture["at"] for capture in said]
             rows.append(
                 {
@@ -283,6 +293,13 @@ class Aging:
                 }
             )  # fmt: skip
         return rows
+
+    def _said(self, capture: dict[str, Any]) -> Said:
+        """Return a text with what states something: of a turn what was taken from it and is not hidden, else itself."""
+        text = whole(capture)
+        later = [it for it in self.scope.captures if it["seq"] > capture["seq"] and turn_of(it) == capture["id"]]
+        told = [it["body"]["text"] for it in later if not self.scope.hidden(it)] if capture["body"]["kind"] == "turn" else [text]
+        return Said(text, capture["actor"], tuple(told))
 
     def archive_rows(self) -> list[dict[str, Any]]:
         """Return what is archived."""
@@ -318,6 +335,12 @@ def keywords(text: str) -> int:
     """Return how many of the words that tell of importance a text has."""
     said = " ".join(re.findall(r"\w+", text.lower()))
     return sum(re.search(rf"\b{word}s?\b", said) is not None for word in WORTH)
+
+
+def turn_of(capture: dict[str, Any]) -> str | None:
+    """Return the id of what a statement says that it was taken from, None for what is no statement."""
+    refs = capture.get("refs", ())
+    return refs[0] if list(capture["body"]["tags"][:1]) == [STATED_TAG] and refs else None
 
 
 def whole(capture: dict[str, Any]) -> str:
