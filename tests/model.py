@@ -936,7 +936,9 @@ class Scope:
         hidden = self.hidden(capture)
         seen = {"captions": captions, "offset_of": capture["offset"], "hidden": hidden}
         aged = self.aging.of(capture["id"])
-        return {**self._said(capture, capture), **seen, **aged, "pinned": capture["id"] in self.pinned}
+        says = polarity(capture["body"]["text"]) if capture["origin"] in PEOPLE else "fact"
+        pinned = capture["id"] in self.pinned
+        return {**self._said(capture, capture), **seen, **aged, "pinned": pinned, "polarity": says}
 
     def _said(self, name: Capture, speaks: Capture) -> dict[str, Any]:
         body = {field: speaks["body"][field] for field in ("kind", "text", "source", "branch", "path")}
