@@ -895,6 +895,7 @@ class Scope:
             "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
             "category": category_of(speaks["body"]["kind"], tuple(speaks["body"]["tags"]), speaks["body"]["text"]),
             "polarity": polarity(speaks["body"]["text"]),
+            **self.uses.of(ids_of(memory)),
             **self.aging.of(founder(memory)),
         }
 

@@ -122,6 +122,11 @@ class Uses:
                 self.words.update(dict.fromkeys(words(capture["body"]["text"]), 1))
         self.counted = end
 
+    def of(self, ids: list[str]) -> dict[str, Any]:
+        """Return what a row says of the use of these captures."""
+        times = [at for id in ids for at in self.used.get(id, [])]
+        return {"uses": len(times), "used_at": max(times, default=None)}
+
     def text_of(self, id: str) -> str:
         """Return the text that speaks for a capture."""
         memory = self.scope.memory_of(id)
