@@ -921,24 +921,16 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
 
 
 def aging_differs(scope: Any, twin: Scope, changes: list[Change]) -> str:
-    """Return how the summaries of a scope, or how it stands, differ from those of the model, or nothing.
-
-    The id of a summary follows from what tells it from others, and its text from its highlights.
-    """
+    """Return how the summaries of a scope, or how it stands, differ from those of the model, or nothing."""
     rows = [row_of(scope, change) for change in changes if change.table == "summaries"]
     found = {group_of(row): row for row in (listed(msgspec.to_builtins(row)) for row in rows)}
     if len(found) < len(rows) or len({row.id for row in rows}) < len(rows):
         return f"{scope.name} has a summary twice"
     expected = {group_of(row): row for row in twin.aging.summary_rows()}
-    named = {key: {field: row[field] for field in row if field not in OF_A_NAME} for key, row in found.items()}
-    if differs := tables_differ(expected, named):
+    if differs := tables_differ(expected, found):
         return differs
     mark = msgspec.structs.asdict(scope.lifecycle.mark())
     return tables_differ({scope.name: twin.aging.mark()}, {scope.name: mark})
-
-
-OF_A_NAME = ("key", "id", "text")
-"""What a row of a summary says that follows from its other fields."""
 
 
 def group_of(row: dict[str, Any]) -> str:
