@@ -13,6 +13,7 @@ from memtape.schemas.codec import encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
     EVENT_TYPES,
+    STATED_TAG,
     Actor,
     Archived,
     Captured,
@@ -44,6 +45,8 @@ from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, evolve
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.lifecycle import spoken_of
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 MINUTE = 60_000_000
@@ -224,10 +227,12 @@ def as_seen(events: list[Event]) -> list[Event]:
     """Return a history whose decisions saw their inputs as these are by then; where an id ends in 0 one is old."""
     if not any(event.type == "decided" for event in events):
         return events
-    state, read = Partition(0), list[Event]()
+    state, read, told = Partition(0), list[Event](), dict[str, tuple[str, ...]]()
     for offset, said in enumerate(events):
         scope = state.scopes.get(said.scope or "")
-        if isinstance(said.body, Decided) and scope is not None:
+        if scope is not None and (retold := _of_a_summary(said, scope, told)) is not None:
+            said = retold
+        elif isinstance(said.body, Decided) and scope is not None:
             found = [(input, scope.memory_of(input.id)) for input in said.body.inputs]
             inputs = [Input(id=input.id, seq=max(0, memory.canonical)) for input, memory in found if memory is not None]
             if len(inputs) == len(found):
@@ -236,6 +241,28 @@ def as_seen(events: list[Event]) -> list[Event]:
         evolve(state, said, offset)
         read.append(said)
     return read
+
+
+def _of_a_summary(said: Event, scope: Scope, told: dict[str, tuple[str, ...]]) -> Event | None:
+    """Return a `reword` with one of the summaries that are there, or the text behind it; `told` has the refs of it."""
+    known, body = list(scope.lifecycle.summaries.values()), said.body
+    if isinstance(body, Captured) and said.id in told:
+        return msgspec.structs.replace(said, refs=told[said.id])
+    if not isinstance(body, Decided) or not any(it.op == "reword" for it in body.operations) or not known:
+        return None
+    summary = known[int(said.id[-6:], 16) % len(known)]
+    operation = msgspec.structs.replace(body.operations[0], ids=(summary.id,))
+    spoken = (spoken_of(scope, unit) for unit in summary.units)
+    told[operation.by] = (said.id, *(capture.id for capture in spoken if capture is not None))
+    input = Input(id=summary.id, seq=summary.changes + said.id.endswith("0"))
+    return msgspec.structs.replace(said, body=msgspec.structs.replace(body, inputs=(input,), operations=(operation,)))
+
+
+def reworded(number: int, **common: Any) -> list[Event]:
+    """Return a decision that a text tells a summary, which `as_seen` chooses, and the text."""
+    operation = Operation(by=make_id(MADE + number), ids=(make_id("summary"),), op="reword")
+    said = decided(["summary"], [operation], f"c{number}", **common)
+    return [said, captured(f"In short, {number}.", MADE + number, "journal", **common)]
 
 
 @st.composite
@@ -270,6 +297,7 @@ AGING = (
     ("day",) * 4
     + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
     + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
+    + ("reworded", "reworded", "stated")
 )
 """What happens in a history: of all kinds within hours, or what aging is about, within weeks."""
 QUICK = {
@@ -297,6 +325,7 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
     """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
     events: list[Event] = []
     sent = START
+    late: list[Event] = []
     steps = draw(st.sampled_from((EVERYTHING, AGING)))
     for number in range(draw(st.integers(0, max_size))):
         sent += draw(
@@ -356,9 +385,22 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(withdrawn(draw(some(events)), f"d{number}", draw(st.booleans()), **common))
             case "decided":
                 events += draw(decisions(events, number, common))
+            case "stated":
+                turns = [it.id for it in events if isinstance(it.body, Captured) and it.body.kind == "turn"]
+                if turns:
+                    fact = captured(draw(texts), draw(names), tags=(STATED_TAG,), **common)
+                    events.append(msgspec.structs.replace(fact, refs=(draw(st.sampled_from(turns)),)))
+            case "reworded":  # Something may happen before the text comes.
+                said, text = reworded(number, **common)
+                events += [said, *late]
+                late = [text]
+                if draw(st.booleans()):
+                    events, late = events + late, []
+                continue
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))
+        events, late = events + late, []
     return as_seen(events)
 
 

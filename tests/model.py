@@ -430,8 +430,10 @@ class Scope:
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
-        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace")]
+        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace", "reword")]
         self.texts += [id for id in texts if id not in self.known]
+        if any(operation["op"] == "reword" for operation in body["operations"]):
+            return  # A summary is no memory; `Aging` tells.
         captured = [capture["id"] for capture in self.captures]
         if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
             return
@@ -893,6 +895,7 @@ class Scope:
             "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
             "category": category_of(speaks["body"]["kind"], tuple(speaks["body"]["tags"]), speaks["body"]["text"]),
             "polarity": polarity(speaks["body"]["text"]),
+            **self.uses.of(ids_of(memory)),
             **self.aging.of(founder(memory)),
         }
 
@@ -934,7 +937,9 @@ class Scope:
         hidden = self.hidden(capture)
         seen = {"captions": captions, "offset_of": capture["offset"], "hidden": hidden}
         aged = self.aging.of(capture["id"])
-        return {**self._said(capture, capture), **seen, **aged, "pinned": capture["id"] in self.pinned}
+        says = polarity(capture["body"]["text"]) if capture["origin"] in PEOPLE else "fact"
+        pinned = capture["id"] in self.pinned
+        return {**self._said(capture, capture), **seen, **aged, "pinned": pinned, "polarity": says}
 
     def _said(self, name: Capture, speaks: Capture) -> dict[str, Any]:
         body = {field: speaks["body"][field] for field in ("kind", "text", "source", "branch", "path")}

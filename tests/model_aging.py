@@ -1,17 +1,22 @@
 """The naive model of aging: at each tick every text is looked at, and what it is worth is added up anew.
 
 The rules are written down a second time, from `docs/mechanisms.md`, "Aging". Only what a group of texts says in short
-(`summed`) is taken from the code, since that is tested by examples of its own.
+(`summed`), and whether a text says what is wanted from now on (`instructs`), is taken from the code, since those are
+tested by examples of their own.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fractions import Fraction
 from math import ceil, log
 from typing import Any
 
-from memtape.state.lifecycle.summing import summed
+from memtape.schemas.events import STATED_TAG
+from memtape.schemas.ids import derived_id
+from memtape.state.lifecycle.summing import Said, summed
+from memtape.state.text.polarity import instructs
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -29,14 +34,21 @@ HAPPENS = ("captured", "recalled", "used", "pinned", "archived", "forgotten", "r
 HAPPENINGS = (
     "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age", "archived by hand",
     "back by use", "back by pin", "back by hand", "said again", "two became one", "purged", "purged and back", "off",
-    "settings changed", "dormant", "project purged", "woken when purged", "woken by a commit", "finished", "resumed",
+    "settings changed", "wanted from now on", "dormant", "project purged", "woken when purged", "woken by a commit",
+    "finished", "resumed",
     *(f"woken by {type}" for type in HAPPENS),
     *(f"lost a source by {type}" for type in ("forgotten", "withdrawn", "unfolded", "embedded")),
+    "told by a model", "told again", "told as it was before", "no longer told",
 )  # fmt: skip
 """All that can happen to texts that age. What is erased was never said, for who knows the whole log."""
 
 Unit = dict[str, Any]
-"""A turn, or a memory: its `id` (of the first capture), its `members` and echoes (`ids`), and those that live."""
+"""A turn, or a memory: its `id` (of the first capture), its `members` and echoes (`ids`), and those that live.
+
+`hidden` are the ids of those that do not, and `standing` is all that an event can change of it, with its `name`.
+"""
+Group = tuple[int, str, int, str]
+"""What is summed up together: its level, kind, start and label."""
 
 
 class Aging:
@@ -47,9 +59,13 @@ class Aging:
         self.tiers: dict[str, str] = {}
         self.archived: dict[str, tuple[int, str]] = {}
         self.purged: list[str] = []
-        self.groups: dict[tuple[int, str, int, str], list[str]] = {}
+        self.groups: dict[Group, list[str]] = {}
+        self.changes: Counter[Group] = Counter()
+        self.awaited: dict[str, Group] = {}
+        self.awaiting: dict[Group, str] = {}
+        self.told: dict[Group, str] = {}
         self.state, self.since, self.name, self.is_purged = "active", 0, "", False
-        self.happened, self.git_at = 0, 0
+        self.happened, self.git_at, self.at = 0, 0, 0
         self.by = ""
         self.settings: Any = None
         self.met: dict[str, None] = {}
@@ -57,7 +73,7 @@ class Aging:
     def units(self) -> list[Unit]:
         """Return everything that can be archived, in the order of the first captures."""
         turns = [
-            {"first": capture, "members": [capture], "ids": [capture["id"]], "kind": "turn"}
+            {"first": capture, "members": [capture], "ids": [capture["id"]], "kind": "turn", "name": "", "ties": ()}
             for capture in self.scope.captures
             if capture["body"]["kind"] == "turn"
         ]
@@ -68,6 +84,8 @@ class Aging:
                 "ids": [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])],
                 "kind": AGING.get(memory["members"][0][0]["body"]["kind"]),
                 "is_made": memory["members"][0][1] == "decided",
+                "name": self.scope.name_of(memory)["id"],
+                "ties": (ties_of(memory["members"]), ties_of(memory["echoes"]), memory["revises"]),
             }
             for memory in self.scope.memories
         ]
@@ -76,16 +94,22 @@ class Aging:
             unit["id"] = unit["first"]["id"]
             unit["living"] = [member for member in unit["members"] if not self.scope.hidden(member)]
             unit["said"] = max(member["at"] for member in unit["living"] or [unit["first"]])
+            unit["hidden"] = [id for id in unit["ids"] if self.scope.hidden(self.scope.capture(id))]
+            unit["standing"] = unit["ties"], unit["hidden"], self.spoken(unit)
         return found
+
+    def spoken(self, unit: Unit) -> str:
+        """Return the id of the capture that speaks for a unit, nothing where none does."""
+        return self.scope.spoken(unit["living"])["id"] if unit["living"] else ""
 
     def take(self, event: dict[str, Any], before: list[Unit], used: list[str], clock: int) -> None:
         """Take in an event after all else has; `before` are the units that were there before it."""
         type, body, units = event["type"], event["body"], self.units()
         sources = self._sources(before)
-        self.by = type
+        self.by, self.at = type, max(clock, event.get("at", 0))
         if type in HAPPENS and body is not None:
             self.happened = clock
-            self._wake(clock)
+            self._wake()
         back = [*used]
         if body is not None and type in ("archived", "pinned"):
             named = [unit for unit in units if not {*unit["ids"]}.isdisjoint(body["ids"])]
@@ -102,6 +126,7 @@ class Aging:
             if again or not {*unit["ids"]}.isdisjoint(back):
                 self._come_back(unit, again, was, used)
         self._drop({unit["id"] for unit in units})
+        self._tell(event, before, units)
         if type == "scope_changed" and body is not None:
             self._change(body, clock)
         if {*sources} - {*self._sources(units)}:
@@ -127,7 +152,63 @@ class Aging:
         self.tiers = {id: tier for id, tier in self.tiers.items() if id in living}
         self.archived = {id: how for id, how in self.archived.items() if id in living}
         self.purged = [id for id in self.purged if id in self.archived]
-        self.groups = {key: [id for id in ids if id in living] for key, ids in self.groups.items()}
+        for key, ids in self.groups.items():
+            self._differ(key, sum(id not in living for id in ids))
+            self.groups[key] = [id for id in ids if id in living]
+
+    def _tell(self, event: dict[str, Any], before: list[Unit], units: list[Unit]) -> None:
+        """Let summaries be told by what a model says, until anything of them changes."""
+        body = event["body"]
+        if event["type"] == "decided" and body is not None:
+            seen = {given["id"]: given["seq"] for given in body["inputs"]}
+            for key in self.groups:
+                for operation in (it for it in body["operations"] if it["ids"][0] == self.summary_id(key)):
+                    if seen[self.summary_id(key)] == self.changes[key]:
+                        self.awaiting[key] = operation["by"]
+                        self.awaited[operation["by"]] = key
+                    else:
+                        self.met["told as it was before"] = None
+        touched = self._touched(event, before, units) if self.groups else []
+        changed = [unit["id"] for unit in units if not {*touched}.isdisjoint(unit["ids"])]
+        for key, ids in self.groups.items():
+            self._differ(key, int(not {*changed}.isdisjoint(ids) or self.told.get(key) in self._flipped(before, units)))
+        key = self.awaited.pop(event["id"], None) if event["type"] == "captured" and body is not None else None
+        if key is None or self.awaiting.get(key) != event["id"]:
+            return
+        if event["id"] in self.scope.texts and body["kind"] != "turn" and not self.scope.hidden(event):
+            del self.awaiting[key]
+            again = "told again" if "told by a model" in self.met else "told by a model"
+            self.told[key], self.met[again] = event["id"], None
+
+    def _differ(self, key: Group, times: int) -> None:
+        """Count how often a summary has changed; then no model has told it as it is."""
+        self.changes[key] += times
+        if times and (self.told.pop(key, None) or self.awaiting.pop(key, None)):
+            self.awaiting.pop(key, None)
+            self.met["no longer told"] = None
+
+    def _flipped(self, before: list[Unit], units: list[Unit]) -> list[str]:
+        was, now = ([id for unit in them for id in unit["hidden"]] for them in (before, units))
+        return [id for id in (*was, *now) if (id in was) is not (id in now)]
+
+    def _touched(self, event: dict[str, Any], before: list[Unit], units: list[Unit]) -> list[str]:
+        """Return what was said, hidden or shown, the names of memories that differ, and the turns of statements."""
+        was, now = ({unit["name"]: unit["standing"] for unit in them if unit["name"]} for them in (before, units))
+        names = [name for name in was | now if was.get(name) != now.get(name)]
+        new = [event["id"]] if event["type"] == "captured" and event["body"] is not None else []
+        found = [*new, *names, *self._flipped(before, units)]
+        return [*found, *(turn for id in found if (turn := self._turn_of(self.scope.capture(id))))]
+
+    def _turn_of(self, capture: dict[str, Any]) -> str | None:
+        """Return the turn that a statement was taken from."""
+        turn = self.scope.capture(turn_of(capture) or "")
+        is_one = turn is not None and turn["body"]["kind"] == "turn" and turn["seq"] < capture["seq"]
+        return str(turn["id"]) if is_one else None
+
+    def summary_id(self, key: Group) -> str:
+        """Return the id of a summary, which follows from what tells it from others."""
+        level, kind, start, label = key
+        return derived_id("summary", self.scope.name, None, f"{start}:{level}:{kind}:{label}")
 
     def _change(self, body: dict[str, Any], clock: int) -> None:
         self.name = self.name if body["name"] is None else body["name"]
@@ -135,21 +216,21 @@ class Aging:
         if body["state"] is not None:
             self.happened = clock
             if body["state"] != self.state:
-                self._stand(body["state"], clock)
+                self._stand(body["state"], self.at)
         elif self.git_at > self.since:
             self.by = "a commit"
-            self._wake(clock)
+            self._wake()
 
-    def _wake(self, clock: int) -> None:
+    def _wake(self) -> None:
         if self.state == "dormant":
             self.met[f"woken by {self.by}"] = None
             if self.is_purged:
                 self.met["woken when purged"] = None
-            self._stand("active", clock)
+            self._stand("active", self.at)
 
-    def _stand(self, how: str, clock: int) -> None:
+    def _stand(self, how: str, since: int) -> None:
         self.met["resumed" if self.state == "finished" else how] = None
-        self.state, self.since, self.is_purged = how, clock, False
+        self.state, self.since, self.is_purged = how, since, False
 
     def turn(self, clock: int, settings: Any) -> None:
         """Let a tick that moved the clock move what is due."""
@@ -198,7 +279,13 @@ class Aging:
             return 2 if due <= clock and self.retention(unit, clock) <= limit * 10_000 else 0
         seen = any(self.scope.uses.recalled[id] or id in self.scope.uses.used for id in unit["ids"])
         after = settings.archive_after_days
-        return 3 if not seen and after >= 0 and said + after * DAY <= clock else 0
+        if seen or after < 0 or said + after * DAY > clock:
+            return 0
+        speaks = self.scope.spoken(unit["living"])
+        if speaks["origin"] in ("user", "operator") and instructs(speaks["body"]["text"]):
+            self.met["wanted from now on"] = None
+            return 0
+        return 3
 
     def _group(self, unit: Unit, step: int) -> tuple[int, int, str, str]:
         """Return the group of a unit: where it starts, the step, its kind, and its label."""
@@ -231,6 +318,8 @@ class Aging:
             else:
                 self.tiers[unit["id"]] = STEPS[step]
                 self.groups.setdefault((step, kind, start, label), []).append(unit["id"])
+        if step < 3:
+            self._differ((step, kind, start, label), 1)
         return len(moved)
 
     def _pinned(self, unit: Unit) -> bool:
@@ -267,22 +356,36 @@ class Aging:
         """Return every summary of which a source is left."""
         units = {unit["id"]: unit for unit in self.units()}
         rows = []
-        for (level, kind, start, label), ids in self.groups.items():
+        for key, ids in self.groups.items():
+            level, kind, start, label = key
             own = [unit for id in ids if (unit := units[id])["living"]]
             if not own:
                 continue
             said = [self.scope.spoken(unit["living"]) for unit in own]
-            short = summed([whole(capture) for capture in said])
-            times = [capture["at"] for capture in said]
+            short = summed([self._said(it) for it in sorted(said, key=lambda it: (it["at"], it["seq"]))])
+            times, told = [capture["at"] for capture in said], self.scope.capture(self.told.get(key, ""))
             rows.append(
                 {
+                    "text": told["body"]["text"] if told else "\n".join(short.highlights), "by_model": told is not None,
+                    "id": self.summary_id(key), "key": self.scope.key(self.summary_id(key)),
                     "scope": self.scope.name, "level": level, "kind": kind, "label": label, "since": start,
                     "until": start + (DAY if level == 1 else WEEK), "first_at": min(times), "last_at": max(times),
                     "highlights": list(short.highlights), "keywords": list(short.keywords),
-                    "quality": short.quality, "sources": [capture["id"] for capture in said], "by_model": False,
+                    "quality": short.quality, "sources": [capture["id"] for capture in said],
                 }
             )  # fmt: skip
         return rows
+
+    def _said(self, capture: dict[str, Any]) -> Said:
+        """Return a text with what states something: of a turn what was taken from it and is not hidden, else itself."""
+        text = whole(capture)
+        later = [it for it in self.scope.captures if self._turn_of(it) == capture["id"]]
+        told = (
+            [it["body"]["text"] for it in later if not self.scope.hidden(it)]
+            if capture["body"]["kind"] == "turn"
+            else [text]
+        )
+        return Said(text, capture["actor"], tuple(told))
 
     def archive_rows(self) -> list[dict[str, Any]]:
         """Return what is archived."""
@@ -318,6 +421,17 @@ def keywords(text: str) -> int:
     """Return how many of the words that tell of importance a text has."""
     said = " ".join(re.findall(r"\w+", text.lower()))
     return sum(re.search(rf"\b{word}s?\b", said) is not None for word in WORTH)
+
+
+def ties_of(joined: list[tuple[dict[str, Any], str, int]]) -> list[tuple[str, str, int]]:
+    """Return how captures belong to a memory."""
+    return [(capture["id"], how, similarity) for capture, how, similarity in joined]
+
+
+def turn_of(capture: dict[str, Any]) -> str | None:
+    """Return the id of what a statement says that it was taken from, None for what is no statement."""
+    refs = capture.get("refs", ())
+    return refs[0] if list(capture["body"]["tags"][:1]) == [STATED_TAG] and refs else None
 
 
 def whole(capture: dict[str, Any]) -> str:

@@ -10,8 +10,21 @@ from collections import Counter
 from typing import Any
 
 from memtape.schemas.lanes import unasked_by
-from memtape.state.text.carrying import carries, words_of
+from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
+
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
+RECALLS = 16
+"""So many recalls of a session can be answered, beside its latest start."""
+RESULTS = 50
+PROMPTS = 3
+
+Recall = dict[str, Any]
+"""A recall of a session: its `id`, when (`at`), the `query`, the `ids` that it returned, and which of them are `used`.
+
+`heard` has in the order of the log (when, whether it was an answer) of the session's turns that came behind the recall.
+"""
 
 
 class Uses:
@@ -21,8 +34,8 @@ class Uses:
         self.scope = scope
         self.recalled: Counter[str] = Counter()
         self.used: dict[str, list[int]] = {}
-        self.shown: dict[str, list[dict[str, Any]]] = {}
-        self.asked: dict[str, str] = {}
+        self.shown: dict[str, list[Recall]] = {}
+        self.prompts: dict[str, list[str]] = {}
         self.counted = 0
         self.texts = 0
         self.words: Counter[str] = Counter()
@@ -39,52 +52,64 @@ class Uses:
             told = [id for id in dict.fromkeys(body["ids"]) if self.scope.capture(id)]
             found = self._not_yet(body.get("recall"), told)
         elif type == "captured" and body["kind"] == "turn" and event["session"] is not None:
-            found = list(dict.fromkeys(self._answered(event)))
+            found = self._heard(event)
         for id in found:
             self.used.setdefault(id, []).append(event["at"])
         return found
 
     def _recall(self, event: dict[str, Any]) -> None:
-        start = unasked_by(tuple(event["body"].get("lanes", ()))) == "start"
+        start, session = unasked_by(tuple(event["body"].get("lanes", ()))) == "start", event["session"]
         own = [id for id in dict.fromkeys(event["body"]["results"]) if self.scope.capture(id)]
         if not start:
             self.recalled.update(own)
-        if event["session"] is None:
+        if session is None:
             return
-        query = event["body"].get("query", "")
-        one = {"id": event["id"], "query": query, "ids": own[:50], "used": [], "start": start}
-        before = self.shown.get(event["session"], [])
-        alike = [*(it for it in before if it["start"] is start), one][-1 if start else -3 :]
-        self.shown[event["session"]] = [it for it in before if it["start"] is not start] + alike
+        others = [id for id in own if self.scope.capture(id)["session"] != session][:RESULTS]
+        one = {"id": event["id"], "at": event["at"], "query": event["body"].get("query", ""), "ids": others}
+        self.shown.setdefault(session, []).append(one | {"start": start, "used": [], "heard": []})
+
+    def _open(self, session: str) -> list[Recall]:
+        """Return the recalls of a session that can still be answered or told, starts first."""
+        starts = [one for one in self.shown.get(session, []) if one["start"]]
+        return starts[-1:] + [one for one in self.shown.get(session, []) if not one["start"]][-RECALLS:]
 
     def _not_yet(self, recall: str | None, told: list[str]) -> list[str]:
         """Return what did not count as used of a recall before, which now does."""
-        for one in (it for shown in self.shown.values() for it in shown if it["id"] == recall):
+        for one in (it for session in self.shown for it in self._open(session) if it["id"] == recall):
             found = [id for id in told if id not in one["used"]]
             one["used"] += found
             return found
         return told
 
-    def _answered(self, turn: dict[str, Any]) -> list[str]:
+    def _heard(self, turn: dict[str, Any]) -> list[str]:
         """Return what the session was shown and its turn carries."""
-        session = turn["session"]
-        if turn["origin"] not in ("agent", "model"):
-            if turn["origin"] in ("user", "operator"):
-                self.asked[session] = turn["id"]
-            return []
-        if not any(one["ids"] for one in self.shown.get(session, [])):
-            return []
-        self._count_words(turn["seq"])
-        asked = self.scope.capture(self.asked.get(session, ""))
-        found = []
-        for one in self.shown[session]:
-            common = [*(words(asked["body"]["text"]) if asked else []), *words(one["query"])]
-            for id in one["ids"]:
-                text, answer = self.text_of(id), words_of(turn["body"]["text"])
-                if id not in one["used"] and carries(answer, text, common, self.words.__getitem__, self.texts):
-                    one["used"].append(id)
-                    found.append(id)
-            one["ids"], one["query"] = [], ""
+        session, at = turn["session"], turn["at"]
+        waiting = [one for one in self._open(session) if one["at"] <= at < end_of(one)]
+        found: list[str] = []
+        if turn["origin"] in ("user", "operator"):
+            self.prompts.setdefault(session, []).append(turn["id"])
+            for one in waiting:
+                one["heard"].append((at, False))
+        elif turn["origin"] in ("agent", "model") and any(one["ids"] for one in waiting):
+            self._count_words(turn["seq"])
+            found = self._carried(turn, waiting)
+            for one in waiting:
+                one["heard"].append((at, True))
+        return found
+
+    def _carried(self, turn: dict[str, Any], waiting: list[Recall]) -> list[str]:
+        """Return what an answer carries and no recall of its turn has counted, which all that returned it now do."""
+        said = [self.scope.capture(id)["body"]["text"] for id in self.prompts.get(turn["session"], [])[-PROMPTS:]]
+        common = [word for text in (*said, *(one["query"] for one in waiting)) for word in words(text)]
+        answer, found = answer_of(turn["body"]["text"]), []
+        counted = [id for one in waiting for id in one["used"]]
+        for id in dict.fromkeys(id for one in waiting for id in one["ids"]):
+            if id not in counted:
+                if not carries(answer, self.text_of(id), common, self.words.__getitem__, self.texts):
+                    continue
+                found.append(id)
+            for one in waiting:
+                one["used"] += [id] if id in one["ids"] and id not in one["used"] else []
         return found
 
     def _count_words(self, end: int) -> None:
@@ -97,9 +122,28 @@ class Uses:
                 self.words.update(dict.fromkeys(words(capture["body"]["text"]), 1))
         self.counted = end
 
+    def of(self, ids: list[str]) -> dict[str, Any]:
+        """Return what a row says of the use of these captures."""
+        times = [at for id in ids for at in self.used.get(id, [])]
+        return {"uses": len(times), "used_at": max(times, default=None)}
+
     def text_of(self, id: str) -> str:
         """Return the text that speaks for a capture."""
         memory = self.scope.memory_of(id)
         living = self.scope.living(memory) if memory else []
         said = self.scope.spoken(living) if living else self.scope.capture(id)
         return str(said["body"]["text"])
+
+
+def end_of(recall: Recall) -> int:
+    """Return when the turn that a recall is for ends: with the next prompt, after an hour at most.
+
+    A prompt within ten seconds, before which nothing was answered, is the one that the recall is for.
+    """
+    end, answers = recall["at"] + HOUR, []
+    for at, is_answer in recall["heard"]:
+        if is_answer:
+            answers.append(at)
+        elif at > recall["at"] + 10 * SECOND or any(answer <= at for answer in answers):
+            end = min(end, at)
+    return int(end)

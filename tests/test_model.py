@@ -764,13 +764,13 @@ STEPS: list[tuple[Callable[[Life], None], float]] = [
 ]
 
 
-BY_USE = ("status", "uses", "used_at")
-"""Fields of a memory's row that tell of its use, which the model does not follow; `test_standing` holds them."""
+OF_STANDING = ("status",)
+"""What a memory's row says that the model does not follow; `test_standing` holds it."""
 
 
 def tables_differ(expected: Rows, found: Rows) -> str:
     """Return how the first row that differs does, or nothing."""
-    found = {key: {name: row[name] for name in row if name not in BY_USE} for key, row in found.items()}
+    found = {key: {name: row[name] for name in row if name not in OF_STANDING} for key, row in found.items()}
     for key in sorted(expected.keys() | found.keys()):
         if expected.get(key) != found.get(key):
             one, other = expected.get(key) or {}, found.get(key) or {}
@@ -921,24 +921,16 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
 
 
 def aging_differs(scope: Any, twin: Scope, changes: list[Change]) -> str:
-    """Return how the summaries of a scope, or how it stands, differ from those of the model, or nothing.
-
-    The id of a summary follows from what tells it from others, and its text from its highlights.
-    """
+    """Return how the summaries of a scope, or how it stands, differ from those of the model, or nothing."""
     rows = [row_of(scope, change) for change in changes if change.table == "summaries"]
     found = {group_of(row): row for row in (listed(msgspec.to_builtins(row)) for row in rows)}
     if len(found) < len(rows) or len({row.id for row in rows}) < len(rows):
         return f"{scope.name} has a summary twice"
     expected = {group_of(row): row for row in twin.aging.summary_rows()}
-    named = {key: {field: row[field] for field in row if field not in OF_A_NAME} for key, row in found.items()}
-    if differs := tables_differ(expected, named):
+    if differs := tables_differ(expected, found):
         return differs
     mark = msgspec.structs.asdict(scope.lifecycle.mark())
     return tables_differ({scope.name: twin.aging.mark()}, {scope.name: mark})
-
-
-OF_A_NAME = ("key", "id", "text")
-"""What a row of a summary says that follows from its other fields."""
 
 
 def group_of(row: dict[str, Any]) -> str:
