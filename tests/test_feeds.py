@@ -51,6 +51,7 @@ WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes
 def answered(how: str, scope: str) -> list[Event]:
     """An answer carries the second wording of a memory. Whether that uses it depends on which of them speaks for it."""
     fields: dict[str, Any] = {"scope": scope, "origin": "agent", "session": "s"}
+    known = fields | {"session": "t"}  # What the session itself has said, its answers do not use.
     shown = [recalled(["worded"], "shown", sent=START + 1, **fields)] if how == "echo" else []
     hide = {"forgotten": forgotten, "withdrawn": withdrawn}.get(how)
     gone = [hide(["counted"], "gone", sent=START + 3, **fields)] if hide else []
@@ -62,9 +63,9 @@ def answered(how: str, scope: str) -> list[Event]:
     ]
     return [
         *(twice if how == "banned" else []),
-        captured(WORDED, "worded", **fields),
+        captured(WORDED, "worded", **known),
         embedded("worded", [4000, 0, 0], scope=scope),
-        captured("The keeper is called Marisol Ferreira.", "keeper", **fields),
+        captured("The keeper is called Marisol Ferreira.", "keeper", **known),
         *shown,
         captured(COUNTED, "counted", sent=START + 2, **fields),
         embedded("counted", [3864, 1035, 0], scope=scope),

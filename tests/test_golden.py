@@ -79,6 +79,9 @@ def golden(type: str, version: int = 1) -> list[bytes]:
     return (GOLDEN / f"v{version}" / f"{type}.json").read_bytes().splitlines()
 
 
+SUMMARY = "019a7b3c-00a5-7d2e-9f10-5c8e4b2a00a5"
+
+
 def golden_event(type: str, body: Any, id: str, **fields: Any) -> Event:
     shared = {"actor": ADA, "at": T, "refs": (), "scope": "project:atlas-7f3a", "sent": T, "session": None}
     return Event(**{"body": body, "id": id, "type": type, "v": EVENT_TYPES[type].version, **shared, **fields})
@@ -416,7 +419,7 @@ DIGESTS = {
     "scope_changed": ["ed33ee5841645b79", "c3bddc56d2b943b4"],
     "linked": ["2f6c1cd7dd0ff376", "16932f355567640d"],
     "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
-    "decided": ["ab2eb2b1e650b799", "9101d2d6bc429016", "a39d10f82c0e942c"],
+    "decided": ["8279df6508aa0d8c", "b43c10adb91723a3", "b73c2c6d6e1d59de"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],
@@ -469,6 +472,21 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
             actor=Actor(name="qwen3", origin="model"),
         ),
     ],
+    ("decided", 3): [
+        VALUES["decided"][0],
+        golden_event(
+            "decided",
+            Decided(
+                attempt=1,
+                inputs=(Input(id=SUMMARY, seq=2),),
+                operations=(Operation(by="019a7b3c-00a6-7d2e-9f10-5c8e4b2a00a6", ids=(SUMMARY,), op="reword"),),
+                reason=None,
+                until=None,
+            ),
+            "019a7b3c-00a7-7d2e-9f10-5c8e4b2a00a7",
+            actor=Actor(name="qwen3", origin="model"),
+        ),
+    ],
 }
 """What the files of later versions than the first say."""
 
@@ -498,11 +516,12 @@ def test_a_recall_of_version_1_was_narrowed_to_no_origin_and_session() -> None:
     assert decode(canonical(blank)) == replace(VALUES["recalled"][0], body=None)
 
 
-def test_a_decision_of_version_1_is_that_of_version_2_and_holds_no_conflict() -> None:
-    assert canonical(decode(golden("decided")[0])) == golden("decided", 2)[0]
-    old = {**orjson.loads(golden("decided", 2)[1]), "v": 1}
-    with pytest.raises(InvalidEvent, match="no operation of version 1 is a conflict"):
-        decode(canonical(old))
+def test_a_decision_of_an_old_version_is_that_of_the_newest_and_holds_what_that_version_knew() -> None:
+    assert canonical(decode(golden("decided")[0])) == golden("decided", 3)[0]
+    assert canonical(decode(golden("decided", 2)[0])) == golden("decided", 3)[0]
+    for version, message in ((1, "no operation of version 1 is a conflict"), (2, "no operation of version 2 tells a")):
+        with pytest.raises(InvalidEvent, match=message):
+            decode(canonical({**orjson.loads(golden("decided", version + 1)[1]), "v": version}))
 
 
 @pytest.mark.parametrize(("type", "version"), FILES)

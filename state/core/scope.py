@@ -73,7 +73,7 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 2, Decisions, decisions, ("memories", *_BY_AGING, "pages"), sparse=True),
+    _subject("decisions", 3, Decisions, decisions, ("memories", *_BY_AGING, "pages"), sparse=True),
     _subject("captures", 2, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
