@@ -77,11 +77,15 @@ class Asking:
         explain: bool,
         valid_at: int | None = None,
         archived: bool = False,
+        quotas: Sequence[str] = (),
     ) -> Found:
         """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
+        from memtape.tools.ask.sources import quotas_of
+
+        limits = quotas_of(quotas)
         lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
@@ -99,6 +103,7 @@ class Asking:
                 session=session,
                 valid_at=valid_at,
                 archived=archived,
+                quotas=limits,
             ),
             as_of,
         )
@@ -123,12 +128,14 @@ class Asking:
         """Put on the log which memories a start was shown, as `Client.handed_start` says."""
         shown = context.ids[:MAX_SHOWN]
         body = Recalled(
+            after=0,
             filters=NO_FILTERS,
             lanes=unasked_lanes("start", context.tokens),
             limit=max(1, len(shown)),
             now=context.now,
             passes=1,
             query="",
+            quotas={},
             results=shown,
             revision=context.revision,
             watermark=context.watermark,
@@ -325,12 +332,14 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recalled:
     """Return the body of the event that says what was asked and which captures were returned; summaries are none."""
     return Recalled(
+        after=answer.after,
         filters=filters,
         lanes=tuple(answer.lanes),
         limit=limit,
         now=answer.now,
         passes=1,
         query=query,
+        quotas=dict(answer.quotas),
         results=tuple(result.id for result in answer.results if not result.sums),
         revision=answer.revision,
         watermark=answer.watermark,

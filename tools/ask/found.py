@@ -316,34 +316,52 @@ def among_of(found: Found, filters: Filters) -> Among:
     texts = found.texts
     if found.choice.summaries:
         return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
-    kinds = [KINDS.index(kind) for kind in filters.kinds]
-    origins = [ORIGINS.index(origin) for origin in filters.origins]
-    sessions = [texts.sessions.number_of(session) for session in filters.sessions]
+    kinds = _numbers(KINDS, filters.kinds, filters.not_kinds)
+    origins = _numbers(ORIGINS, filters.origins, filters.not_origins)
+    sessions = [
+        np.array([number for it in named if (number := texts.sessions.number_of(it)) is not None], np.int64)
+        for named in (filters.sessions, filters.not_sessions)
+    ]
+    by_maker = bool(filters.origins or filters.sessions or filters.not_origins or filters.not_sessions)
+    by_tag = bool(filters.tags or filters.not_tags)
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
         turns = flags & TURN != 0
         keep = np.ones(len(places), np.bool_)
-        if kinds:
-            keep &= is_one_of(texts.column("kinds", places), np.array(kinds))
+        if filters.kinds or filters.not_kinds:
+            keep &= _chosen(texts.column("kinds", places), *kinds, narrowed=bool(filters.kinds))
         if filters.since is not None:
             keep &= at >= filters.since
         if filters.until is not None:
             keep &= at < filters.until
         if filters.tags:
             keep &= flags & TAGGED != 0
-        if origins:
-            keep &= ~turns | is_one_of(texts.column("origins", places), np.array(origins))
-        if sessions:
-            known = [number for number in sessions if number is not None]
-            keep &= ~turns | is_one_of(texts.sessions.number[places], np.array(known, np.int64))
-        if not (filters.tags or origins or sessions):
+        if filters.origins or filters.not_origins:
+            own = _chosen(texts.column("origins", places), *origins, narrowed=bool(filters.origins))
+            keep &= ~turns | own
+        if filters.sessions or filters.not_sessions:
+            keep &= ~turns | _chosen(texts.sessions.number[places], *sessions, narrowed=bool(filters.sessions))
+        if not (by_tag or by_maker or filters.tiers):
             kept: Ints = places[keep]
             return kept
-        # Of turns the columns tell all but tags, and most are turns.
-        for n in np.flatnonzero(keep & (~turns | bool(filters.tags))).tolist():
+        # Of turns the columns tell all but tags and tiers, and most are turns.
+        unread = ~turns & by_maker | (flags & TAGGED != 0) & by_tag | bool(filters.tiers)
+        for n in np.flatnonzero(keep & unread).tolist():
             keep[n] = passes(found.result(int(places[n])), filters)
         passing: Ints = places[keep]
         return passing
 
     return among
+
+
+def _numbers(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[Ints]:
+    return [np.array([known.index(it) for it in named], np.int64) for named in (wanted, unwanted)]
+
+
+def _chosen(values: Ints, wanted: Ints, unwanted: Ints, *, narrowed: bool) -> Flags:
+    """Return which values are among the wanted ones, where it is narrowed to these, and none of the unwanted ones."""
+    chosen: Flags = is_one_of(values, wanted) if narrowed else np.ones(len(values), np.bool_)
+    if len(unwanted):
+        chosen = chosen & ~is_one_of(values, unwanted)
+    return chosen

@@ -75,6 +75,7 @@ class Key(NamedTuple):
 class Ready(NamedTuple):
     """A scope's visible texts, ready to be ranked for as long as `key` stays what it is."""
 
+    scope: str
     key: Key
     view: ScopeView
     found: Found
@@ -142,7 +143,7 @@ def make_ready(
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
         use = Use(uses, ties, texts, lambda place: found.result(place).id)
     corpus = Corpus(texts, found.text, texts.called, vectors)
-    return Ready(key, view, found, corpus, embedder, vectors, use)
+    return Ready(scope, key, view, found, corpus, embedder, vectors, use)
 
 
 def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:

@@ -5,9 +5,9 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark
+from memtape.schemas.events import Captured, Event, Filters, Mark, Source
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
@@ -31,19 +31,18 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
-from memtape.state.ranking.meaning import Among
-from memtape.state.ranking.ranker import Ranking
-from memtape.state.ranking.wording import Reading, Weighed
+from memtape.state.ranking.wording import Weighed
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.aged import life_of, purged_of
-from memtape.tools.ask.choosing import Told, best, holding, said_of, told_otherwise
-from memtape.tools.ask.found import Found, among_of, found_of, holding_at
+from memtape.tools.ask.choosing import holding
+from memtape.tools.ask.found import Found, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
+from memtape.tools.ask.ordering import EVERYTHING, Asked, Order, ordered, with_passages
 from memtape.tools.ask.readied import Dense, Key, Ready, ScopeView, make_ready, text_at
-from memtape.tools.ask.results import Read, Result, Why
+from memtape.tools.ask.results import Read, Result
 from memtape.tools.ask.served import Served
-from memtape.tools.ask.standing import judged, orders_among
+from memtape.tools.ask.sources import SourceCount, counted, within
+from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
@@ -63,7 +62,9 @@ class Answer(NamedTuple):
     `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
     `warnings` say what is wrong with the views, a sentence each. `aside` is a sentence on what was not searched, where
-    little was found: texts that are archived, by themselves or with their project.
+    little was found: texts that are archived, by themselves or with their project. `sources` has the count of each
+    source, by `quotas` that were asked for. `next` is the cursor of the next page, None where there is none, and
+    `after` says how many results the pages before had.
     """
 
     results: list[Result]
@@ -77,6 +78,10 @@ class Answer(NamedTuple):
     held: int = 0
     warnings: tuple[str, ...] = ()
     aside: str = ""
+    after: int = 0
+    quotas: Mapping[Source, int] = MappingProxyType({})
+    sources: Mapping[Source, SourceCount] = MappingProxyType({})
+    next: str | None = None
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
@@ -127,6 +132,7 @@ class Retriever(Served):
         session: str | None = None,
         valid_at: int | None = None,
         archived: bool = False,
+        quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
@@ -135,27 +141,27 @@ class Retriever(Served):
         is asked again, by default as `Retriever.now` says. With `explain` every result has the parts of its relevance,
         but summaries. Of turns that say the same only the best placed is returned, with the count of the others, unless
         `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who asks: what it has
-        just said stands below what answers the same.
+        just said stands below what answers the same. Of no source more than its quota is returned.
         """
         choice = EVERY_TEXT if archived else AT_HAND
-        asked = (scope, query, limit, filters, lanes, now, explain, repeats, session, valid_at)
-        answer = self._ranked(*asked, choice)
+        asked = Asked(query, filters, lanes, explain, repeats, session, valid_at)
+        answer = self._ranked(scope, asked, limit, now, choice, quotas)
         if repeats or len(answer.results) >= min(limit, FEW_RESULTS):
             return answer
         answer = answer._replace(aside="" if archived else self._aside(scope, bool(answer.results)))
-        return answer if valid_at is not None else self._with_summaries(answer, scope, query, limit, filters, lanes)
+        return answer if valid_at is not None else self._with_summaries(answer, scope, asked, limit)
 
-    def _with_summaries(
-        self, answer: Answer, scope: str, query: str, limit: int, filters: Filters, lanes: Collection[Lane]
-    ) -> Answer:
+    def _with_summaries(self, answer: Answer, scope: str, asked: Asked, limit: int) -> Answer:
         """Return an answer with the best summaries below what was found."""
         if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
             return answer
         most = min(MOST_SUMMARIES, limit - len(answer.results))
-        told = self._ranked(scope, query, most, filters, lanes, answer.now, choice=SUMMARIES).results
+        plain = Asked(asked.query, asked.filters, asked.lanes)
+        other = self._ranked(scope, plain, most, answer.now, SUMMARIES, answer.quotas)
         least = min((result.score for result in answer.results), default=1.0)
-        below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in told]
-        return answer._replace(results=[*answer.results, *below])
+        below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
+        sources = {**answer.sources, "summaries": other.sources["summaries"]}
+        return answer._replace(results=[*answer.results, *below], sources=sources)
 
     def _aside(self, scope: str, is_found: bool) -> str:
         """Return what is told of texts that were not searched, where little was found or nothing."""
@@ -168,56 +174,42 @@ class Retriever(Served):
     def _ranked(
         self,
         scope: str,
-        query: str,
+        asked: Asked,
         limit: int,
-        filters: Filters,
-        lanes: Collection[Lane] = LANES,
         now: int | None = None,
-        explain: bool = False,
-        repeats: bool = False,
-        session: str | None = None,
-        valid_at: int | None = None,
         choice: Choice = AT_HAND,
+        quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
         """Return the best of what was chosen, as `search` says."""
-        found: list[tuple[Result, int | None]] = []
-        counts: dict[Lane, int] = {}
-        readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
-        views = [ready.view for ready in readies]
-        # What was said within the hour is told apart by when it was said; `now` is never before it.
-        now = max(self.now(views), *(ready.corpus.latest for ready in readies)) if now is None else now
         names = scopes_read(scope)
+        readies = [self._get_ready(name, choice) for name in names]
+        now = self._now_of(readies) if now is None else now
         readies = [self._used_at(ready, (name, choice), now) for ready, name in zip(readies, names, strict=True)]
-        reads: list[Read] = []
-        for name, ready in zip(names, readies, strict=True):
-            among = _among(ready, filters, valid_at)
-            ranking = self._ranking(ready, query, among, lanes, now, explain, session)
-            reading = ready.corpus.told(query)[1] if explain else None
-            passage_of = ready.corpus.passages(query)
-            if repeats:
-                hits = [Told(hit) for hit in islice(ranking.hits, limit)]
-            else:
-                hits = list(best(ready.found, ready.corpus, ranking, query, limit, among))
-            results = [_told(ready, told, passage_of(told.hit.place), reading, now) for told in hits]
-            said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
-            found += zip(results, said, strict=True)
-            counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
-            if explain and ready.corpus.count:
-                reads.append(_read(name, ready, query, ranking))
-        if not repeats and len(readies) > 1:
-            found = told_otherwise(found)
-        found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
+        order = ordered(readies, asked, now, EVERYTHING if quotas else limit, self.dense)
+        results = with_passages(order, readies, asked.query, within(order.results, quotas, limit))
+        return self._answered(readies, order, results, now, quotas)
+
+    def _now_of(self, readies: Sequence[Ready]) -> int:
+        """Return ranking's now: what was said within the hour is told apart by when, and now is never before it."""
+        return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
+
+    def _answered(
+        self, readies: Sequence[Ready], order: Order, results: list[Result], now: int, quotas: Mapping[Source, int]
+    ) -> Answer:
+        views = [ready.view for ready in readies]
         return Answer(
-            ([result for result, _ in found] if repeats else _once(found))[:limit],
+            results,
             tuple({view.mark.partition: view.mark for view in views}.values()),
             sum(view.lag for view in views),
             views[0].revision,
             now,
-            counts,
+            order.lanes,
             self.dense.note if self.dense is not None else "",
-            tuple(reads),
+            order.reads,
             readies[0].corpus.count,
-            self._warnings(partition_of(name, self._log.partitions) for name in names),
+            self._warnings(view.mark.partition for view in views),
+            quotas=dict(quotas),
+            sources=counted(order.found(readies), results, quotas),
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
@@ -226,7 +218,7 @@ class Retriever(Served):
         Orders about memory, and what people want left out by one, are not among them. Nor is what was replaced, or a
         turn that says so: what holds instead is as sure as that was.
         """
-        answer = self._ranked(scope, prompt, OFFERED_FROM, NO_FILTERS)
+        answer = self._ranked(scope, Asked(prompt), OFFERED_FROM)
         if answer.results and (names := self._left_out(scope)):
             results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
             answer = answer._replace(results=results)
@@ -246,23 +238,6 @@ class Retriever(Served):
         """Return the terms of what people want left out, by each of their orders in what a scope reads."""
         read = [self._ready[name, AT_HAND].found for name in scopes_read(scope)]
         return [named_by(order.text) for found in read for order in orders_among(found)]
-
-    def _ranking(
-        self,
-        ready: Ready,
-        query: str,
-        among: Among | None,
-        lanes: Collection[Lane],
-        now: int,
-        explain: bool,
-        session: str | None,
-    ) -> Ranking:
-        """Return what of a scope passes, best first."""
-        encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
-        vector = None
-        if self.dense is not None and encoded is not None:
-            vector = self.dense.of_query(encoded, ready.embedder)
-        return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain, session=session)
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
@@ -370,76 +345,3 @@ class Retriever(Served):
         ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
         self._ready[name] = ready
         return ready
-
-
-def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None:
-    """Return what gives those of some places that may be returned; None where all may."""
-    if valid_at is None:
-        return None if filters == NO_FILTERS else among_of(ready.found, filters)
-    passing, holding = among_of(ready.found, filters), holding_at(ready.found, valid_at)
-    return lambda places: holding(passing(places))
-
-
-def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
-    """Return results with each turn that another scope has too once, where it is placed best."""
-    best: dict[int | str, Result] = {}
-    for result, said in found:
-        same = result.id if said is None else said
-        known = best.get(same)
-        best[same] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
-    return list(best.values())
-
-
-def _told(ready: Ready, told: Told, passage: str, reading: Reading | None, now: int) -> Result:
-    """Return a result with its passage and why it stands where it stands, and with its terms where they were read.
-
-    `now` is when it is told, by which it may be stale.
-    """
-    hit = told.hit
-    own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
-    why = Why(
-        relevance=hit.relevance,
-        age=hit.age,
-        use=hit.use,
-        confidence=hit.confidence,
-        yields=hit.yields,
-        lanes=hit.lanes,
-        parts=hit.parts,
-        terms=own,
-        around=around,
-    )
-    document = ready.found.result(hit.place)
-    if not document.sums:
-        document = judged(document, ready.found.row(hit.place), now)
-    lanes = tuple(hit.lanes)
-    marks = document.marks
-    if told.mark:
-        marks = (*marks, told.mark)
-    if told.newer is not None and document.valid_to is None:
-        marks = (*marks, f"older than {told.newer}")
-    return msgspec.structs.replace(
-        document,
-        score=hit.score,
-        passage=passage,
-        lanes=lanes,
-        why=why,
-        again=told.again,
-        newer=told.newer,
-        marks=marks,
-    )
-
-
-def _read(scope: str, ready: Ready, query: str, ranking: Ranking) -> Read:
-    recipe, reading = ready.corpus.told(query)
-    least, most, strength = ranking.scale
-    return Read(
-        scope=scope,
-        recipe=recipe,
-        least=least,
-        most=most,
-        strength=strength,
-        terms=reading.used,
-        unheld=reading.unheld,
-        names=reading.names,
-        common=reading.common,
-    )
