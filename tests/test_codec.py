@@ -370,7 +370,8 @@ ID = TURN.id
 
 def old_recall(filters: bytes) -> bytes:
     """Return a search of version 1 with these filters."""
-    return put(RECALL, "body.filters", filters.decode()).replace(b'"v":2', b'"v":1')
+    payload = put(RECALL, "body.filters", filters.decode()).replace(b'"v":3', b'"v":1')
+    return payload.replace(b'"after":0,', b"").replace(b'"quotas":{},', b"")
 
 
 BAD: list[tuple[str, bytes, str]] = [
@@ -429,8 +430,8 @@ BAD: list[tuple[str, bytes, str]] = [
     ("version 1 without filters", put(RECALL, "v", "1").replace(b'"filters"', b'"secret"'), "invalid at $.body"),
     ("version 1 with null for filters", old_recall(b"null"), "invalid at $.body.filters"),
     ("version 1 with other filters", old_recall(b'{"secret":1}'), "invalid at $.body.filters"),
-    ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":2', b'"v":1'), "invalid at $.body"),
-    ("a version after the newest", put(RECALL, "v", "3"), "newer_version at $.v"),
+    ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":3', b'"v":1'), "invalid at $.body"),
+    ("a version after the newest", put(RECALL, "v", "4"), "newer_version at $.v"),
     ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
     ("a type in capitals", put(TURN, "type", '"Captured"'), "unknown_type at $.type"),
     ("no type but null", put(TURN, "type", "null"), "unknown_type at $.type"),

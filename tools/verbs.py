@@ -115,6 +115,9 @@ class SearchArguments(Arguments, frozen=True):
             extra=RARE,
         ),
     ] = ()
+    cursor: Annotated[
+        str | None, Meta(description="The next page: what the answer before named.", max_length=8_000)
+    ] = None
 
 
 class IdArguments(Arguments, frozen=True):

@@ -78,11 +78,14 @@ class Asking:
         valid_at: int | None = None,
         archived: bool = False,
         quotas: Sequence[str] = (),
+        cursor: str | None = None,
     ) -> Found:
         """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
+        from memtape.tools.ask.ordering import Asked
+        from memtape.tools.ask.paging import Paged, first_page, next_page
         from memtape.tools.ask.sources import quotas_of
 
         limits = quotas_of(quotas)
@@ -92,21 +95,13 @@ class Asking:
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         is_past = quiet or as_of is not None or valid_at is not None
-        answer = self._read(
-            lambda views, scope: views.search(
-                scope,
-                query,
-                limit,
-                filters,
-                lanes,
-                explain=explain,
-                session=session,
-                valid_at=valid_at,
-                archived=archived,
-                quotas=limits,
-            ),
-            as_of,
-        )
+
+        def page_of(views: Retriever, scope: str) -> Answer:
+            asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at)
+            paged = Paged(scope, asked, limit, archived, limits)
+            return first_page(views, self._log, paged) if cursor is None else next_page(views, self._log, paged, cursor)
+
+        answer = self._read(page_of, as_of)
         profile = self._writer.profile
         unkept = () if profile.keeps else (profile.told,)
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
-from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, archived_on
+from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, Wording, archived_on
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
@@ -127,6 +127,14 @@ class Found(NamedTuple):
         assert isinstance(row, MemoryRow)
         return place + 1 + row.wordings.index(result.matched)
 
+    def place_saying(self, head: int, wording: Wording) -> int:
+        """Return the place of a wording of the memory at a place, that of the memory where it is not shown."""
+        row = self._indexed(head) if head < self.indexed else None
+        for n, its in enumerate(row.wordings if isinstance(row, MemoryRow) else (), start=1):
+            if its.id == wording.id and self.texts.shown[head + n]:
+                return head + n
+        return head
+
     def text(self, place: int) -> str:
         """Return the whole text of a place with what is written under its media."""
         result = self.result(place)
@@ -214,11 +222,13 @@ def found_of(
     text_at: Callable[[int], str | None],
     before: Texts | None = None,
     choice: Choice = AT_HAND,
+    parts: list[Part] | None = None,
 ) -> Found:
     """Return what is visible of an index after the tail, and the tail's captures behind it.
 
     `text_at` gives what was captured at an offset of the log, None where it is erased. `before` are texts of the same
-    scope and choice, as they were made of its index and tail then.
+    scope and choice, as they were made of its index and tail then. `parts` are those over which the tail is laid, by
+    default what the choice shows of the index.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
@@ -234,7 +244,7 @@ def found_of(
     banned = bool(tail) and opened.has_any("tombstones")
     bans = Bans(keys_of, lambda key: banned and opened.row("tombstones", key) is not None)
     captured = bans.walk(tail)
-    parts = opened.parts(choice)
+    parts = opened.parts(choice) if parts is None else parts
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     moved = dict(bans.touched)

@@ -43,17 +43,23 @@ class Asked(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What was found, best first, without passages.
+    """What was found, best first, without passages: each with the number that turns have in common which say the same.
 
     `told` has by its id the number of a result's scope among those that were read, and its hit. `marked` has what the
     merge told of it besides. `rankings` are those of the scopes.
     """
 
-    results: list[Result]
+    pairs: list[tuple[Result, int | None]]
     told: dict[str, tuple[int, Told]]
     marked: dict[str, tuple[str, ...]]
     rankings: list[Ranking]
     reads: tuple[Read, ...]
+    repeats: bool
+
+    @property
+    def results(self) -> list[Result]:
+        """The results, turns that say the same once, unless repeats were asked for."""
+        return [result for result, _ in self.pairs] if self.repeats else _once(self.pairs)
 
     @property
     def lanes(self) -> dict[Lane, int]:
@@ -100,8 +106,7 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
             if len(result.marks) > len(was.marks):
                 marked[result.id] = result.marks[len(was.marks) :]
     found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
-    every = [result for result, _ in found] if asked.repeats else _once(found)
-    return Order(every, told_of, marked, rankings, tuple(reads))
+    return Order(found, told_of, marked, rankings, tuple(reads), asked.repeats)
 
 
 def with_passages(order: Order, readies: Sequence[Ready], query: str, results: Sequence[Result]) -> list[Result]:

@@ -22,7 +22,6 @@ from memtape.schemas.rows import (
     UseRow,
     Watermark,
 )
-from memtape.sinks.tables import Shard
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
@@ -126,7 +125,7 @@ SAID_ONCE = ("forgotten", "restored", "withdrawn")
 
 def make_ready(
     key: Key,
-    shard: Shard,
+    partition: int,
     scope: str,
     found: Found,
     tail: list[Event],
@@ -135,7 +134,7 @@ def make_ready(
     texts, watermark = found.texts, key.watermark
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None
-    mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
+    mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
     sent, life = last_sent(scope, watermark, tail), life_of(watermark, scope)
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
     use = None
@@ -151,13 +150,19 @@ def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) ->
     return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
 
 
-def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:
-    """Yield a scope's events from `offset` on that change what is visible; erased ones and repetitions are left out."""
+def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None = None) -> Iterator[Event]:
+    """Yield a scope's events from `offset` on, before `end`, that change what is visible.
+
+    Erased ones and repetitions are left out.
+    """
     erased = log.erased(partition)
     erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
     seen: set[str] = set()
     while True:
         slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
+        is_last = len(slots) < PAGE_SLOTS
+        if end is not None and slots and slots[-1].offset >= end:
+            slots, is_last = [slot for slot in slots if slot.offset < end], True
         events = [(slot, event) for slot in slots if (event := event_of(slot.payload)) is not None]
         ids = [event.id for _, event in events if event.type in SAID_ONCE]
         firsts = log.known(scope, ids) if ids else {}
@@ -167,7 +172,7 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
             seen.add(event.id)
             if not repeated and not erasures.covers(event):
                 yield event
-        if len(slots) < PAGE_SLOTS:
+        if is_last:
             return
         offset = slots[-1].offset + 1
 

@@ -187,15 +187,29 @@ class Retriever(Served):
         readies = [self._used_at(ready, (name, choice), now) for ready, name in zip(readies, names, strict=True)]
         order = ordered(readies, asked, now, EVERYTHING if quotas else limit, self.dense)
         results = with_passages(order, readies, asked.query, within(order.results, quotas, limit))
-        return self._answered(readies, order, results, now, quotas)
+        return self.answered(readies, order, results, now, quotas)
 
     def _now_of(self, readies: Sequence[Ready]) -> int:
         """Return ranking's now: what was said within the hour is told apart by when, and now is never before it."""
         return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
 
-    def _answered(
+    def readied(self, scope: str, *, archived: bool) -> Ready:
+        """Return the texts of one scope as they are ready to be ranked, with what is archived or without."""
+        return self._get_ready(scope, EVERY_TEXT if archived else AT_HAND)
+
+    def ends(self, scope: str, answer: Answer, archived: bool) -> dict[int, int]:
+        """Return by its partition up to which offset (exclusive) an answer was read from the log, the tail included."""
+        ends = {mark.partition: mark.offset for mark in answer.watermark}
+        for name in scopes_read(scope) if answer.lag else ():
+            ready = self.readied(name, archived=archived)
+            number, known = ready.view.mark.partition, self._log.known(name, ready.key.tail)
+            ends[number] = max(ends[number], *(offset + 1 for offset in known.values()), ready.view.mark.offset)
+        return ends
+
+    def answered(
         self, readies: Sequence[Ready], order: Order, results: list[Result], now: int, quotas: Mapping[Source, int]
     ) -> Answer:
+        """Return the answer that says what was read and found beside these results."""
         views = [ready.view for ready in readies]
         return Answer(
             results,
@@ -334,7 +348,7 @@ class Retriever(Served):
             known = None if ready is None else ready.found.texts
             shown = choice._replace(past=life.since if life.state == "finished" else None)
             found = found_of(opened, tail, partial(text_at, self._log, partition), known, shown)
-            ready = self._ready[scope, choice] = make_ready(key, shard, scope, found, tail, self.dense)
+            ready = self._ready[scope, choice] = make_ready(key, partition, scope, found, tail, self.dense)
         return ready
 
     def _used_at(self, ready: Ready, name: tuple[str, Choice], now: int) -> Ready:

@@ -76,6 +76,7 @@ def search(
     valid_at: str | None,
     archived: bool,
     quotas: tuple[str, ...],
+    cursor: str | None,
     quiet: bool,
     explain: bool,
     without: tuple[Lane, ...],
@@ -119,6 +120,7 @@ def search(
         valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
         archived=archived,
         quotas=quotas,
+        cursor=cursor,
     )
     answer = found.answer
     if as_json:
@@ -129,6 +131,7 @@ def search(
                 "lag": answer.lag,
                 "lanes": answer.lanes,
                 "sources": answer.sources,
+                "next": answer.next,
                 "recall_id": found.recall_id,
                 "warnings": answer.warnings,
                 "aside": answer.aside,
@@ -136,7 +139,7 @@ def search(
             }
         )
         return
-    for number, result in enumerate(answer.results, start=1):
+    for number, result in enumerate(answer.results, start=answer.after + 1):
         say(_result(number, result))
         if explain and not result.sums:
             say("\n".join(explained(result, answer.read)))
@@ -146,11 +149,15 @@ def search(
         say("\n".join(explained_question(answer)))
     if answer.aside:
         say(answer.aside if answer.results else f"Nothing found. {answer.aside}")
+    elif not answer.results and answer.after:
+        say("Nothing more found.")
     elif not answer.results:
         say(_nothing(client.scope, answer.held, as_of))
         if origins and answer.held:
             say("What is piped is captured as an agent's, unless --origin says whose it is.")
         say_where_it_was(client)
+    if answer.next is not None:
+        say(f"For more, the same with --cursor {answer.next}", err=True)
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:

@@ -93,7 +93,13 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
     then = None if asked.valid_at is None else parse_time(asked.valid_at, now_us())
     most = min(asked.limit, MAX_RESULTS)
     found = client.search(
-        asked.query, most, filters=filters, valid_at=then, archived=asked.archived, quotas=asked.quotas
+        asked.query,
+        most,
+        filters=filters,
+        valid_at=then,
+        archived=asked.archived,
+        quotas=asked.quotas,
+        cursor=asked.cursor,
     )
     return _at_most(asked.limit, MAX_RESULTS, "results") + searched(found.answer, client.scope, found.recall_id)
 
