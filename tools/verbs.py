@@ -26,6 +26,7 @@ Id = Annotated[
     ),
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
+CursorText = Annotated[str, Meta(max_length=8_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 RARE = {"rare": True}
 """What marks an argument that agents are told of only where every tool is listed."""
@@ -115,9 +116,7 @@ class SearchArguments(Arguments, frozen=True):
             extra=RARE,
         ),
     ] = ()
-    cursor: Annotated[
-        str | None, Meta(description="The next page: what the answer before named.", max_length=8_000)
-    ] = None
+    cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
 
 
 class IdArguments(Arguments, frozen=True):
