@@ -23,6 +23,9 @@ from memtape.state.views.indexed import row_at
 from memtape.tools.ask.found import Found, Said, found_of
 from memtape.tools.ask.readied import Dense, Ready, Use, make_ready, tail_of, text_at
 
+CLOCK_LAG_US = 2 * HOUR_US
+"""The clock by which something is archived goes by ticks, and so is up to an hour and what a tick needs behind."""
+
 
 class Moment(NamedTuple):
     """When something was asked: the offset (exclusive) up to which a partition was read, the time, in microseconds, and
@@ -65,7 +68,7 @@ def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part
             late = True
             if not isinstance(row, (MemoryRow, TurnRow)):
                 continue
-            since = ARCHIVED if row.archived_at is not None and row.archived_at > moment.at else 0
+            since = ARCHIVED if row.archived_at is not None and row.archived_at > moment.at - CLOCK_LAG_US else 0
             shown = choice.takes(int(segment.flags[place]) & ~(HIDDEN | since), segment.at[place])
             offsets = _offsets_of(row)
             part.shown[own] = bool(shown) and min(offsets.values()) < moment.end
