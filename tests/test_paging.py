@@ -149,6 +149,23 @@ def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(data: st.
 # One home.
 
 
+@pytest.mark.parametrize("first", [1, 2, 7])
+def test_pages_of_any_length_are_the_whole(client: Client, first: int) -> None:
+    """By quotas too, which each page has for itself: what they leave out stands on later pages."""
+    client.capture_many([Line(text=f"Staging port {n} is a journal's.", kind="journal") for n in range(4)])
+    whole = [it.id for it in client.search("staging port", 100, quiet=True).results]
+    for quotas in ([], ["turns=2"], ["journal=1"]):
+        page = client.search("staging port", first, quotas=quotas).answer
+        given_ids, limit = [it.id for it in page.results], first
+        while page.next:
+            limit += 2
+            page = client.search("staging port", limit, quotas=quotas, cursor=page.next).answer
+            assert len(page.results) <= limit
+            assert not quotas or page.sources["turns"].returned <= (2 if "turns=2" in quotas else 99)
+            given_ids += [it.id for it in page.results]
+        assert sorted(given_ids) == sorted(whole) and (quotas or given_ids == whole)
+
+
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
     (tmp_path / "settings.toml").write_text("extract = false\n")
@@ -237,6 +254,15 @@ def test_what_was_archived_meanwhile_is_given_and_marked(client: Client) -> None
     (found,) = [it for it in client.search("staging port", 5, cursor=page.next).results if it.id == order[7]]
     assert found.archived_at is not None and any("archived on" in mark for mark in found.marks)
     assert order[7] not in [it.id for it in client.search("staging port", 100).results]
+
+
+def test_what_was_said_before_its_project_was_finished_is_given(client: Client) -> None:
+    order = [it.id for it in client.search("staging port", 100, quiet=True).results]
+    page = client.search("staging port", 5, explain=True).answer
+    client.projects.finish()
+    told = client.search("staging port", 18, cursor=page.next, explain=True).answer
+    assert [it.id for it in told.results] == order[5:] and told.next is None
+    assert all(it.archived_at is not None and it.why is not None and it.why.parts for it in told.results)
 
 
 def test_a_page_is_on_the_log_as_one_and_is_not_compared(client: Client) -> None:

@@ -15,7 +15,6 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Mark, Source
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of, scopes_read
-from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import alike
 from memtape.tools.ask.cursors import (
@@ -155,6 +154,7 @@ class _Page:
         self._present, self._then = present, then
         self._order, self._cursor = order, cursor
         self._given = cursor.ids()
+        self._every: dict[int, Ready] = {}
         self._alike = [alike(ready.found, ranking.places) for ready, ranking in zip(then, order.rankings, strict=True)]
 
     def results(self, asked: Asked) -> Iterator[Result]:
@@ -162,7 +162,6 @@ class _Page:
         told: dict[str, None] = {}
         said: dict[int, None] = {}
         passages = [ready.corpus.passages(asked.query) for ready in self._present]
-        readings = [ready.corpus.told(asked.query)[1] if asked.explain else None for ready in self._present]
         for result, same in self._order.pairs:
             number = self._order.told[result.id][0]
             if same in said:
@@ -174,9 +173,9 @@ class _Page:
             if found is None:
                 continue
             ready, place, is_archived = found
-            hit = self._order.told[result.id][1]
-            hit = hit._replace(hit=hit.hit._replace(place=place))
-            shown = told_result(ready, hit, None if is_archived else readings[number], self._cursor.now)
+            told_then = self._order.told[result.id][1]
+            told_now = told_then._replace(hit=told_then.hit._replace(place=place))
+            shown = told_result(ready, told_now, None, self._cursor.now)
             if shown.id in told or told_id(shown.id) in self._given:
                 continue
             told[shown.id] = None
@@ -204,8 +203,9 @@ class _Page:
         for place in places:
             if (now := living(then, place, ready.found)) is not None:
                 return ready, now, False
-        every = self._views.readied(self._names[number], archived=True)
-        for place in places if every.found.choice == EVERY_TEXT else ():
+        every = self._every.get(number) or self._views.readied(self._names[number], archived=True)
+        self._every[number] = every
+        for place in places if every.found.choice.archived else ():
             if (now := living(then, place, every.found)) is not None:
                 return every, now, True
         return None
