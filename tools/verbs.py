@@ -84,13 +84,15 @@ class SearchArguments(Arguments, frozen=True):
     ] = ()
     not_kinds: Annotated[
         tuple[Kind, ...],
-        Meta(description="Nothing of this kind.", max_length=8, extra={"option": "--not-kind"} | RARE),
+        Meta(
+            description="Nothing of this kind: no turn, no page.", max_length=8, extra={"option": "--not-kind"} | RARE
+        ),
     ] = ()
     not_tags: Annotated[Tags, Meta(description="Nothing with this tag.", extra={"option": "--not-tag"} | RARE)] = ()
     not_origins: Annotated[
         tuple[Origin, ...],
         Meta(
-            description="Nothing that this origin has captured, whoever else has.",
+            description="Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.",
             max_length=6,
             extra={"option": "--not-origin"} | RARE,
         ),
