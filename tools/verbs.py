@@ -92,7 +92,8 @@ class SearchArguments(Arguments, frozen=True):
     not_origins: Annotated[
         tuple[Origin, ...],
         Meta(
-            description="Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.",
+            description="Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, "
+            "model.",
             max_length=6,
             extra={"option": "--not-origin"} | RARE,
         ),
