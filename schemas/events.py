@@ -19,7 +19,7 @@ from memtape.schemas.ids import ID_PATTERN, derived_id
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import Step, decided_2, decided_3, recalled_2
+from memtape.schemas.upcasts import Step, decided_2, decided_3, recalled_2, recalled_3
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -40,6 +40,10 @@ PEOPLE: tuple[Origin, ...] = ("operator", "user")
 SPEAKING: tuple[Origin, ...] = (*PEOPLE, "agent")
 """Whose turns state something. What tools and models put out is no statement of anybody."""
 Kind = Literal["turn", "fact", "journal", "goal", "plan", "insight", "document", "page"]
+Tier = Literal["short", "mid", "long"]
+"""How far a text has moved on: nothing, one summary, or two sum it up."""
+Source = Literal["memories", "turns", "documents", "insights", "summaries", "pages", "plans", "journal"]
+"""Where results of a search come from: `memories` are facts, `plans` goals and plans."""
 
 Id = Annotated[str, Meta(pattern=ID_PATTERN)]
 Scope = Annotated[str, Meta(pattern=SCOPE_PATTERN)]
@@ -49,6 +53,7 @@ Label = Annotated[str, Meta(min_length=1, max_length=4_096)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
+Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
 class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -88,13 +93,21 @@ class Captured(_Body, frozen=True):
 
 
 class Filters(_Body, frozen=True):
-    """What a search was narrowed to; empty or null where it was not. Version 1 had no `origins` and `sessions`."""
+    """What a search was narrowed to; empty or null where it was not. `not_kinds` and the like were left out.
+
+    Version 1 had no `origins` and `sessions`, version 2 no `tiers` and nothing that is left out.
+    """
 
     kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
+    not_kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
+    not_origins: Annotated[tuple[Origin, ...], Meta(max_length=16)]
+    not_sessions: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)]
+    not_tags: Annotated[tuple[Tag, ...], Meta(max_length=MAX_TAGS)]
     origins: Annotated[tuple[Origin, ...], Meta(max_length=16)]
     sessions: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)]
     since: Time | None
     tags: Annotated[tuple[Tag, ...], Meta(max_length=MAX_TAGS)]
+    tiers: Annotated[tuple[Tier, ...], Meta(max_length=3)]
     until: Time | None
 
 
@@ -108,15 +121,18 @@ class Mark(_Body, frozen=True):
 class Recalled(_Body, frozen=True):
     """A search: what was asked, how, what it returned, best first, and under what it answered.
 
-    `now` is ranking's now in microseconds; `revision` is that of the settings in force.
+    `now` is ranking's now in microseconds; `revision` is that of the settings in force. `after` says how many results
+    the pages before this one had, and `quotas` how many results of a source were wanted at most.
     """
 
+    after: Count
     filters: Filters
     lanes: Annotated[tuple[Name, ...], Meta(max_length=16)]
     limit: Annotated[int, Meta(ge=1, le=1_000)]
     now: Time
     passes: Annotated[int, Meta(ge=1, le=16)]
     query: str
+    quotas: Annotated[dict[Source, Quota], Meta(max_length=16)]
     results: Annotated[tuple[Id, ...], Meta(max_length=1_000)]
     revision: Count
     watermark: Annotated[tuple[Mark, ...], Meta(max_length=1_024)]
@@ -348,7 +364,7 @@ class EventType(NamedTuple):
 
 EVENT_TYPES: dict[str, EventType] = {
     "captured": EventType(Captured),
-    "recalled": EventType(Recalled, (recalled_2,), of_anyone=True, effect="nothing"),
+    "recalled": EventType(Recalled, (recalled_2, recalled_3), of_anyone=True, effect="nothing"),
     "used": EventType(Used, effect="answers"),
     "forgotten": EventType(Forgotten),
     "restored": EventType(Restored),

@@ -12,7 +12,7 @@ import msgspec
 
 from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import PEOPLE, Actor, Kind, Origin
+from memtape.schemas.events import PEOPLE, Actor, Kind, Origin, Tier
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 
@@ -27,8 +27,6 @@ Category = Literal["identity", "preference", "technical", "goal", "context"]
 Status = Literal["draft", "stable", "deprecated"]
 """What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
 replaced."""
-Tier = Literal["short", "mid", "long"]
-"""How far a text has moved on: nothing, one summary, or two sum it up."""
 TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive"]
 Fed = TableName | Literal["pages"]
 """What the views hold that follows from a state: a table, or the pages of the vault."""

@@ -26,6 +26,7 @@ _ROLES: dict[str, Role] = {
     "note": "statement",
     "branch": "name",
     "sessions": "name",
+    "not_sessions": "name",
     "lanes": "program",
     "embedder": "program",
     "settings": "program",

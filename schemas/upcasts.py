@@ -25,6 +25,20 @@ def recalled_2(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "body": {**body, "filters": {**filters, "origins": [], "sessions": []}}}
 
 
+def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 could leave nothing out, had no tiers, quotas and pages. What is no such body its type refuses."""
+    body = old["body"]
+    filters = body.get("filters") if isinstance(body, dict) else None
+    if not isinstance(filters, dict):
+        return old
+    new: dict[str, list[str]] = {"not_kinds": [], "not_origins": [], "not_sessions": [], "not_tags": [], "tiers": []}
+    if strange := sorted(new.keys() & filters.keys()):
+        raise InvalidEvent("invalid", f"$.body.filters: the field {strange[0]!r} is unknown.", "$.body.filters")
+    if strange := sorted({"after", "quotas"} & body.keys()):
+        raise InvalidEvent("invalid", f"$.body: the field {strange[0]!r} is unknown.", "$.body")
+    return {**old, "body": {**body, "after": 0, "filters": {**filters, **new}, "quotas": {}}}
+
+
 def decided_2(old: dict[str, Any]) -> dict[str, Any]:
     """Version 1 could not say that memories are in conflict. What is no such body is left to its type to refuse."""
     body = old["body"]

@@ -21,7 +21,6 @@ from memtape.schemas.events import (
     Embedded,
     Erased,
     Event,
-    Filters,
     Forgotten,
     Input,
     Linked,
@@ -47,6 +46,7 @@ from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, evolve
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import spoken_of
+from memtape.state.views.filters import NO_FILTERS
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 MINUTE = 60_000_000
@@ -89,12 +89,14 @@ def recalled(
 ) -> Event:
     """Return a `recalled` event that returned the captures of these names."""
     body = Recalled(
-        filters=Filters(kinds=(), origins=(), sessions=(), since=None, tags=(), until=None),
+        after=0,
+        filters=NO_FILTERS,
         lanes=lanes,
         limit=10,
         now=fields.get("sent", START),
         passes=1,
         query=query,
+        quotas={},
         results=tuple(map(make_id, results)),
         revision=0,
         watermark=(Mark(offset=0, partition=0),),

@@ -15,7 +15,6 @@ from memtape.schemas.events import (
     Actor,
     Captured,
     Event,
-    Filters,
     Forgotten,
     Mark,
     Media,
@@ -29,6 +28,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.state.views.filters import NO_FILTERS
 
 T = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 PARTITIONS = 4
@@ -128,12 +128,14 @@ class Maker:
 
     def recalled(self, scope: str, results: Iterable[str], session: str | None, **fields: Any) -> Event:
         body = Recalled(
-            filters=Filters(kinds=("fact",), origins=(), sessions=(), since=T - DAY_US, tags=("infra",), until=None),
+            after=0,
+            filters=msgspec.structs.replace(NO_FILTERS, kinds=("fact",), since=T - DAY_US, tags=("infra",)),
             lanes=("sparse",),
             limit=10,
             now=self.now,
             passes=1,
             query="what do we know?",
+            quotas={},
             results=tuple(results),
             revision=0,
             watermark=(Mark(offset=3, partition=0),),

@@ -51,7 +51,9 @@ from memtape.schemas.events import (
     Restored,
     ScopeChanged,
     Settled,
+    Source,
     Ticked,
+    Tier,
     Unfolded,
     Used,
     Withdrawn,
@@ -121,10 +123,15 @@ settings_in_force = st.builds(
 filters = st.builds(
     Filters,
     kinds=tuples(kinds, 16),
+    not_kinds=tuples(kinds, 16),
+    not_origins=tuples(origins, 16),
+    not_sessions=tuples(texts(1, 200), 64),
+    not_tags=tags,
     origins=tuples(origins, 16),
     sessions=tuples(texts(1, 200), 64),
     since=some(times),
     tags=tags,
+    tiers=tuples(st.sampled_from(get_args(Tier)), 3),
     until=some(times),
 )
 
@@ -170,12 +177,14 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     ).filter(lambda body: bool(body.media or body.text.strip())),
     "recalled": st.builds(
         Recalled,
+        after=counts,
         filters=filters,
         lanes=tuples(texts(1, 200), 16),
         limit=st.integers(1, 1_000),
         now=times,
         passes=st.integers(1, 16),
         query=texts(),
+        quotas=st.dictionaries(st.sampled_from(get_args(Source)), st.integers(0, 1_000)),
         results=tuples(ids, 20),
         revision=counts,
         watermark=tuples(st.builds(Mark, offset=counts, partition=counts), 20),
@@ -367,7 +376,8 @@ ID = TURN.id
 
 def old_recall(filters: bytes) -> bytes:
     """Return a search of version 1 with these filters."""
-    return put(RECALL, "body.filters", filters.decode()).replace(b'"v":2', b'"v":1')
+    payload = put(RECALL, "body.filters", filters.decode()).replace(b'"v":3', b'"v":1')
+    return payload.replace(b'"after":0,', b"").replace(b'"quotas":{},', b"")
 
 
 BAD: list[tuple[str, bytes, str]] = [
@@ -426,8 +436,8 @@ BAD: list[tuple[str, bytes, str]] = [
     ("version 1 without filters", put(RECALL, "v", "1").replace(b'"filters"', b'"secret"'), "invalid at $.body"),
     ("version 1 with null for filters", old_recall(b"null"), "invalid at $.body.filters"),
     ("version 1 with other filters", old_recall(b'{"secret":1}'), "invalid at $.body.filters"),
-    ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":2', b'"v":1'), "invalid at $.body"),
-    ("a version after the newest", put(RECALL, "v", "3"), "newer_version at $.v"),
+    ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":3', b'"v":1'), "invalid at $.body"),
+    ("a version after the newest", put(RECALL, "v", "4"), "newer_version at $.v"),
     ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
     ("a type in capitals", put(TURN, "type", '"Captured"'), "unknown_type at $.type"),
     ("no type but null", put(TURN, "type", "null"), "unknown_type at $.type"),

@@ -321,8 +321,9 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         (slot,) = client.read_log(_partition(client), 0, 99, ["recalled"])
         old = msgspec.json.decode(slot.payload)
         old |= {"v": 1, "id": client.search("tabs", quiet=False).recall_id.replace("0", "1")}  # type: ignore[union-attr]
-        for name in ("origins", "sessions"):
+        for name in ("origins", "sessions", "not_kinds", "not_origins", "not_sessions", "not_tags", "tiers"):
             del old["body"]["filters"][name]
+        del old["body"]["after"], old["body"]["quotas"]
         client.log.append_raw(_partition(client), [canonical(old)])
         filters = [recall.filters for recall in recalls_of(client.log, SCOPE)]
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS, NO_FILTERS]

@@ -30,7 +30,6 @@ from memtape.schemas.events import (
     Embedded,
     Erased,
     Event,
-    Filters,
     Forgotten,
     Input,
     Linked,
@@ -165,12 +164,14 @@ VALUES: dict[str, list[Event]] = {
         golden_event(
             "recalled",
             Recalled(
+                after=0,
                 filters=NO_FILTERS,
                 lanes=("sparse",),
                 limit=10,
                 now=T + 70_000_000,
                 passes=1,
                 query="which port does staging use?",
+                quotas={},
                 results=(PORT, SECOND_TURN),
                 revision=0,
                 watermark=(Mark(offset=4, partition=9), Mark(offset=2, partition=12)),
@@ -184,6 +185,7 @@ VALUES: dict[str, list[Event]] = {
         golden_event(
             "recalled",
             Recalled(
+                after=0,
                 filters=replace(
                     NO_FILTERS, kinds=("fact", "insight"), since=T - 86_400_000_000, tags=("infra",), until=T
                 ),
@@ -192,6 +194,7 @@ VALUES: dict[str, list[Event]] = {
                 now=T,
                 passes=2,
                 query="Größe?",
+                quotas={},
                 results=(),
                 revision=7,
                 watermark=(),
@@ -408,7 +411,7 @@ DIGESTS = {
         "ed68bb22ad54346c",
         "a0a33656130ff3a4",
     ],
-    "recalled": ["bbe99097d447526f", "b64350220fff333a"],
+    "recalled": ["f6a7b603c111df09", "5494fd76b7aec3d9"],
     "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
@@ -432,12 +435,12 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
         golden_event(
             "recalled",
             Recalled(
-                filters=Filters(
+                after=0,
+                filters=replace(
+                    NO_FILTERS,
                     kinds=("turn",),
                     origins=("user", "operator"),
                     sessions=("claude:7c1e4f52", "Sitzung 1 🚀"),
-                    since=None,
-                    tags=(),
                     until=T,
                 ),
                 lanes=("sparse", "fresh"),
@@ -445,6 +448,7 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
                 now=T + 80_000_000,
                 passes=1,
                 query="What did Ada say of the proxy?",
+                quotas={},
                 results=(FIRST_TURN,),
                 revision=1,
                 watermark=(Mark(offset=9, partition=2),),
@@ -456,6 +460,35 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
             sent=T + 80_000_001,
         ),
         golden_event("recalled", None, "019a7b3c-0014-7d2e-9f10-5c8e4b2a0014", scope="global"),
+    ],
+    ("recalled", 3): [
+        VALUES["recalled"][0],
+        golden_event(
+            "recalled",
+            Recalled(
+                after=10,
+                filters=replace(
+                    NO_FILTERS,
+                    not_kinds=("turn", "page"),
+                    not_origins=("web",),
+                    not_sessions=("Sitzung 1 🚀",),
+                    not_tags=("größe",),
+                    tiers=("short", "mid"),
+                ),
+                lanes=("sparse",),
+                limit=5,
+                now=T + 90_000_000,
+                passes=1,
+                query="What else of the proxy?",
+                quotas={"documents": 2, "turns": 0},
+                results=(FIRST_TURN, PORT),
+                revision=1,
+                watermark=(Mark(offset=11, partition=2),),
+            ),
+            "019a7b3c-0015-7d2e-9f10-5c8e4b2a0015",
+            at=T + 90_000_000,
+            sent=T + 90_000_001,
+        ),
     ],
     ("decided", 2): [
         VALUES["decided"][0],
@@ -510,10 +543,20 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
 
 
 def test_a_recall_of_version_1_was_narrowed_to_no_origin_and_session() -> None:
-    """It is the same event in both versions, so that a repetition of one by the other is a duplicate."""
-    assert canonical(decode(golden("recalled")[0])) == golden("recalled", 2)[0]
+    """It is the same event in all versions, so that a repetition of one by the other is a duplicate."""
+    assert decode(golden("recalled")[0]) == decode(golden("recalled", 2)[0]) == decode(golden("recalled", 3)[0])
+    assert canonical(decode(golden("recalled")[0])) == golden("recalled", 3)[0]
     blank = {**orjson.loads(golden("recalled")[0]), "body": None}
     assert decode(canonical(blank)) == replace(VALUES["recalled"][0], body=None)
+
+
+@pytest.mark.parametrize("field", ["not_kinds", "not_origins", "not_sessions", "not_tags", "tiers", "after", "quotas"])
+def test_a_recall_of_version_2_has_no_field_of_version_3(field: str) -> None:
+    old = orjson.loads(golden("recalled", 2)[1])
+    inside = old["body"] if field in ("after", "quotas") else old["body"]["filters"]
+    inside[field] = {"quotas": {}, "after": 0}.get(field, [])
+    with pytest.raises(InvalidEvent, match="unknown"):
+        decode(canonical(old))
 
 
 def test_a_decision_of_an_old_version_is_that_of_the_newest_and_holds_what_that_version_knew() -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Filters
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import KINDS
@@ -21,6 +20,7 @@ from memtape.state.ranking.ranker import Corpus, corpus_of
 from memtape.state.text.asking import first_person
 from memtape.state.text.passages import PASSAGE_CHARS, Passages
 from memtape.state.vectors.recorded import quantised
+from memtape.state.views.filters import make_filters
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 
@@ -325,5 +325,5 @@ def test_a_filter_does_not_use_up_the_limit(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:mine") as client:
         client.capture_many([Line(text=f"tabs {n}", kind="turn") for n in range(30)])
         client.capture("Some tabs, after all the other things that are said here.", "fact")
-        filters = Filters(kinds=("fact",), origins=(), sessions=(), since=None, tags=(), until=None)
+        filters = make_filters(0, kinds=["fact"])
         assert len(client.search("tabs", 1, filters=filters, quiet=True).answer.results) == 1

@@ -27,6 +27,8 @@ def filled(hint: Any, place: str, texts: dict[str, str]) -> Any:
         return arguments[0]
     if origin is tuple:
         return tuple(filled(arguments[0], f"{place}[{number}]", texts) for number in range(2))
+    if origin is dict and typing.get_origin(arguments[0]) is Literal:
+        return {typing.get_args(arguments[0])[0]: filled(arguments[1], place, texts)}
     if origin is dict:
         texts[place] = f"a key of {place}"
         return {texts[place]: filled(arguments[1], f"{place}.{texts[place]}", texts)}
@@ -88,10 +90,11 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "captured path",
             "captured source",
             "captured tags[0]",
+            "recalled filters.not_tags[0]",
             "recalled filters.tags[0]",
             "scope_changed name",
         ],
-        "name": ["captured branch", "recalled filters.sessions[0]"],
+        "name": ["captured branch", "recalled filters.not_sessions[0]", "recalled filters.sessions[0]"],
         "program": [
             "recalled lanes[0]",
             "embedded embedder",

@@ -162,6 +162,8 @@ class Client(Writer):
         explain: bool = False,
         valid_at: int | None = None,
         archived: bool = False,
+        quotas: Sequence[str] = (),
+        cursor: str | None = None,
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
@@ -171,6 +173,9 @@ class Client(Writer):
         (`state.views.filters.make_filters`) say what may be returned. `explain` adds how the question was read.
         With `valid_at`, a time in microseconds, what held then answers, as it is known now, and nothing is appended.
         With `archived` what is archived is found too. Where little is found, summaries follow (`Result.sums`).
+        `quotas` say how many results of a source there are at most, as `turns=3` (`tools.ask.sources`).
+        `cursor` is the `next` of an answer to the same question: then the page behind that is returned. Raises
+        `MemtapeError` for a damaged cursor, and for one of another question, scope or home.
         """
         return self._asking.search(
             query,
@@ -182,6 +187,8 @@ class Client(Writer):
             explain=explain,
             valid_at=valid_at,
             archived=archived,
+            quotas=quotas,
+            cursor=cursor,
         )
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Kind, Origin
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Kind, Origin, Tier
 
 Effect = Literal["reads", "adds", "hides", "shows"]
 """What a tool does for agents: `adds` only ever adds; `hides` changes what is found, which `shows` undoes."""
@@ -26,6 +26,7 @@ Id = Annotated[
     ),
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
+CursorText = Annotated[str, Meta(max_length=8_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 RARE = {"rare": True}
 """What marks an argument that agents are told of only where every tool is listed."""
@@ -72,10 +73,53 @@ class SearchArguments(Arguments, frozen=True):
             extra={"option": "--from-session"} | RARE,
         ),
     ] = ()
+    tiers: Annotated[
+        tuple[Tier, ...],
+        Meta(
+            description="Only what has aged so far: short is what has not, mid what a summary of a day tells, "
+            "long what one of a week tells.",
+            max_length=3,
+            extra=RARE,
+        ),
+    ] = ()
+    not_kinds: Annotated[
+        tuple[Kind, ...],
+        Meta(
+            description="Nothing of this kind: no turn, no page.", max_length=8, extra={"option": "--not-kind"} | RARE
+        ),
+    ] = ()
+    not_tags: Annotated[Tags, Meta(description="Nothing with this tag.", extra={"option": "--not-tag"} | RARE)] = ()
+    not_origins: Annotated[
+        tuple[Origin, ...],
+        Meta(
+            description="Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, "
+            "model.",
+            max_length=6,
+            extra={"option": "--not-origin"} | RARE,
+        ),
+    ] = ()
+    not_sessions: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Nothing that was captured in this session, wherever else.",
+            max_length=64,
+            extra={"option": "--not-session"} | RARE,
+        ),
+    ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
     valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.", extra=RARE)] = None
     archived: Annotated[bool, Meta(description="Also what is archived.")] = False
+    quotas: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="The most results of a source, as turns=3: memories, turns, documents, insights, summaries, "
+            "pages, plans, journal.",
+            max_length=8,
+            extra=RARE,
+        ),
+    ] = ()
+    cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
 
 
 class IdArguments(Arguments, frozen=True):

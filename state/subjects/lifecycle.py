@@ -23,11 +23,12 @@ from memtape.schemas.events import (
     Restored,
     ScopeChanged,
     Settled,
+    Tier,
     Unfolded,
     Used,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change, LifeMark, Tier
+from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.lifecycle.due import Due

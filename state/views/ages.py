@@ -12,7 +12,8 @@ from typing import Literal
 
 import msgspec
 
-from memtape.schemas.rows import Counters, Tier
+from memtape.schemas.events import Tier
+from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context

@@ -11,7 +11,7 @@ from typing import Protocol, get_args
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Filters, Kind, Origin
+from memtape.schemas.events import Filters, Kind, Origin, Tier
 from memtape.schemas.rows import Provenance, SummaryRow
 from memtape.schemas.times import parse_time
 
@@ -29,36 +29,59 @@ class Narrowed(Protocol):
     def at(self) -> int: ...
 
     @property
+    def tier(self) -> Tier: ...
+
+    @property
     def provenance(self) -> tuple[Provenance, ...]: ...
 
 
-NO_FILTERS = Filters(kinds=(), origins=(), sessions=(), since=None, tags=(), until=None)
+TIERS_SUMMED: dict[int, Tier] = {1: "mid", 2: "long"}
+"""The tier into which texts have moved that a summary of a day, or of a week, tells."""
 
 
 def make_filters(
     now_us: int,
     *,
     kinds: Sequence[Kind] = (),
+    not_kinds: Sequence[Kind] = (),
+    not_origins: Sequence[Origin] = (),
+    not_sessions: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
     origins: Sequence[Origin] = (),
     sessions: Sequence[str] = (),
     since: str | None = None,
     tags: Sequence[str] = (),
+    tiers: Sequence[Tier] = (),
     until: str | None = None,
 ) -> Filters:
     """Return filters whose times are given as ISO 8601 or as an age before `now_us`, in microseconds."""
     return Filters(
         kinds=tuple(kinds),
+        not_kinds=tuple(not_kinds),
+        not_origins=tuple(not_origins),
+        not_sessions=tuple(not_sessions),
+        not_tags=tuple(not_tags),
         origins=tuple(origins),
         sessions=tuple(sessions),
         since=parse_time(since, now_us) if since else None,
         tags=tuple(tags),
+        tiers=tuple(tiers),
         until=parse_time(until, now_us) if until else None,
     )
 
 
+NO_FILTERS = make_filters(0)
+FILTERS = Filters.__struct_fields__
+"""The names of what a search can be narrowed to, which are those of `make_filters`."""
+
+
 def check_filters(filters: Filters) -> None:
     """Raise `MemtapeError` for filters that no event could record, such as an origin that there is not."""
-    for what, named, known in (("origin", filters.origins, get_args(Origin)), ("kind", filters.kinds, get_args(Kind))):
+    for what, named, known in (
+        ("origin", (*filters.origins, *filters.not_origins), get_args(Origin)),
+        ("kind", (*filters.kinds, *filters.not_kinds), get_args(Kind)),
+        ("tier", filters.tiers, get_args(Tier)),
+    ):
         if strange := [value for value in named if value not in known]:
             raise MemtapeError(f"There is no {what} {str(strange[0])[:60]!r}.", f"There are {', '.join(known)}.")
     try:
@@ -71,10 +94,15 @@ def passes(result: Narrowed, filters: Filters) -> bool:
     """Whether a result is what a search was narrowed to: any of the kinds, all of the tags, within the times.
 
     Kind, tags and time are those of the text that speaks. Of origins and sessions, one capture of the memory that lives
-    must have both an origin and a session that are named.
+    must have both an origin and a session that are named. What is left out by one value is what that value alone would
+    let through.
     """
     return (
         (not filters.kinds or result.kind in filters.kinds)
+        and result.kind not in filters.not_kinds
+        and (not filters.tiers or result.tier in filters.tiers)
+        and not any(tag in result.tags for tag in filters.not_tags)
+        and not _is_left_out(result, filters)
         and all(tag in result.tags for tag in filters.tags)
         and (filters.since is None or result.at >= filters.since)
         and (filters.until is None or result.at < filters.until)
@@ -85,12 +113,17 @@ def passes(result: Narrowed, filters: Filters) -> bool:
 def summary_passes(row: SummaryRow, filters: Filters) -> bool:
     """Whether a summary tells of what a search was narrowed to: texts of a kind, of times, and of a day of a session.
 
-    It has no tags and no origin, so that none passes where these are asked for. A summary of a week has no session.
+    It has no tags and no origin, so that none passes where these are asked for or left out. A summary of a week has no
+    session. The texts of a day have moved into the tier `mid`, those of a week into `long`.
     """
+    of_session = row.kind == "turn" and bool(row.label)
     return (
-        not (filters.tags or filters.origins)
+        not (filters.tags or filters.origins or filters.not_tags or filters.not_origins)
         and (not filters.kinds or row.kind in filters.kinds)
-        and (not filters.sessions or (row.kind == "turn" and row.label in filters.sessions))
+        and row.kind not in filters.not_kinds
+        and (not filters.tiers or TIERS_SUMMED[row.level] in filters.tiers)
+        and (not filters.sessions or (of_session and row.label in filters.sessions))
+        and (not filters.not_sessions or (of_session and row.label not in filters.not_sessions))
         and (filters.since is None or row.last_at >= filters.since)
         and (filters.until is None or row.first_at < filters.until)
     )
@@ -101,4 +134,10 @@ def _is_made_by(result: Narrowed, filters: Filters) -> bool:
         (not filters.origins or made.origin in filters.origins)
         and (not filters.sessions or made.session in filters.sessions)
         for made in result.provenance
+    )
+
+
+def _is_left_out(result: Narrowed, filters: Filters) -> bool:
+    return bool(filters.not_origins or filters.not_sessions) and any(
+        made.origin in filters.not_origins or made.session in filters.not_sessions for made in result.provenance
     )

@@ -77,31 +77,31 @@ class Asking:
         explain: bool,
         valid_at: int | None = None,
         archived: bool = False,
+        quotas: Sequence[str] = (),
+        cursor: str | None = None,
     ) -> Found:
         """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
+        from memtape.tools.ask.ordering import Asked
+        from memtape.tools.ask.paging import Paged, first_page, next_page
+        from memtape.tools.ask.sources import quotas_of
+
+        limits = quotas_of(quotas)
         lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         is_past = quiet or as_of is not None or valid_at is not None
-        answer = self._read(
-            lambda views, scope: views.search(
-                scope,
-                query,
-                limit,
-                filters,
-                lanes,
-                explain=explain,
-                session=session,
-                valid_at=valid_at,
-                archived=archived,
-            ),
-            as_of,
-        )
+
+        def page_of(views: Retriever, scope: str) -> Answer:
+            asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at)
+            paged = Paged(scope, asked, limit, archived, limits)
+            return first_page(views, self._log, paged) if cursor is None else next_page(views, self._log, paged, cursor)
+
+        answer = self._read(page_of, as_of)
         profile = self._writer.profile
         unkept = () if profile.keeps else (profile.told,)
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
@@ -123,12 +123,14 @@ class Asking:
         """Put on the log which memories a start was shown, as `Client.handed_start` says."""
         shown = context.ids[:MAX_SHOWN]
         body = Recalled(
+            after=0,
             filters=NO_FILTERS,
             lanes=unasked_lanes("start", context.tokens),
             limit=max(1, len(shown)),
             now=context.now,
             passes=1,
             query="",
+            quotas={},
             results=shown,
             revision=context.revision,
             watermark=context.watermark,
@@ -331,12 +333,14 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recalled:
     """Return the body of the event that says what was asked and which captures were returned; summaries are none."""
     return Recalled(
+        after=answer.after,
         filters=filters,
         lanes=tuple(answer.lanes),
         limit=limit,
         now=answer.now,
         passes=1,
         query=query,
+        quotas=dict(answer.quotas),
         results=tuple(result.id for result in answer.results if not result.sums),
         revision=answer.revision,
         watermark=answer.watermark,

@@ -215,6 +215,20 @@ def _taken_from(found: Found, places: Ints) -> dict[int, int]:
     return taken
 
 
+def alike(found: Found, places: Ints) -> dict[int, list[int]]:
+    """Return for each place that stands for others, or others for it, all of these places, the best first.
+
+    They are turns that say the same, and statements that were taken from them.
+    """
+    said, taken_from = said_of(found, places), _taken_from(found, places[:TAKEN_FROM])
+    groups: dict[int, list[int]] = {}
+    for number, place in enumerate(places.tolist()):
+        same = said[taken_from[number]] if number in taken_from else said[number]
+        if same is not None:
+            groups.setdefault(same, []).append(place)
+    return {place: group for group in groups.values() if len(group) > 1 for place in group}
+
+
 def said_of(found: Found, places: Ints) -> list[int | None]:
     """Return of each text the number that turns have in common which say the same; None for what is no turn."""
     ordered, back = numbered(places)

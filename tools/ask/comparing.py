@@ -32,7 +32,10 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Replayed(NamedTuple):
-    """A search of the log: what was asked and returned, and what of it was used (nothing where nobody said so)."""
+    """A search of the log: what was asked and returned, and what of it was used (nothing where nobody said so).
+
+    One that `is_whole` returned the best, and neither a later page nor what quotas left.
+    """
 
     query: str
     filters: Filters
@@ -40,6 +43,7 @@ class Replayed(NamedTuple):
     used: tuple[str, ...]
     now: int
     session: str | None = None
+    is_whole: bool = True
 
 
 class _Then:
@@ -57,7 +61,7 @@ def compare(
     Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
     marginal recall is what the ordinary search at 10 loses without it. Raises `MemtapeError` where nothing was asked.
     """
-    recalls = [asked for asked in recalls_of(log, scope) if asked.returned][-most:]
+    recalls = [asked for asked in recalls_of(log, scope) if asked.returned and asked.is_whole][-most:]
     if not recalls:
         raise MemtapeError(f"Nothing in {scope} was asked and found yet.", "`memtape search` puts searches on the log.")
     by_use = any(asked.used for asked in recalls)
@@ -105,7 +109,13 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
                 continue
             body = event.body
             yield Replayed(
-                body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now, event.session
+                body.query,
+                body.filters,
+                body.results,
+                tuple(used.get(event.id, ())),
+                body.now,
+                event.session,
+                not body.after and not body.quotas,
             )
 
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
-from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, archived_on
+from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, Wording, archived_on
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
@@ -127,6 +127,14 @@ class Found(NamedTuple):
         assert isinstance(row, MemoryRow)
         return place + 1 + row.wordings.index(result.matched)
 
+    def place_saying(self, head: int, wording: Wording) -> int:
+        """Return the place of a wording of the memory at a place, that of the memory where it is not shown."""
+        row = self._indexed(head) if head < self.indexed else None
+        for n, its in enumerate(row.wordings if isinstance(row, MemoryRow) else (), start=1):
+            if its.id == wording.id and self.texts.shown[head + n]:
+                return head + n
+        return head
+
     def text(self, place: int) -> str:
         """Return the whole text of a place with what is written under its media."""
         result = self.result(place)
@@ -214,11 +222,13 @@ def found_of(
     text_at: Callable[[int], str | None],
     before: Texts | None = None,
     choice: Choice = AT_HAND,
+    parts: list[Part] | None = None,
 ) -> Found:
     """Return what is visible of an index after the tail, and the tail's captures behind it.
 
     `text_at` gives what was captured at an offset of the log, None where it is erased. `before` are texts of the same
-    scope and choice, as they were made of its index and tail then.
+    scope and choice, as they were made of its index and tail then. `parts` are those over which the tail is laid, by
+    default what the choice shows of the index.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
@@ -234,7 +244,7 @@ def found_of(
     banned = bool(tail) and opened.has_any("tombstones")
     bans = Bans(keys_of, lambda key: banned and opened.row("tombstones", key) is not None)
     captured = bans.walk(tail)
-    parts = opened.parts(choice)
+    parts = opened.parts(choice) if parts is None else parts
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     moved = dict(bans.touched)
@@ -316,34 +326,52 @@ def among_of(found: Found, filters: Filters) -> Among:
     texts = found.texts
     if found.choice.summaries:
         return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
-    kinds = [KINDS.index(kind) for kind in filters.kinds]
-    origins = [ORIGINS.index(origin) for origin in filters.origins]
-    sessions = [texts.sessions.number_of(session) for session in filters.sessions]
+    kinds = _numbers(KINDS, filters.kinds, filters.not_kinds)
+    origins = _numbers(ORIGINS, filters.origins, filters.not_origins)
+    sessions = [
+        np.array([number for it in named if (number := texts.sessions.number_of(it)) is not None], np.int64)
+        for named in (filters.sessions, filters.not_sessions)
+    ]
+    by_maker = bool(filters.origins or filters.sessions or filters.not_origins or filters.not_sessions)
+    by_tag = bool(filters.tags or filters.not_tags)
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
         turns = flags & TURN != 0
         keep = np.ones(len(places), np.bool_)
-        if kinds:
-            keep &= is_one_of(texts.column("kinds", places), np.array(kinds))
+        if filters.kinds or filters.not_kinds:
+            keep &= _chosen(texts.column("kinds", places), *kinds, narrowed=bool(filters.kinds))
         if filters.since is not None:
             keep &= at >= filters.since
         if filters.until is not None:
             keep &= at < filters.until
         if filters.tags:
             keep &= flags & TAGGED != 0
-        if origins:
-            keep &= ~turns | is_one_of(texts.column("origins", places), np.array(origins))
-        if sessions:
-            known = [number for number in sessions if number is not None]
-            keep &= ~turns | is_one_of(texts.sessions.number[places], np.array(known, np.int64))
-        if not (filters.tags or origins or sessions):
+        if filters.origins or filters.not_origins:
+            own = _chosen(texts.column("origins", places), *origins, narrowed=bool(filters.origins))
+            keep &= ~turns | own
+        if filters.sessions or filters.not_sessions:
+            keep &= ~turns | _chosen(texts.sessions.number[places], *sessions, narrowed=bool(filters.sessions))
+        if not (by_tag or by_maker or filters.tiers):
             kept: Ints = places[keep]
             return kept
-        # Of turns the columns tell all but tags, and most are turns.
-        for n in np.flatnonzero(keep & (~turns | bool(filters.tags))).tolist():
+        # Of turns the columns tell all but tags and tiers, and most are turns.
+        unread = ~turns & by_maker | (flags & TAGGED != 0) & by_tag | bool(filters.tiers)
+        for n in np.flatnonzero(keep & unread).tolist():
             keep[n] = passes(found.result(int(places[n])), filters)
         passing: Ints = places[keep]
         return passing
 
     return among
+
+
+def _numbers(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[Ints]:
+    return [np.array([known.index(it) for it in named], np.int64) for named in (wanted, unwanted)]
+
+
+def _chosen(values: Ints, wanted: Ints, unwanted: Ints, *, narrowed: bool) -> Flags:
+    """Return which values are among the wanted ones, where it is narrowed to these, and none of the unwanted ones."""
+    chosen: Flags = is_one_of(values, wanted) if narrowed else np.ones(len(values), np.bool_)
+    if len(unwanted):
+        chosen = chosen & ~is_one_of(values, unwanted)
+    return chosen

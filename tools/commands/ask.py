@@ -12,7 +12,7 @@ import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
+from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin, Tier
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.places import place_in
@@ -28,7 +28,7 @@ from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.explaining import explained, explained_question
+from memtape.tools.commands.explaining import explained, explained_question, told_sources
 from memtape.tools.commands.options import (
     as_of_option,
     print_json,
@@ -68,8 +68,15 @@ def search(
     sessions: tuple[str, ...],
     since: str | None,
     until: str | None,
+    tiers: tuple[Tier, ...],
+    not_kinds: tuple[Kind, ...],
+    not_tags: tuple[str, ...],
+    not_origins: tuple[Origin, ...],
+    not_sessions: tuple[str, ...],
     valid_at: str | None,
     archived: bool,
+    quotas: tuple[str, ...],
+    cursor: str | None,
     quiet: bool,
     explain: bool,
     without: tuple[Lane, ...],
@@ -85,9 +92,22 @@ def search(
       memtape search "staging database port" --explain
       memtape search "staging database port" --valid-at 2026-03-01
       memtape search "staging database port" --archived
+      memtape search "staging database port" --not-kind turn --tier short
+      memtape search "staging database port" --quota turns=3,documents=2
     """
     filters = make_filters(
-        now_us(), kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until
+        now_us(),
+        kinds=kinds,
+        not_kinds=not_kinds,
+        not_origins=not_origins,
+        not_sessions=not_sessions,
+        not_tags=not_tags,
+        origins=origins,
+        sessions=sessions,
+        since=since,
+        tags=tags,
+        tiers=tiers,
+        until=until,
     )
     found = client.search(
         query,
@@ -99,6 +119,8 @@ def search(
         explain=explain,
         valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
         archived=archived,
+        quotas=quotas,
+        cursor=cursor,
     )
     answer = found.answer
     if as_json:
@@ -108,6 +130,8 @@ def search(
                 "watermark": {mark.partition: mark.offset for mark in answer.watermark},
                 "lag": answer.lag,
                 "lanes": answer.lanes,
+                "sources": answer.sources,
+                "next": answer.next,
                 "recall_id": found.recall_id,
                 "warnings": answer.warnings,
                 "aside": answer.aside,
@@ -115,19 +139,25 @@ def search(
             }
         )
         return
-    for number, result in enumerate(answer.results, start=1):
+    for number, result in enumerate(answer.results, start=answer.after + 1):
         say(_result(number, result))
         if explain and not result.sums:
             say("\n".join(explained(result, answer.read)))
+    if told := told_sources(answer, whole=explain):
+        say(told)
     if explain:
         say("\n".join(explained_question(answer)))
     if answer.aside:
         say(answer.aside if answer.results else f"Nothing found. {answer.aside}")
+    elif not answer.results and answer.after:
+        say("Nothing more found.")
     elif not answer.results:
         say(_nothing(client.scope, answer.held, as_of))
         if origins and answer.held:
             say("What is piped is captured as an agent's, unless --origin says whose it is.")
         say_where_it_was(client)
+    if answer.next is not None:
+        say(f"For more, the same with --cursor {answer.next}", err=True)
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:

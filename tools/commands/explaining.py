@@ -27,6 +27,23 @@ PARTS = {
 YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 
 
+def told_sources(answer: Answer, *, whole: bool) -> str:
+    """Return one line on how many texts of each source were found and are shown, of some or of the `whole` answer.
+
+    It is empty where nobody asked for the whole, and no quota has left anything out.
+    """
+    counts = answer.sources.items()
+    cut = any(its.limit is not None and its.found > its.returned == its.limit for _, its in counts)
+    if not (whole or cut):
+        return ""
+    told = [
+        f"{its.returned:,} of {its.found:,} {source}" + (f" (quota {its.limit:,})" if its.limit is not None else "")
+        for source, its in counts
+        if its.found or its.limit is not None
+    ]
+    return f"sources: {', '.join(told) or 'nothing in any'}"
+
+
 def explained(result: Result, reads: Sequence[Read]) -> list[str]:
     """Return the lines of one result: the terms it holds, and how its score comes about."""
     why = result.why

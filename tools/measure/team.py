@@ -20,7 +20,6 @@ from memtape.schemas.events import (
     Body,
     Captured,
     Event,
-    Filters,
     Kind,
     Pinned,
     Recalled,
@@ -31,6 +30,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.text.statements import statements
+from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.measure.team_placing import IDLE_DAY, WEEK, Said, Team, said_once
 from memtape.tools.measure.team_texts import Material, Topic
 
@@ -201,12 +201,14 @@ class _Project:
         if not known:
             return None
         body = Recalled(
-            filters=Filters(kinds=(), origins=(), sessions=(), since=None, tags=(), until=None),
+            after=0,
+            filters=NO_FILTERS,
             lanes=("sparse", "hot", "fresh"),
             limit=10,
             now=at,
             passes=1,
             query=rng.choice(talk.topic.people),
+            quotas={},
             results=tuple(event.id for event in rng.sample(known, min(len(known), 8))),
             revision=0,
             watermark=(),

@@ -18,7 +18,7 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
-from memtape.state.views.filters import make_filters
+from memtape.state.views.filters import FILTERS, make_filters
 from memtape.tools import verbs
 from memtape.tools.agents.mcp.schemas import whole_schema
 from memtape.tools.ask.telling import redacted
@@ -88,18 +88,19 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
     """Search the project and `global`; the recall is on the log."""
     from memtape.tools.agents.mcp.answers import searched
 
-    filters = make_filters(
-        now_us(),
-        kinds=asked.kinds,
-        origins=asked.origins,
-        sessions=asked.sessions,
-        since=asked.since,
-        tags=asked.tags,
-        until=asked.until,
-    )
+    given = msgspec.structs.asdict(asked)
+    filters = make_filters(now_us(), **{name: given[name] for name in FILTERS})
     then = None if asked.valid_at is None else parse_time(asked.valid_at, now_us())
     most = min(asked.limit, MAX_RESULTS)
-    found = client.search(asked.query, most, filters=filters, valid_at=then, archived=asked.archived)
+    found = client.search(
+        asked.query,
+        most,
+        filters=filters,
+        valid_at=then,
+        archived=asked.archived,
+        quotas=asked.quotas,
+        cursor=asked.cursor,
+    )
     return _at_most(asked.limit, MAX_RESULTS, "results") + searched(found.answer, client.scope, found.recall_id)
 
 

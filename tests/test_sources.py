@@ -1,0 +1,187 @@
+"""What a search leaves out, of which tier its results are, and its sources with their counts and quotas."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_aged import archive, sum_up
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Kind, Origin, Recalled
+from memtape.schemas.scopes import partition_of
+from memtape.state.views.filters import NO_FILTERS, make_filters
+from memtape.tools.agents.mcp.tools import call
+from memtape.tools.ask.sources import SOURCE_OF, SOURCES, quotas_of, source_of
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+
+SCOPE = "project:mine"
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ORIGINS: tuple[Origin, ...] = ("user", "agent", "web", "tool")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A home with 48 texts of all kinds, of which the last ones are not projected."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "settings.toml").write_text("extract = false\n")
+    with pytest.MonkeyPatch.context() as patch, Client(home, scope=SCOPE, origin="user") as client:
+        lines = [
+            Line(
+                text=f"{KINDS[n % 8]} {n}: the {('heron', 'otter', 'lynx')[n % 3]} likes kayaks of size {n}.",
+                kind=KINDS[n % 8],
+                origin=ORIGINS[n % 4],
+                session=(None, "s1", "s2")[n % 3],
+                tags=(("red",), ("blue", "red"), ())[n // 16],
+            )
+            for n in range(48)
+        ]
+        client.capture_many([*lines[:40], lines[0]])
+        client.project()
+        patch.setattr(client.reader, "catch_up", lambda scope: None)
+        client.capture_many(lines[40:])
+        yield client
+
+
+def ids(client: Client, **fields: Any) -> list[str]:
+    return [it.id for it in client.search("kayaks", 1_000, filters=make_filters(0, **fields), quiet=True).results]
+
+
+@given(
+    st.sampled_from(
+        [
+            *(("kinds", kind) for kind in KINDS),
+            *(("tags", tag) for tag in ("red", "blue", "none")),
+            *(("origins", origin) for origin in ORIGINS),
+            *(("sessions", session) for session in ("s1", "s2", "nobody's")),
+        ]
+    ),
+    st.sets(st.sampled_from(KINDS), max_size=4),
+)
+def test_what_is_left_out_is_what_would_be_let_through(client: Client, by: tuple[str, str], kinds: set[Kind]) -> None:
+    """Beside any other filter, in rows and behind them, and nothing else moves."""
+    name, value = by
+    others: dict[str, Any] = {} if name == "kinds" else {"kinds": sorted(kinds)}
+    whole = ids(client, **others)
+    let, left = ids(client, **{name: [value]}, **others), ids(client, **{f"not_{name}": [value]}, **others)
+    assert sorted(let + left) == sorted(whole) and not set(let) & set(left)
+
+
+def test_several_values_leave_out_what_each_leaves_out(client: Client) -> None:
+    both = set(ids(client, not_origins=["web", "tool"], not_kinds=["turn"], not_tags=["blue"], not_sessions=["s1"]))
+    each = [ids(client, not_origins=["web"]), ids(client, not_origins=["tool"]), ids(client, not_kinds=["turn"])]
+    each += [ids(client, not_tags=["blue"]), ids(client, not_sessions=["s1"])]
+    assert both == set.intersection(*map(set, each)) and both
+
+
+@given(st.dictionaries(st.sampled_from(SOURCES), st.integers(0, 5)), st.integers(1, 60))
+def test_quotas_leave_the_order_and_only_cut(client: Client, quotas: dict[Any, int], limit: int) -> None:
+    given = [f"{source}={count}" for source, count in quotas.items()]
+    whole = client.search("kayaks", 1_000, quiet=True).answer
+    answer = client.search("kayaks", limit, quotas=given, quiet=True).answer
+    expected, counts = list[str](), Counter[str]()
+    for result in whole.results:
+        source = source_of(result)
+        if counts[source] < quotas.get(source, 1_000) and len(expected) < limit:
+            counts[source] += 1
+            expected.append(result.id)
+    if not quotas:
+        expected = expected[:limit]
+    if quotas or limit >= len(whole.results):
+        assert [it.id for it in answer.results if not it.sums] == expected
+    assert answer.sources.keys() == set(SOURCES)
+    for source, its in answer.sources.items():
+        assert its.found == whole.sources[source].found and its.limit == quotas.get(source)
+        assert its.returned == sum(source_of(it) == source for it in answer.results) <= its.found
+    assert sum(its.found for its in whole.sources.values()) == len(whole.results)
+    assert sum(it.again for it in whole.results) == 1
+
+
+def test_tiers_are_those_that_texts_and_summaries_have_come_to(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, origin="user", session="s-now") as client:
+        moved = sum_up(client)
+        young = client.capture("The lighthouse gateway is painted white.").id
+
+        def found(*tiers: str, **more: Any) -> list[tuple[str, bool]]:
+            filters = make_filters(0, tiers=tiers, **more)  # type: ignore[arg-type]
+            results = client.search("lighthouse gateway", filters=filters, quiet=True).results
+            return [(it.id, bool(it.sums)) for it in results]
+
+        assert sorted(id for id, _ in found("mid")) == sorted(moved)
+        assert [id for id, is_summary in found("short") if not is_summary] == [young]
+        assert found("long") == [] and {*found("short", "mid"), *found("long")} == set(found())
+        archive(client, moved)
+        # What is archived is told by a summary of a day, which is of the tier that its texts have come to.
+        assert [is_summary for _, is_summary in found("mid")] == [True]
+        assert found("short") == [(young, False)] and found("long") == []
+        assert not any(is_summary for _, is_summary in (*found(not_tags=["x"]), *found(not_origins=["web"])))
+        assert not any(is_summary for _, is_summary in found(not_sessions=["s-old"]))
+        assert any(is_summary for _, is_summary in found(not_sessions=["s-new"], not_kinds=["fact"]))
+        answer = client.search("lighthouse gateway", quiet=True, quotas=["summaries=0"]).answer
+        assert not any(it.sums for it in answer.results) and answer.sources["summaries"].found == 1
+
+
+def test_every_kind_has_a_source() -> None:
+    assert SOURCE_OF.keys() == set(KINDS) and {*SOURCE_OF.values(), "summaries"} == set(SOURCES)
+
+
+def test_what_is_no_quota_is_refused(client: Client) -> None:
+    assert quotas_of([" turns = 3 , documents=0", "pages=1000"]) == {"turns": 3, "documents": 0, "pages": 1_000}
+    for wrong in (
+        "turns",
+        "turn=3",
+        "turns=",
+        "turns=-1",
+        "turns=1.5",
+        "turns=1001",
+        "turns=3,turns=3",
+        "",
+        "=",
+        "turns=٣",
+    ):
+        with pytest.raises(MemtapeError, match=r"no source|no quota|two quotas") as told:
+            client.search("kayaks", quotas=[wrong])
+        assert told.value.hint
+
+
+def test_every_door_leaves_out_and_says_so_on_the_log(client: Client) -> None:
+    fields: dict[str, Any] = {
+        "not_kinds": ["turn", "page"],
+        "not_tags": ["blue"],
+        "not_origins": ["web"],
+        "not_sessions": ["s1"],
+        "tiers": ["short"],
+    }
+    words = [f"--{name.removesuffix('s').replace('_', '-')}={value}" for name, its in fields.items() for value in its]
+    asked = ["search", "kayaks", "--scope", SCOPE, "--home", str(client.home.path), "--quota", "memories=2,plans=1"]
+    done = CliRunner().invoke(main, [*asked, *words])
+    assert "sources: 2 of " in done.stdout and "memories (quota 2)" in done.stdout and "(quota 1)" in done.stdout
+    by_client = client.search("kayaks", filters=make_filters(0, **fields), quotas=["memories=2", "plans=1"])
+    by_agent = call(
+        client, "search_memories", {"query": "kayaks", "limit": 10, "quotas": ["memories=2,plans=1"], **fields}
+    )
+    found = [it.id for it in by_client.results]
+    assert found and all(id in done.stdout and f"`{id}`" in by_agent for id in found)
+    slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 999, ["recalled"])
+    bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)][-3:]
+    assert [body.filters for body in bodies] == [make_filters(0, **fields)] * 3
+    assert [body.quotas for body in bodies] == [{"memories": 2, "plans": 1}] * 3
+    assert json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)["sources"]["plans"]["limit"] == 1
+    assert "sources: " not in CliRunner().invoke(main, asked[:-2]).stdout
+    wrong = CliRunner().invoke(main, [*asked, "--tier", "old"])
+    assert wrong.exit_code == 2
+    with pytest.raises(MemtapeError, match="no tier 'old'"):
+        client.search("kayaks", filters=make_filters(0, tiers=["old"]))  # type: ignore[list-item]
+    with pytest.raises(MemtapeError, match="no kind 'rumour'"):
+        client.search("kayaks", filters=make_filters(0, not_kinds=["rumour"]))  # type: ignore[list-item]
+    assert client.search("kayaks").results and NO_FILTERS.tiers == ()

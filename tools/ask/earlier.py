@@ -1,0 +1,110 @@
+"""A scope's texts as they were at a position not long ago, out of the index of now: what came since is left out, and
+what was hidden or archived since is counted in, so that words weigh what they weighed.
+
+What is returned is read from the views of now alone: `living` says where a text of then stands there.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from memtape.schemas.events import Event
+from memtape.schemas.log import Log
+from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, UseRow
+from memtape.schemas.times import HOUR_US
+from memtape.sinks.search_index import Opened
+from memtape.state.index.entries import ARCHIVED, HIDDEN, SUMMARY
+from memtape.state.index.parts import Choice, Part
+from memtape.state.views.indexed import row_at
+from memtape.tools.ask.found import Found, Said, found_of
+from memtape.tools.ask.readied import Dense, Ready, Use, make_ready, tail_of, text_at
+
+CLOCK_LAG_US = 2 * HOUR_US
+"""The clock by which something is archived goes by ticks, and so is up to an hour and what a tick needs behind."""
+
+
+class Moment(NamedTuple):
+    """When something was asked: the offset (exclusive) up to which a partition was read, the time, in microseconds, and
+    ranking's now.
+    """
+
+    end: int
+    at: int
+    now: int
+
+
+def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Ready:
+    """Return what is ready as it was at a moment, with the uses of then.
+
+    Rows say what they say now: of a memory that was said again since, or used, the weight is that of now.
+    """
+    opened, partition, mark = ready.found.opened, ready.view.mark.partition, ready.view.mark.offset
+    choice = ready.found.choice
+    if choice.past is not None and choice.past > moment.at:
+        choice = choice._replace(past=None)
+    parts, late = _parts_of(opened, choice, moment)
+    if late or ready.key.tail or choice != ready.found.choice:
+        tail = [] if moment.end <= mark else list(tail_of(log, partition, mark, ready.scope, moment.end))
+        found = found_of(opened, tail, partial(text_at, log, partition), ready.found.texts, choice, parts)
+        ready = make_ready(ready.key, partition, ready.scope, found, tail, dense)
+    if ready.use is None:
+        return ready
+    hour = moment.now - moment.now % HOUR_US
+    return ready._replace(corpus=ready.corpus.with_use(_use_of(ready.use, moment.at).at(hour)))
+
+
+def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part], bool]:
+    """Return the segments with what of each was shown, and whether any row was written since."""
+    parts, late = opened.parts(choice), False
+    for segment, alive, part in zip(opened.segments, opened.living, parts, strict=True):
+        size = segment.size
+        written = alive[:size] & (segment.offsets[:size] >= moment.end) & (segment.flags & SUMMARY == 0)
+        for place in np.flatnonzero(written & (segment.wordings == 0)).tolist():
+            row, own = row_at(segment, place), segment.with_wordings(place)
+            late = True
+            if not isinstance(row, (MemoryRow, TurnRow)):
+                continue
+            since = ARCHIVED if row.archived_at is not None and row.archived_at > moment.at - CLOCK_LAG_US else 0
+            shown = choice.takes(int(segment.flags[place]) & ~(HIDDEN | since), segment.at[place])
+            offsets = _offsets_of(row)
+            part.shown[own] = bool(shown) and min(offsets.values()) < moment.end
+            for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
+                part.shown[other] &= offsets.get(wording.id, 0) < moment.end
+    return parts, late
+
+
+def _offsets_of(row: MemoryRow | TurnRow) -> dict[str, int]:
+    """Return where on the log each capture stands that is a memory or turn."""
+    if isinstance(row, TurnRow):
+        return {row.id: row.offset_of}
+    return {it.id: it.offset for it in (*row.members, *row.echoes)}
+
+
+def _use_of(use: Use, at: int) -> Use:
+    """Return the uses up to a time."""
+    rows: dict[str, UseRow] = {}
+    for id, row in use.uses.items():
+        times = tuple(time for time in row.times if time <= at)
+        if used := row.used - (len(row.times) - len(times)):
+            rows[id] = msgspec.structs.replace(row, used=used, times=times)
+    return use._replace(uses=rows)
+
+
+def ids_of(said: Said | SummaryRow) -> tuple[str, ...]:
+    """Return the ids of all captures that are what stands at a place."""
+    return said.ids if isinstance(said, MemoryRow) else (said.id,)
+
+
+def living(then: Found, place: int, now: Found) -> int | None:
+    """Return at which place of the views of now stands what stood at a place; None where it is not shown.
+
+    A memory that was found by a wording is found by that as long as the wording lives.
+    """
+    said = then.shown(place)
+    matched = None if isinstance(said, Event) else then.result(place).matched
+    head = next((at for id in ids_of(said) if (at := now.texts.called(id)) is not None), None)
+    return head if head is None or matched is None else now.place_saying(head, matched)

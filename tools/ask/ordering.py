@@ -1,0 +1,198 @@
+"""The one order of all that a question finds in the scopes that are read: each ranked by itself, then merged.
+
+What is ranked is made ready elsewhere (`readied`), and nothing is read here but what is ready. Passages are cut for
+what is returned alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from memtape.schemas.events import Filters, Source
+from memtape.schemas.lanes import LANES, Lane
+from memtape.state.ranking.meaning import Among
+from memtape.state.ranking.ranker import Ranking
+from memtape.state.ranking.wording import Reading
+from memtape.state.views.filters import NO_FILTERS
+from memtape.tools.ask.choosing import Told, best, said_of, told_otherwise
+from memtape.tools.ask.found import among_of, holding_at
+from memtape.tools.ask.readied import Dense, Ready
+from memtape.tools.ask.results import Read, Result, Why
+from memtape.tools.ask.sources import found_by_source
+from memtape.tools.ask.standing import judged
+
+EVERYTHING = 1_000_000
+"""A limit that nothing reaches: what lanes bring is capped far below."""
+
+
+class Asked(NamedTuple):
+    """What is asked, as `Retriever.search` says."""
+
+    query: str
+    filters: Filters = NO_FILTERS
+    lanes: Collection[Lane] = LANES
+    explain: bool = False
+    repeats: bool = False
+    session: str | None = None
+    valid_at: int | None = None
+
+
+class Order(NamedTuple):
+    """What was found, best first, without passages: each with the number that turns have in common which say the same.
+
+    `told` has by its id the number of a result's scope among those that were read, and its hit. `marked` has what the
+    merge told of it besides. `rankings` are those of the scopes.
+    """
+
+    pairs: list[tuple[Result, int | None]]
+    told: dict[str, tuple[int, Told]]
+    marked: dict[str, tuple[str, ...]]
+    rankings: list[Ranking]
+    reads: tuple[Read, ...]
+    repeats: bool
+
+    @property
+    def results(self) -> list[Result]:
+        """The results, turns that say the same once, unless repeats were asked for."""
+        return [result for result, _ in self.pairs] if self.repeats else _once(self.pairs)
+
+    @property
+    def lanes(self) -> dict[Lane, int]:
+        """How many texts each lane has found or moved, in all scopes."""
+        counts: dict[Lane, int] = {}
+        for ranking in self.rankings:
+            counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
+        return counts
+
+    def found(self, readies: Sequence[Ready]) -> dict[Source, int]:
+        """Return how many texts of each source were found, in all scopes."""
+        counts: dict[Source, int] = {}
+        for ready, ranking in zip(readies, self.rankings, strict=True):
+            for source, count in found_by_source(ready.found, ranking.places).items():
+                counts[source] = counts.get(source, 0) + count
+        return counts
+
+
+def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense: Dense | None) -> Order:
+    """Return the best of what is ready in each scope that is read, as far as `limit` may need it."""
+    found: list[tuple[Result, int | None]] = []
+    told_of: dict[str, tuple[int, Told]] = {}
+    rankings, reads = list[Ranking](), list[Read]()
+    for number, ready in enumerate(readies):
+        among = _among(ready, asked.filters, asked.valid_at)
+        ranking = _ranking(ready, asked, among, now, dense)
+        if asked.repeats:
+            hits = [Told(hit) for hit in islice(ranking.hits, limit)]
+        else:
+            hits = list(best(ready.found, ready.corpus, ranking, asked.query, limit, among))
+        reading = ready.corpus.told(asked.query)[1] if asked.explain else None
+        results = [told_result(ready, told, reading, now) for told in hits]
+        for result, told in zip(results, hits, strict=True):
+            told_of.setdefault(result.id, (number, told))
+        said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
+        found += zip(results, said, strict=True)
+        rankings.append(ranking)
+        if asked.explain and ready.corpus.count:
+            reads.append(_read(ready, asked.query, ranking))
+    marked: dict[str, tuple[str, ...]] = {}
+    if not asked.repeats and len(readies) > 1:
+        before, found = found, told_otherwise(found)
+        for (was, _), (result, _) in zip(before, found, strict=True):
+            if len(result.marks) > len(was.marks):
+                marked[result.id] = result.marks[len(was.marks) :]
+    found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
+    return Order(found, told_of, marked, rankings, tuple(reads), asked.repeats)
+
+
+def with_passages(order: Order, readies: Sequence[Ready], query: str, results: Sequence[Result]) -> list[Result]:
+    """Return results of an order, each with the part of its text that holds most of what is asked."""
+    passages = [ready.corpus.passages(query) for ready in readies]
+    placed = [(result, *order.told[result.id]) for result in results]
+    return [msgspec.structs.replace(it, passage=passages[number](told.hit.place)) for it, number, told in placed]
+
+
+def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: Dense | None) -> Ranking:
+    """Return what of a scope passes, best first."""
+    query, lanes = asked.query, asked.lanes
+    encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
+    vector = dense.of_query(encoded, ready.embedder) if dense is not None and encoded is not None else None
+    return ready.corpus.rank(
+        query, vector, lanes=lanes, among=among, now=now, explain=asked.explain, session=asked.session
+    )
+
+
+def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None:
+    """Return what gives those of some places that may be returned; None where all may."""
+    if valid_at is None:
+        return None if filters == NO_FILTERS else among_of(ready.found, filters)
+    passing, holding = among_of(ready.found, filters), holding_at(ready.found, valid_at)
+    return lambda places: holding(passing(places))
+
+
+def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
+    """Return results with each turn that another scope has too once, where it is placed best."""
+    best: dict[int | str, Result] = {}
+    for result, said in found:
+        same = result.id if said is None else said
+        known = best.get(same)
+        best[same] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
+    return list(best.values())
+
+
+def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> Result:
+    """Return a result without its passage, with why it stands where it stands, and with its terms where they were read.
+
+    `now` is when it is told, by which it may be stale.
+    """
+    hit = told.hit
+    own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
+    why = Why(
+        relevance=hit.relevance,
+        age=hit.age,
+        use=hit.use,
+        confidence=hit.confidence,
+        yields=hit.yields,
+        lanes=hit.lanes,
+        parts=hit.parts,
+        terms=own,
+        around=around,
+    )
+    document = ready.found.result(hit.place)
+    if not document.sums:
+        document = judged(document, ready.found.row(hit.place), now)
+    lanes = tuple(hit.lanes)
+    marks = document.marks
+    if told.mark:
+        marks = (*marks, told.mark)
+    if told.newer is not None and document.valid_to is None:
+        marks = (*marks, f"older than {told.newer}")
+    return msgspec.structs.replace(
+        document,
+        score=hit.score,
+        lanes=lanes,
+        why=why,
+        again=told.again,
+        newer=told.newer,
+        marks=marks,
+    )
+
+
+def _read(ready: Ready, query: str, ranking: Ranking) -> Read:
+    recipe, reading = ready.corpus.told(query)
+    least, most, strength = ranking.scale
+    return Read(
+        scope=ready.scope,
+        recipe=recipe,
+        least=least,
+        most=most,
+        strength=strength,
+        terms=reading.used,
+        unheld=reading.unheld,
+        names=reading.names,
+        common=reading.common,
+    )

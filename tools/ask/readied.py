@@ -1,0 +1,183 @@
+"""A scope's texts as they are ready to be ranked: what of the views and of the tail they are made from, and how.
+
+Nothing is searched here, and no table is read but by the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.schemas.codec import body_of_capture, event_of
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import Event, Mark
+from memtape.schemas.log import Log
+from memtape.schemas.rows import (
+    EdgeRow,
+    LifeMark,
+    UseRow,
+    Watermark,
+)
+from memtape.state.core.erasures import erasures_of
+from memtape.state.index.texts import Texts
+from memtape.state.index.vectors import TextVectors
+from memtape.state.ranking.ranker import Corpus, Used
+from memtape.state.subjects.decay import ONE
+from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
+from memtape.state.subjects.usage import hot, times_of
+from memtape.state.views.effects import TAIL_TYPES
+from memtape.tools.ask.aged import life_of
+from memtape.tools.ask.found import Found
+
+PAGE_SLOTS = 5_000
+
+
+class Dense(Protocol):
+    """Where a search has its vectors from, quantised as `state/vectors/recorded.py` does it; all of one embedder."""
+
+    @property
+    def note(self) -> str:
+        """Why the last question had no vector; nothing where it had one."""
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
+        """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
+
+    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+        """Return the vectors of what can be found in a scope, None where nothing has one under an embedder."""
+
+
+class ScopeView(NamedTuple):
+    """Where the views of one scope stand, when the last event of the scope itself was sent (0 for none), and how the
+    project stands.
+    """
+
+    mark: Mark
+    lag: int
+    revision: int
+    sent: int
+    life: LifeMark = LifeMark()
+
+
+class Key(NamedTuple):
+    """What a scope's texts were made from: the tables, how far they were, and the ids of the tail's events."""
+
+    path: Path
+    watermark: Watermark | None
+    number: int
+    tail: tuple[str, ...]
+
+
+class Ready(NamedTuple):
+    """A scope's visible texts, ready to be ranked for as long as `key` stays what it is."""
+
+    scope: str
+    key: Key
+    view: ScopeView
+    found: Found
+    corpus: Corpus
+    embedder: str
+    vectors: TextVectors | None
+    use: Use | None
+    use_at: int = 0
+
+
+class Use(NamedTuple):
+    """What a scope's uses and edges are made from, at whatever time they are asked."""
+
+    uses: dict[str, UseRow]
+    ties: list[Tie]
+    texts: Texts
+    name_of: Callable[[int], str]
+
+    def at(self, now: int) -> dict[int, Used]:
+        """Return how often and how lately each text that was used was used in the scope, and what it was used with."""
+        times = {id: row.times for id, row in self.uses.items()}
+        ids_at: dict[int, list[str]] = {}
+        for id in self.uses:
+            if (place := self.texts.called(id)) is not None:
+                ids_at.setdefault(place, []).append(id)
+        ends = dict.fromkeys(id for tie in self.ties for id in (tie.source, tie.target))
+        place_of = {id: place for id in ends if (place := self.texts.called(id)) is not None}
+        name_of = {id: self.name_of(place) for id, place in place_of.items()}
+        named = {name: place_of[id] for id, name in name_of.items()}
+        neighbours: dict[int, list[tuple[str, float]]] = {}
+        for tie in resolved(self.ties, name_of, now):
+            weight = min(1.0, weight_at(tie, now) / ONE)
+            neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
+            neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
+        return {
+            place: Used(
+                sum(self.uses[id].used for id in ids_at.get(place, ())),
+                hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
+                tuple(neighbours.get(place, ())),
+            )
+            for place in dict.fromkeys((*ids_at, *neighbours))
+        }
+
+
+SAID_ONCE = ("forgotten", "restored", "withdrawn")
+"""Events that would undo what came between, were a repetition of them taken for another."""
+
+
+def make_ready(
+    key: Key,
+    partition: int,
+    scope: str,
+    found: Found,
+    tail: list[Event],
+    dense: Dense | None,
+) -> Ready:
+    texts, watermark = found.texts, key.watermark
+    embedder = watermark.embedder if watermark is not None else FLOOR
+    vectors = dense.of_texts(found, embedder) if dense is not None else None
+    mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
+    sent, life = last_sent(scope, watermark, tail), life_of(watermark, scope)
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
+    use = None
+    if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
+        ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
+        use = Use(uses, ties, texts, lambda place: found.result(place).id)
+    corpus = Corpus(texts, found.text, texts.called, vectors)
+    return Ready(scope, key, view, found, corpus, embedder, vectors, use)
+
+
+def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
+    """Return when the last event of a scope was sent, 0 for none."""
+    return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
+
+
+def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None = None) -> Iterator[Event]:
+    """Yield a scope's events from `offset` on, before `end`, that change what is visible.
+
+    Erased ones and repetitions are left out.
+    """
+    erased = log.erased(partition)
+    erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
+    seen: set[str] = set()
+    while True:
+        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
+        is_last = len(slots) < PAGE_SLOTS
+        if end is not None and slots and slots[-1].offset >= end:
+            slots, is_last = [slot for slot in slots if slot.offset < end], True
+        events = [(slot, event) for slot in slots if (event := event_of(slot.payload)) is not None]
+        ids = [event.id for _, event in events if event.type in SAID_ONCE]
+        firsts = log.known(scope, ids) if ids else {}
+        for slot, event in events:
+            repeated = event.id in seen or firsts.get(event.id, slot.offset) < slot.offset
+            repeated |= event.type == "erased" and slot.offset not in erasing
+            seen.add(event.id)
+            if not repeated and not erasures.covers(event):
+                yield event
+        if is_last:
+            return
+        offset = slots[-1].offset + 1
+
+
+def text_at(log: Log, partition: int, offset: int) -> str | None:
+    """Return what was captured at an offset, None where nothing was or where it is erased."""
+    body = next((body_of_capture(slot.payload) for slot in log.read(partition, offset, 1)), None)
+    return None if body is None else body.text
