@@ -19,8 +19,8 @@ from memtape.tools.ask.ordering import Asked
 
 VERSION = 1
 ID_BYTES, DIGEST_BYTES, CHECK_BYTES = 5, 6, 4
-"""So many bytes of blake2b tell given results, questions and whole cursors apart. Of a billion questions with 1,000
-results each, one skips a result that has the five bytes of another."""
+"""So many bytes of blake2b tell given results, questions and whole cursors apart. Of a million questions
+with 1,000 results given and 1,000 to come, one skips a result that has the five bytes of another."""
 SLACK_US = 60_000_000
 """A time that is given as an age is another one when it is asked again: later by the time between, and so much more."""
 AGAIN = "Ask without a cursor for the first page."
