@@ -299,7 +299,7 @@ AGING = (
     ("day",) * 4
     + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
     + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
-    + ("reworded", "reworded", "stated")
+    + ("reworded", "stated")
 )
 """What happens in a history: of all kinds within hours, or what aging is about, within weeks."""
 QUICK = {
@@ -347,7 +347,8 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(captured(draw(texts), draw(names), kind, **common))
             case "day":
                 kind = draw(st.sampled_from(("turn", "turn", "fact", "journal")))
-                events += day(number, kind, draw(st.lists(texts, min_size=3, max_size=4)), **common)
+                said = st.one_of(texts, texts, st.just("Always run the tests before you commit."))
+                events += day(number, kind, draw(st.lists(said, min_size=3, max_size=4)), **common)
             case "said again":
                 said = [it for it in events if isinstance(it.body, Captured) and it.body.kind in ("fact", "journal")]
                 if said:

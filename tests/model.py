@@ -126,12 +126,14 @@ class World:
     def visible(self, *names: str, covered: bool = False) -> set[str]:
         """Return the ids that these scopes can show: names of memories and ids of turns of which something lives.
 
-        What something else stands for is shown to who asks for it by its time or origin, as `covered`.
+        What something else stands for is shown to who asks for it by its time or origin, as `covered`. What is archived
+        is shown to nobody who does not ask for that.
         """
-        scopes = [self.scopes[name] for name in names if name in self.scopes]
-        rows = [row for scope in scopes for row in scope.memory_rows()]
-        found = {memory["id"] for memory in rows if not memory["hidden"] and (covered or not memory["into"])}
-        return found | {turn["id"] for scope in scopes for turn in scope.turn_rows() if not turn["hidden"]}
+        found = set()
+        for scope in (self.scopes[name] for name in names if name in self.scopes):
+            rows = [row for row in scope.memory_rows() if covered or not row["into"]] + scope.turn_rows()
+            found |= {row["id"] for row in rows if not row["hidden"] and not scope.aging.is_away(row)}
+        return found
 
     def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
         """Return those of the visible ids of which a living capture has one of these origins and of these sessions."""
