@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -299,7 +299,7 @@ AGING = (
     ("day",) * 4
     + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
     + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
-    + ("reworded", "stated")
+    + ("reworded", "stated", "silence")
 )
 """What happens in a history: of all kinds within hours, or what aging is about, within weeks."""
 QUICK = {
@@ -323,12 +323,17 @@ def day(number: int, kind: str, texts: list[str], **common: Any) -> list[Event]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> list[Event]:
+def worlds(
+    draw: st.DrawFn,
+    scope: str = "project:test",
+    max_size: int = 40,
+    of: Sequence[tuple[str, ...]] = (EVERYTHING, AGING),
+) -> list[Event]:
     """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
     events: list[Event] = []
     sent = START
     late: list[Event] = []
-    steps = draw(st.sampled_from((EVERYTHING, AGING)))
+    steps = draw(st.sampled_from(of))
     for number in range(draw(st.integers(0, max_size))):
         sent += draw(
             st.sampled_from(JUMPS) if steps is AGING else st.integers(0, 20).map(lambda minutes: minutes * MINUTE)
@@ -361,6 +366,10 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                     st.sampled_from(({"state": "finished"}, {"state": "active"}, {"name": "Atlas"}, {"git_at": sent}))
                 )
                 events.append(scope_changed(f"s{number}", **changed, **common))
+            case "silence":  # Until somebody commits nobody works there.
+                events.append(scope_changed(f"n{number}", name="Atlas", **common))
+                sent += 9 * DAY_US
+                events.append(scope_changed(f"g{number}", git_at=sent, **common | {"sent": sent, "at": sent}))
             case "recalled":
                 lanes = draw(st.sampled_from((("sparse",), unasked_lanes("start", 9), ("sparse", "prompt"))))
                 events.append(recalled(draw(some(events, 4)), f"r{number}", lanes=lanes, **common))
@@ -426,7 +435,9 @@ def failed(ref: object, attempt: int = 1, embedder: str = TINY, **fields: Any) -
 
 
 @st.composite
-def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
+def histories(
+    draw: st.DrawFn, max_size: int = 30, of: Sequence[tuple[str, ...]] = (EVERYTHING, AGING)
+) -> list[Event]:
     """A world in which every type of event comes: vectors come late, twice, in vain or never, while settings change.
 
     What is erased is told by `erased` events, so that a reader needs to know the whole of it first.
@@ -435,7 +446,7 @@ def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
     embedders = st.sampled_from((TINY, TINY, TINY, ELSEWHERE))
     events: list[Event] = []
     revision, sent, refolded = 0, START, 0
-    for number, said in enumerate(draw(worlds(max_size=max_size))):
+    for number, said in enumerate(draw(worlds(max_size=max_size, of=of))):
         if draw(st.integers(0, 5)) == 0 or not number:
             revision += draw(st.sampled_from((0, 1, 1, 1)))
             folding = draw(st.sampled_from((85, 85, 85, -1)))

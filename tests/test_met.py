@@ -12,7 +12,7 @@ from collections.abc import Callable
 import crash
 import model_aging
 import pytest
-from builders import START, configured, histories, slots
+from builders import AGING, START, configured, histories, slots
 from hypothesis import Phase, given, settings
 from met import events_in, missing
 from test_golden_log import LOGS, slots_of
@@ -53,8 +53,8 @@ def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
     """Passes have room for a few, so that what waits for the next is met as well."""
     met: dict[str, None] = {}
 
-    @settings(max_examples=1_000, derandomize=True, database=None, phases=[Phase.generate])
-    @given(histories())
+    @settings(max_examples=400, derandomize=True, database=None, phases=[Phase.generate])
+    @given(histories(60, (AGING,)))
     def take(history: list[Event]) -> None:
         scopes = told(slots([configured(), *history]), 1).world().scopes.values()
         met.update({name: None for scope in scopes for name in scope.aging.met})
