@@ -435,9 +435,7 @@ def failed(ref: object, attempt: int = 1, embedder: str = TINY, **fields: Any) -
 
 
 @st.composite
-def histories(
-    draw: st.DrawFn, max_size: int = 30, of: Sequence[tuple[str, ...]] = (EVERYTHING, AGING)
-) -> list[Event]:
+def histories(draw: st.DrawFn, max_size: int = 30, of: Sequence[tuple[str, ...]] = (EVERYTHING, AGING)) -> list[Event]:
     """A world in which every type of event comes: vectors come late, twice, in vain or never, while settings change.
 
     What is erased is told by `erased` events, so that a reader needs to know the whole of it first.
