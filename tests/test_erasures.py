@@ -17,7 +17,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.replay import replay
 from memtape.state.views.pages import pages_of
-from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.rows import ROWS, all_changes, row_of
 
 
 def leaves(events: list[Event]) -> dict[str, str]:
@@ -109,7 +109,7 @@ def test_no_row_page_or_snapshot_holds_what_was_erased(history: tuple[list[Event
         for it in events
     ]
     (state,) = replay(slots([configured(), *marked])).partitions.values()
-    shown = [row_of(scope, it) for scope in state.scopes.values() for it in all_changes(scope) if it.table != "journal"]
+    shown = [row_of(scope, it) for scope in state.scopes.values() for it in all_changes(scope) if it.table in ROWS]
     pages = [page for scope in state.scopes.values() for page in pages_of(state, all_changes(scope))]
     assert b"ZQJXK" not in snapshot(state) + repr((shown, pages)).encode()
 

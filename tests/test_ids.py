@@ -78,8 +78,8 @@ COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name]) a
 
 def test_every_command_with_an_id_is_tried() -> None:
     assert sorted(COMMANDS) == [
-        *("edges", "erase", "forget", "holds", "pin", "replaced", "restore", "show", "unfold", "unpin", "update"),
-        *("used", "why"),
+        *("archive", "edges", "erase", "forget", "holds", "pin", "replaced", "restore", "show", "unarchive", "unfold"),
+        *("unpin", "update", "used", "why"),
     ]
 
 
@@ -160,7 +160,7 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = ServedMemory(home, scope=None)
     with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
-    assert len(with_ids) == 7
+    assert len(with_ids) == 9
     for name in with_ids:
         for given in (FIRST, FIRST[:8]):
             asked: dict[str, Any] = {"ids": [given]} if name == "mark_used" else {"id": given}

@@ -32,6 +32,7 @@ def busy(client: Client) -> Iterator[Client]:
 
 
 def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy: Client) -> None:
+    first = busy.recent(9, kinds=["turn"])[0].id
     done = run(busy, "project", "finish", "--yes").output
     assert "project:test is finished. Archived with it: 3 texts." in done and "memtape project resume" in done
     assert life(busy).project.state == "finished"
@@ -39,7 +40,6 @@ def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy
     assert "1 project finished" in run(busy, "status").output
     assert document(busy, "archived")["projects"][SCOPE]["state"] == "finished"
     assert "Finished on" in run(busy, "archived").output
-    first = busy.recent(9, kinds=["turn"])[0].id
     assert document(busy, "why", first)["age"]["finished_at"] == life(busy).project.since
     assert "archived with its project" in run(busy, "why", first).output
     assert "project resume" in refused(busy, "unarchive", first)

@@ -27,7 +27,7 @@ from memtape.state.index.texts import Texts
 from memtape.state.ranking.ranker import corpus_of
 from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters
-from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.agents.offering import MOST
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
@@ -123,7 +123,7 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
         row_of(scope, change)
         for scope in partition.scopes.values()
         for change in all_changes(scope)
-        if change.table != "journal"
+        if change.table in ROWS
     ]
     over = laid_over(rows, events, cut)
     shown = {row.canonical if isinstance(row, MemoryRow) else row.id for row in over}

@@ -446,7 +446,7 @@ def test_positions_are_read_in_several_forms(home: Home) -> None:
     ends = dict(enumerate(log.ends()))
     assert parse_position("3:1", log, 0) == ends | {3: 1}
     assert parse_position('{"3": 1, "4":0}', log, 0) == ends | {3: 1, 4: 0}
-    for wrong in ("99:1", "3:100000", "yesterday", "3:", "-1:2"):
+    for wrong in ("99:1", "3:100000", "someday", "3:", "-1:2"):
         with pytest.raises(MemtapeError):
             parse_position(wrong, log, 0)
 

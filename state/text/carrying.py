@@ -37,7 +37,7 @@ Frequency = Callable[[str], int]
 class Answer(NamedTuple):
     """An answer for comparing: its words, those with a digit, and which words follow each other."""
 
-    words: frozenset[str]
+    said: frozenset[str]
     numbers: frozenset[str]
     pairs: frozenset[tuple[str, ...]]
     triples: frozenset[tuple[str, ...]]
@@ -59,7 +59,7 @@ def carries(answer: Answer, known: str, asked: Iterable[str], frequency: Frequen
     """
     common = frozenset(asked)
     own = [word for word in dict.fromkeys(_words(known)) if word not in common]
-    carried = [word for word in own if word in answer.words]
+    carried = [word for word in own if word in answer.said]
     if not carried or (len(own) <= SHORT and _differ(_numbers(own), answer.numbers - common)):
         return False
     special = {word: _is_rare(word, STRONG_RARE, frequency, texts) for word in carried}

@@ -131,7 +131,7 @@ def context_of(
         written = written._replace(end="".join(f"\n{line}" for line in waits))
     chosen = choose(items, budget_tokens, written, counted.count)
     return ProjectContext(
-        text=chosen.text,
+        text=chosen.text or written.end.lstrip(),
         form=form,
         scope=scope,
         budget_tokens=budget_tokens,

@@ -317,7 +317,8 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
                 carried.update(dict.fromkeys(traces.find(string).texts))
                 for word in all_words(string):
                     words.pop(word, None)
-    alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried)
+    # What rows tell of any text by these words, no erased text gave to it.
+    alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried and text not in OWN_LABELS)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
     needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
     left = dict.fromkeys((*needles.texts, *needles.words))

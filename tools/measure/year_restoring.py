@@ -61,6 +61,8 @@ def restored(home: Home, year: Year, find: Find) -> dict[str, list[bool]]:
     for kind in KINDS:
         with opened(home) as log:
             scope = _scope(log, home, dormant=kind.name == "dormant")
+            if scope is None:
+                continue  # In a short year no project sleeps for long enough.
             id, text = _text(scope)
         say = _Saying(home, scope.name, clock)
         seen = [] if kind.name == "dormant" else [id in find(home, scope.name, text)]
@@ -103,10 +105,10 @@ def _scopes(log: Log, home: Home) -> Iterator[Scope]:
         yield from state_at(log, home.current(), number, end).scopes.values()
 
 
-def _scope(log: Log, home: Home, *, dormant: bool) -> Scope:
+def _scope(log: Log, home: Home, *, dormant: bool) -> Scope | None:
     """Return the scope with most texts of those that are dormant and have left the views, or that are not."""
     scopes: Sequence[Scope] = [it for it in _scopes(log, home) if it.lifecycle.project.purged is dormant]
-    return max(scopes, key=lambda scope: (len(scope.captures.by_seq), scope.name))
+    return max(scopes, key=lambda scope: (len(scope.captures.by_seq), scope.name), default=None)
 
 
 def _text(scope: Scope) -> tuple[str, str]:
