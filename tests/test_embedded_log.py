@@ -343,7 +343,7 @@ def test_any_flipped_bit_of_the_file_is_an_error_or_changes_nothing(path: Path) 
 
 def test_a_file_cut_short_is_damage(path: Path) -> None:
     log = EmbeddedLog(path)
-    log.append([captured(f"{number} " * 100, number, scope=A) for number in range(200)])
+    log.append([captured(f"{number} " * 100, number, scope=A) for number in range(250)])
     log.close()
     sound = path.read_bytes()
     for part in (1_000, len(sound) // 2, len(sound) - 1):
@@ -546,7 +546,7 @@ def test_a_log_that_could_not_be_made_can_be_made_later(tmp_path: Path) -> None:
 def test_a_write_that_fails_is_never_acknowledged(tmp_path: Path) -> None:
     """The disk is full in the middle of another write each time."""
     failures = 0
-    for size in range(60_000, 400_000, 5_003):
+    for size in range(90_000, 430_000, 5_003):
         path = tmp_path / f"{size}.db"
         log = EmbeddedLog(path)
         taken: dict[str, Position] = {}
