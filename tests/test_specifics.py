@@ -31,7 +31,7 @@ PAIRS: list[dict[str, Any]] = [
 SAME = [pair for pair in PAIRS if pair["label"] == "same"]
 APART = [pair for pair in PAIRS if pair["label"] != "same"]
 TEXTS = sorted({text for pair in PAIRS for text in (pair["a"], pair["b"])})
-SENTENCES = [text for text in TEXTS if text[-1].isalpha() and len(text.split()) > 3]
+SENTENCES = [text.lstrip("-* ") for text in TEXTS if text[-1].isalpha() and len(text.split()) > 3]
 ANY_TEXT = (
     st.sampled_from(TEXTS) | st.text() | st.lists(st.sampled_from(" ".join(TEXTS).split()), max_size=9).map(" ".join)
 )
