@@ -23,7 +23,7 @@ from builders import ELSEWHERE, LIVES, START, TINY, captured, configured, forgot
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of, missing
-from model import Model, Scope, World, describe, family_of, ids_of, is_made, spoken
+from model import Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
 from test_golden_log import LOGS, slots_of
 
 from memtape.flows import projection
@@ -725,6 +725,9 @@ class Life:
                         client.show(id)
                     continue
                 opened = client.show(id)
+                if scope.aging.gone(id if memory is None else founder(memory)):
+                    assert opened.captured is not None and opened.captured.id == id  # The log keeps it.
+                    continue
                 behind = {event.event.id for event in client.why(id).events}
                 if memory is None:
                     assert opened.turn is not None and opened.turn.id == id
