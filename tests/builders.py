@@ -299,7 +299,7 @@ AGING = (
     ("day",) * 4
     + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
     + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
-    + ("reworded", "stated", "silence", "unfolded", "unfolded")
+    + ("reworded", "stated", "silence")
 )
 """What happens in a history: of all kinds within hours, or what aging is about, within weeks."""
 QUICK = {

@@ -53,7 +53,7 @@ def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
     """Passes have room for a few, so that what waits for the next is met as well."""
     met: dict[str, None] = {}
 
-    @settings(max_examples=400, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=700, derandomize=True, database=None, phases=[Phase.generate])
     @given(histories(60, (AGING,)))
     def take(history: list[Event]) -> None:
         scopes = told(slots([configured(), *history]), 1).world().scopes.values()
