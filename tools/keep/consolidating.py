@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from memtape.flows.workers.consolidate import consolidate, is_wanted
 from memtape.flows.workers.reword import reword
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
-from memtape.schemas.events import COVERING, MAX_INPUTS, Actor
+from memtape.schemas.events import COVERING, MAX_INPUTS
 from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
@@ -31,8 +32,8 @@ from memtape.state.consolidation.rules import Conclusion, Operation
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.model_words import LIMIT_S, MAX_NAME_CHARS, check_words, is_told_by, turning
-from memtape.tools.keep.models import about, model_for, without_thoughts
+from memtape.tools.keep.model_words import LIMIT_S, check_words, is_told_by, turning
+from memtape.tools.keep.models import about, author, model_for, without_thoughts
 from memtape.tools.keep.rewording import Reworder
 from memtape.tools.keep.states import state_at
 
@@ -70,7 +71,6 @@ class Consolidator:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._made: Redactor | None = None
 
     def __call__(self, due: Due) -> list[Conclusion]:
         """Return what is decided of a cluster: by rule, and of what the rules leave by the model that is named.
@@ -84,7 +84,7 @@ class Consolidator:
         model = model_for(self._home, "consolidate") if len(left) > 1 else None
         if model is None:
             return concluded
-        actor = Actor(name=self._redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
+        actor = author(model, self._redactor)
         try:
             operations = operations_of(model.answer(prompt_for(left), LIMIT_S), left)
         except (ModelTimeout, BadAnswer) as error:
@@ -94,13 +94,12 @@ class Consolidator:
         operations = tuple(it._replace(text=self._redactor.text(it.text)) for it in operations)
         return [*concluded, Conclusion(left, operations, due.attempt, actor=actor)]
 
-    @property
+    @cached_property
     def _redactor(self) -> Redactor:
-        if self._made is None:  # Nobody who only projects should wait for what finds secrets.
-            from memtape.tools.capture.secrets.redaction import Redactor
+        # Nobody who only projects should wait for what finds secrets.
+        from memtape.tools.capture.secrets.redaction import Redactor
 
-            self._made = Redactor(self._home)
-        return self._made
+        return Redactor(self._home)
 
 
 def prompt_for(cluster: Cluster) -> str:

@@ -23,7 +23,7 @@ from memtape.state.text.windows import Window
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.models import about, model_for, without_thoughts
+from memtape.tools.keep.models import about, author, model_for, without_thoughts
 
 LIMIT_S = 60.0
 GATE_LIMIT_S = 2.0
@@ -33,7 +33,6 @@ LEAST_CONFIDENCE = 50
 """Of 100. What a model is less sure of is not kept."""
 LONG_TURN_CHARS = 4_000
 """Of a longer turn its beginning and its end are asked about, half of it each."""
-MAX_NAME_CHARS = 200
 CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
 """Those of statements, so that both are found by the same tags. What is none of them is a fact."""
 
@@ -95,7 +94,7 @@ class FactAsker:
             raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
         found = facts_of(model.answer(prompt_for(talk), LIMIT_S), len(window))
         texts = self._without_secrets([fact.text for fact in found])
-        actor = Actor(name=self._redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
+        actor = author(model, self._redactor)
         events = [
             self._redactor.event(_captured(window, number, place, msgspec.structs.replace(fact, text=text), actor))
             for place, (fact, text) in enumerate(zip(found, texts, strict=True))

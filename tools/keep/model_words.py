@@ -13,7 +13,6 @@ from memtape.state.text.polarity import standing
 from memtape.state.text.terms import terms
 
 LIMIT_S = 60.0
-MAX_NAME_CHARS = 200
 _VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
 _TURNING = re.compile(
     r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"

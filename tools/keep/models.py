@@ -6,10 +6,12 @@ What is asked for and what becomes of an answer stands with its step. How a mode
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from memtape.flows.model.choice import choose_model, is_configured
 from memtape.flows.model.model import Model
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
+from memtape.schemas.events import Actor
 from memtape.schemas.model import ModelOptions, Step
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import give_back, note_answer, spend
@@ -17,6 +19,11 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.writing import now_us
+
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+MAX_NAME_CHARS = 200
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
@@ -62,6 +69,11 @@ class CountedModel:
             raise
         note_answer(self._home, len(answer), self.tokens - before, now_us())
         return answer
+
+
+def author(model: CountedModel, redactor: Redactor) -> Actor:
+    """Return who writes what a model says: the name of the model, without what may be a secret in it."""
+    return Actor(name=redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
 
 
 def is_named(home: Home) -> bool:

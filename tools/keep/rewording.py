@@ -5,16 +5,16 @@ Which summaries are told is for `state/consolidation/untold.py`, what becomes of
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtape.flows.workers.reword import Retold
 from memtape.schemas.errors import BadAnswer, ModelTimeout
-from memtape.schemas.events import Actor
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.state.consolidation.untold import Untold
-from memtape.tools.keep.model_words import LIMIT_S, MAX_NAME_CHARS, check_words
-from memtape.tools.keep.models import about, model_for, without_thoughts
+from memtape.tools.keep.model_words import LIMIT_S, check_words
+from memtape.tools.keep.models import about, author, model_for, without_thoughts
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -34,24 +34,25 @@ class Reworder:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._given_up: dict[tuple[str, int], None] = {}
-        self._made: Redactor | None = None
 
     def __call__(self, summary: Untold) -> Retold | None:
         """See `flows.workers.reword.Retell`."""
         model = model_for(self._home, "consolidate")
         if model is None or (summary.id, summary.changes) in self._given_up:
             return None
-        if self._made is None:  # Nobody who only projects should wait for what finds secrets.
-            from memtape.tools.capture.secrets.redaction import Redactor
-
-            self._made = Redactor(self._home)
-        actor = Actor(name=self._made.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
         try:
             text = told_by(model.answer(prompt_for(summary), LIMIT_S), summary)
         except (ModelTimeout, BadAnswer):
             self._given_up[summary.id, summary.changes] = None
             return None
-        return Retold(self._made.text(text), actor)
+        return Retold(self._redactor.text(text), author(model, self._redactor))
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        # Nobody who only projects should wait for what finds secrets.
+        from memtape.tools.capture.secrets.redaction import Redactor
+
+        return Redactor(self._home)
 
 
 def prompt_for(summary: Untold) -> str:

@@ -16,8 +16,8 @@ from memtape.state.views.last_session import summary_id
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.facts import LIMIT_S, MAX_NAME_CHARS, talk_of
-from memtape.tools.keep.models import about, model_for, without_thoughts
+from memtape.tools.keep.facts import LIMIT_S, talk_of
+from memtape.tools.keep.models import about, author, model_for, without_thoughts
 
 MOST_LINES, LINE_CHARS = 8, 240
 FIRST_TURNS, LAST_TURNS = 3, 60
@@ -49,8 +49,7 @@ class SummaryAsker:
             raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
         asked = (*turns[:FIRST_TURNS], *turns[FIRST_TURNS:][-LAST_TURNS:])
         text = self._redactor.text("\n".join(lines_of(model.answer(prompt_for(talk_of(asked)), LIMIT_S))))
-        name = self._redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model"
-        return _captured(turns, text, Actor(name=name, origin="model"))
+        return _captured(turns, text, author(model, self._redactor))
 
 
 def prompt_for(talk: str) -> str:
