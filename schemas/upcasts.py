@@ -41,21 +41,20 @@ def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
 
 def decided_2(old: dict[str, Any]) -> dict[str, Any]:
     """Version 1 could not say that memories are in conflict. What is no such body is left to its type to refuse."""
-    body = old["body"]
-    operations = body.get("operations") if isinstance(body, dict) else None
-    if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == "conflict" for it in operations):
-        message = "$.body.operations: no operation of version 1 is a conflict."
-        raise InvalidEvent("invalid", message, "$.body.operations")
-    return old
+    return _without_operation(old, "conflict", "no operation of version 1 is a conflict")
 
 
 def decided_3(old: dict[str, Any]) -> dict[str, Any]:
     """Version 2 could not tell a summary in other words. What is no such body is left to its type to refuse."""
+    return _without_operation(old, "reword", "no operation of version 2 tells a summary in other words")
+
+
+def _without_operation(old: dict[str, Any], op: str, fault: str) -> dict[str, Any]:
+    """Return a decision as it is. Raises `InvalidEvent` where it has an operation that its version did not know."""
     body = old["body"]
     operations = body.get("operations") if isinstance(body, dict) else None
-    if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == "reword" for it in operations):
-        message = "$.body.operations: no operation of version 2 tells a summary in other words."
-        raise InvalidEvent("invalid", message, "$.body.operations")
+    if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == op for it in operations):
+        raise InvalidEvent("invalid", f"$.body.operations: {fault}.", "$.body.operations")
     return old
 
 

@@ -15,7 +15,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import LifeMark, SummaryRow, Watermark, archived_on
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.search_index import Opened
-from memtape.state.core.erasures import erasures_of
+from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 
@@ -44,13 +44,17 @@ def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
     """Return captures of a scope as the log has them, and nothing of what is erased."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
-    found: dict[str, Event] = {}
-    for id, offset in log.known(scope, ids).items() if ids else ():
-        for slot in log.read(partition, offset, 1):
-            event = event_of(slot.payload)
-            if event is not None and isinstance(event.body, Captured) and not erasures.covers(event):
-                found[id] = event
-    return found
+    known = log.known(scope, ids) if ids else {}
+    return {id: event for id, offset in known.items() if (event := capture_at(log, partition, offset, erasures))}
+
+
+def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Event | None:
+    """Return the capture at an offset of the log, None where none is or where it is erased."""
+    slots = log.read(partition, offset, 1)
+    event = event_of(slots[0].payload) if slots else None
+    if event is None or not isinstance(event.body, Captured) or erasures.covers(event):
+        return None
+    return event
 
 
 def purged_of(log: Log, opened: Opened, scope: str, id: str) -> Event | None:

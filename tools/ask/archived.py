@@ -11,13 +11,13 @@ from heapq import nsmallest
 
 import msgspec
 
-from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Kind
 from memtape.schemas.log import Log
 from memtape.schemas.rows import ArchiveRow, LifeMark
 from memtape.schemas.scopes import partition_of, scopes_read
-from memtape.state.core.erasures import erasures_of
+from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.retrieval import Retriever
 
 OnRead = Callable[[int], None]
@@ -72,9 +72,10 @@ def archived_of(
         rows += shard.rows(ArchiveRow, name) if shard.exists() else []
     listed = [row for row in rows if row.purged is purged]
     latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
+    erasures = {name: erasures_of(log.erased(partition_of(name, log.partitions))) for name in scopes_read(scope)}
     texts = []
     for row in latest:
-        texts.append(_text(retriever, log, row))
+        texts.append(_text(retriever, log, row, erasures[row.scope]))
         on_read(len(texts))
     return ArchiveList(
         scope=scope,
@@ -86,19 +87,15 @@ def archived_of(
     )
 
 
-def _text(retriever: Retriever, log: Log, row: ArchiveRow) -> ArchivedText:
+def _text(retriever: Retriever, log: Log, row: ArchiveRow, erasures: Erasures) -> ArchivedText:
     found = next(iter(retriever.opened(row.scope).rows_called(row.id)), None)
-    text = _said(log, row) if found is None else found.text
+    text = _said(log, row, erasures) if found is None else found.text
     hidden = found is not None and found.hidden
     fields = {name: getattr(row, name) for name in ("id", "scope", "kind", "at", "archived_at", "why", "purged")}
     return ArchivedText(**fields, text=text, hidden=hidden)
 
 
-def _said(log: Log, row: ArchiveRow) -> str:
+def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
     """Return what the log has of a capture, nothing of what is erased."""
-    partition = partition_of(row.scope, log.partitions)
-    slots = log.read(partition, row.offset_of, 1)
-    event = event_of(slots[0].payload) if slots else None
-    if event is None or event.id != row.id or erasures_of(log.erased(partition)).covers(event):
-        return ""
-    return event.body.text if isinstance(event.body, Captured) else ""
+    event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
+    return event.body.text if event is not None and event.id == row.id and isinstance(event.body, Captured) else ""

@@ -17,6 +17,7 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
 from memtape.state.views.ages import to_be_archived
+from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.deciding import state_of
 from memtape.tools.ask.reading import Reader
 from memtape.tools.ask.retrieval import Retriever
@@ -139,7 +140,7 @@ def _projects(views: Retriever, folders: dict[str, str]) -> list[Project]:
         found += [
             Project(
                 scope=name,
-                mark=mark.lives.get(name, LifeMark()),
+                mark=life_of(mark, name),
                 last_at=mark.sent.get(name, 0),
                 memories=counts.get(name, Counter())["memories"],
                 turns=counts.get(name, Counter())["turns"],

@@ -19,6 +19,7 @@ from memtape.schemas.rows import (
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import Shard, foreign
+from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.readied import PAGE_SLOTS, tail_of
 
 if TYPE_CHECKING:
@@ -160,8 +161,7 @@ class Served:
 
     def life(self, scope: str) -> LifeMark:
         """Return how a scope as a whole stands, as its views know."""
-        mark = self.watermark(partition_of(scope, self._log.partitions))
-        return mark.lives.get(scope, LifeMark()) if mark is not None else LifeMark()
+        return life_of(self.watermark(partition_of(scope, self._log.partitions)), scope)
 
     def offset(self, partition: int) -> int:
         """Return the offset up to which (exclusive) the views of a partition are true."""
