@@ -362,7 +362,7 @@ class Aging:
             if not own:
                 continue
             said = [self.scope.spoken(unit["living"]) for unit in own]
-            short = summed([self._said(it) for it in sorted(said, key=lambda it: (it["at"], it["seq"]))])
+            short = summed(tuple(self._said(it) for it in sorted(said, key=lambda it: (it["at"], it["seq"]))))
             times, told = [capture["at"] for capture in said], self.scope.capture(self.told.get(key, ""))
             rows.append(
                 {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import whole_text
-from memtape.state.subjects.lifecycle import Summary, spoken_of
+from memtape.state.subjects.lifecycle import Summary, sources_of
 
 MOST = 5
 """So many summaries are told in one pass, so that no model is asked about a year at once."""
@@ -34,7 +34,6 @@ def untold(scope: Scope) -> list[Untold]:
 
 
 def _untold(scope: Scope, summary: Summary) -> Untold:
-    spoken = [capture for unit in summary.units if (capture := spoken_of(scope, unit)) is not None]
-    spoken.sort(key=lambda capture: (capture.at, capture.seq))
+    spoken = sorted(sources_of(scope, summary), key=lambda capture: (capture.at, capture.seq))
     texts = tuple(whole_text(scope.captures.body(capture)) for capture in spoken)
     return Untold(summary.id, summary.changes, tuple(capture.id for capture in spoken), texts)

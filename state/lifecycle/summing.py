@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtape.schemas.visible import one_line
@@ -25,6 +26,10 @@ GOOD, POOR = 75, 45
 """Quality in hundredths: of a summary with enough highlights and keywords, and of one with fewer (capability L3)."""
 _STATED, _SAID, _SHORT = 4, 2, 1
 """What a word counts in a statement, in another sentence, and in one of few words, which says nothing by itself."""
+
+
+KEPT_SUMMARIES = 32
+"""So many are kept, since the row and the page of a summary that has changed are made one after the other."""
 
 
 class Said(NamedTuple):
@@ -52,7 +57,8 @@ class _Line(NamedTuple):
     weight: int
 
 
-def summed(said: Sequence[Said]) -> Summed:
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def summed(said: tuple[Said, ...]) -> Summed:
     """Return what texts say in short: the lines that together carry most of their words, and these words."""
     read = [its._replace(text=its.text[:READ_CHARS]) for its in said]
     spoken = _spoken(read)

@@ -235,6 +235,11 @@ def spoken_of(of: Others, unit: int) -> Capture | None:
     return next(iter(living_of(of, unit)), None)
 
 
+def sources_of(of: Others, summary: Summary) -> list[Capture]:
+    """Return the captures that speak for what a summary sums up and is not hidden, in the order in which it moved."""
+    return [capture for unit in summary.units if (capture := spoken_of(of, unit)) is not None]
+
+
 def is_archived(of: HasLifecycle, unit: int) -> bool:
     """Whether a unit is archived, by itself or with its project."""
     spoken = spoken_of(of, unit)
@@ -285,7 +290,7 @@ def archive_id(of: Others, unit: int) -> str:
 
 def window_end(group: Group) -> int:
     """Return when the window of a group ends, in microseconds, which is no longer part of it."""
-    return group.start + DAY_US * (1 if group.level == 1 else DAYS_A_WEEK)
+    return group.start + DAY_US * (1 if group.level == MID else DAYS_A_WEEK)
 
 
 def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[Change]:

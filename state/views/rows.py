@@ -41,7 +41,7 @@ from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.lifecycle import archive_id, spoken_of, unit_of, window_end
+from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
@@ -333,11 +333,11 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
 def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     """Return the row of a summary, None where nothing of what it sums up is shown."""
     summary = scope.lifecycle.summaries.get(id)
-    spoken = [capture for unit in summary.units if (capture := spoken_of(scope, unit))] if summary else []
+    spoken = sources_of(scope, summary) if summary is not None else []
     if summary is None or not spoken:
         return None
     group = summary.group
-    made = summed([_said(scope, capture) for capture in sorted(spoken, key=lambda its: (its.at, its.seq))])
+    made = summed(tuple(_said(scope, capture) for capture in sorted(spoken, key=lambda its: (its.at, its.seq))))
     times = [capture.at for capture in spoken]
     told = scope.captures.body(scope.captures.by_seq[summary.told]) if summary.told >= 0 else None
     return SummaryRow(
@@ -434,7 +434,7 @@ def _edge_ids(scope: Scope) -> Iterator[str]:
 
 
 def _summary_ids(scope: Scope) -> Iterator[str]:
-    return (id for id, it in scope.lifecycle.summaries.items() if any(spoken_of(scope, unit) for unit in it.units))
+    return (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
 
 
 def _archive_ids(scope: Scope) -> Iterator[str]:

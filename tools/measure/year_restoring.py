@@ -6,7 +6,7 @@ What is said here is said at the end of the year and not now, so that nothing ag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from memtape.schemas.events import (
     EVENT_TYPES,
@@ -50,7 +50,7 @@ KINDS = (
     Kind("purged", lambda id: _archived(id, True), lambda id: _archived(id, False), PURGED_AFTER_US),
     Kind("finished", lambda id: _project("finished"), lambda id: _project("active")),
     Kind("withdrawn", lambda id: Withdrawn(ids=(id,), on=True), lambda id: Withdrawn(ids=(id,), on=False)),
-    Kind("dormant", lambda id: None, lambda id: _said("Somebody works here again.")),
+    Kind("dormant", lambda id: None, lambda id: turn("Somebody works here again.")),
 )
 
 
@@ -93,7 +93,8 @@ class _Saying:
     def __call__(self, body: Body | None, later_us: int = 0) -> None:
         with opened(self._home) as log:
             if body is not None:
-                log.append([_event(self._scope, body, self._clock.next())])
+                at = self._clock.next()
+                log.append([event_after(self._scope, body, at, str(at))])
             if later_us:
                 log.append([make_tick(partition_of(self._scope, log.partitions), self._clock.next(later_us))])
         with Client(self._home) as client:
@@ -125,24 +126,26 @@ def _archived(id: str, on: bool) -> Body:
     return Archived(ids=(id,), on=on, reason=None)
 
 
-def _project(state: str) -> Body:
-    return ScopeChanged(git_at=None, name=None, state="finished" if state == "finished" else "active")
+def _project(state: Literal["active", "finished"]) -> Body:
+    return ScopeChanged(git_at=None, name=None, state=state)
 
 
-def _said(text: str) -> Body:
+def turn(text: str) -> Captured:
+    """Return what is captured of a turn."""
     return Captured(
         branch=None, importance_given=None, kind="turn", media=(), part=None, path=None, source="year", tags=(),
         text=text,
     )  # fmt: skip
 
 
-def _event(scope: str, body: Body, at: int) -> Event:
+def event_after(scope: str, body: Body, at: int, native_id: str) -> Event:
+    """Return what a person says in a scope after the year, under an id that follows from its native one."""
     type = next(name for name, of in EVENT_TYPES.items() if of.body is body.__class__)
     return Event(
         actor=Actor(name="Ada", origin="user"),
         at=at,
         body=body,
-        id=derived_id(type, scope, "year", str(at)),
+        id=derived_id(type, scope, "year", native_id),
         refs=(),
         scope=scope,
         sent=at,

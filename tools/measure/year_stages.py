@@ -21,8 +21,7 @@ import msgspec
 from memtape.flows.bodies import LoggedBodies
 from memtape.flows.projection import Projection, open_projection
 from memtape.flows.workers.stating import statement_id
-from memtape.schemas.events import EVENT_TYPES, Actor, Captured, Event, make_tick
-from memtape.schemas.ids import derived_id
+from memtape.schemas.events import Event, make_tick
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
@@ -190,22 +189,8 @@ def _epoch(log: Log, projection: Projection, target: BuildTarget, number: int) -
 
 def capture(scope: str, at: int, place: int) -> Event:
     """Return a capture of one text, which no day of the year has."""
-    body = Captured(
-        branch=None, importance_given=None, kind="turn", media=(), part=None, path=None, source="year", tags=(),
-        text=f"The gauge at the north pier was read again, for the {place + 1}. time tonight.",
-    )  # fmt: skip
-    return Event(
-        actor=Actor(name="Ada", origin="user"),
-        at=at,
-        body=body,
-        id=derived_id("captured", scope, "year", f"{at} {place}"),
-        refs=(),
-        scope=scope,
-        sent=at,
-        session="after the year",
-        type="captured",
-        v=EVENT_TYPES["captured"].version,
-    )
+    text = f"The gauge at the north pier was read again, for the {place + 1}. time tonight."
+    return year_restoring.event_after(scope, year_restoring.turn(text), at, f"{at} {place}")
 
 
 def questions(home: Home, year: Year) -> Told:
