@@ -39,6 +39,12 @@ def tick(client: Client, hours: int) -> None:
     client.log.append([make_tick(partition_of(SCOPE, client.log.partitions), now_us() + hours * HOUR_US)])
 
 
+def tell(client: Client, model: Scripted) -> None:
+    """Have the model tell the summary."""
+    answering(model, TOLD)
+    client.consolidate(at_once=True)
+
+
 def summaries(client: Client) -> list[SummaryRow]:
     """Return the summaries, and see that the views are what the log says."""
     client.project()
@@ -91,8 +97,7 @@ def test_what_the_sources_do_not_say_is_refused_and_asked_for_once(
 
 def test_a_text_tells_a_summary_only_until_the_summary_changes(aged: tuple[Client, list[str]], model: Scripted) -> None:
     client, ids = aged
-    answering(model, TOLD)
-    client.consolidate(at_once=True)
+    tell(client, model)
     client.capture("The kiln was painted green by Tomas.", "turn", at=now_us() - 20 * DAY_US, session="s")
     tick(client, 2)
     (grown,) = summaries(client)
@@ -106,8 +111,7 @@ def test_a_text_tells_a_summary_only_until_the_summary_changes(aged: tuple[Clien
 
 def test_who_forgets_what_was_told_gets_the_rules_back(aged: tuple[Client, list[str]], model: Scripted) -> None:
     client, _ = aged
-    answering(model, TOLD)
-    client.consolidate(at_once=True)
+    tell(client, model)
     (text,) = made(client)
     client.forget(text.id)
     (kept,) = summaries(client)
@@ -116,8 +120,7 @@ def test_who_forgets_what_was_told_gets_the_rules_back(aged: tuple[Client, list[
 
 def test_erasing_a_source_erases_what_was_told_of_it(aged: tuple[Client, list[str]], model: Scripted) -> None:
     client, ids = aged
-    answering(model, TOLD)
-    client.consolidate(at_once=True)
+    tell(client, model)
     assert summaries(client)[0].by_model
     erase(client, ids[0])
     assert [event.body for event in made(client) if isinstance(event.body, Captured)] == []
