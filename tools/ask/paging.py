@@ -15,7 +15,6 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Mark, Source
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of, scopes_read
-from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import alike
 from memtape.tools.ask.cursors import (
     AGAIN,
@@ -34,7 +33,7 @@ from memtape.tools.ask.ordering import EVERYTHING, Asked, Order, ordered, told_r
 from memtape.tools.ask.readied import Ready
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer, Retriever
-from memtape.tools.ask.sources import counted, source_of
+from memtape.tools.ask.sources import counted, within
 from memtape.tools.capture.writing import now_us
 
 
@@ -92,7 +91,7 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
     check(cursor, place_of(log.log_id, paged.scope), question, bounds_of(asked), now_us())
     since, until, valid_at = cursor.bounds
     filters = msgspec.structs.replace(asked.filters, since=since, until=until)
-    asked = asked._replace(filters=NO_FILTERS if filters == NO_FILTERS else filters, valid_at=valid_at)
+    asked = asked._replace(filters=filters, valid_at=valid_at)
     names = scopes_read(paged.scope)
     partitions, ends = [partition_of(name, log.partitions) for name in names], log.ends()
     if any(cursor.ends.get(number, -1) > ends[number] or number not in cursor.ends for number in partitions):
@@ -102,7 +101,7 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
     then = [earlier(ready, log, its, views.dense) for ready, its in zip(present, moments, strict=True)]
     order = ordered(then, asked, cursor.now, EVERYTHING, views.dense)
     page = _Page(views, names, present, then, order, cursor)
-    results, has_more = _within(page.results(asked), paged.quotas, paged.limit)
+    results, has_more = within(page.results(asked), paged.quotas, paged.limit)
     answer = views.answered(present, order, results, cursor.now, paged.quotas)
     return answer._replace(
         after=cursor.after,
@@ -110,32 +109,6 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
         sources=counted(order.found(then), results, paged.quotas),
         next=written(cursor.with_given(result.id for result in results)) if has_more and results else None,
     )
-
-
-def _within(results: Iterator[Result], quotas: Mapping[Source, int], limit: int) -> tuple[list[Result], bool]:
-    """Return the first results, at most `limit` and of no source more than its quota, and whether more are left."""
-    chosen, counts = list[Result](), dict[Source, int]()
-    for result in results:
-        source = source_of(result)
-        if len(chosen) == limit or counts.get(source, 0) == quotas.get(source, limit):
-            return _filled(chosen, counts, results, quotas, limit), True
-        counts[source] = counts.get(source, 0) + 1
-        chosen.append(result)
-    return chosen, False
-
-
-def _filled(
-    chosen: list[Result], counts: dict[Source, int], rest: Iterator[Result], quotas: Mapping[Source, int], limit: int
-) -> list[Result]:
-    """Return what was chosen with as much of the rest as quotas allow."""
-    for result in rest if len(chosen) < limit else ():
-        source = source_of(result)
-        if counts.get(source, 0) < quotas.get(source, limit):
-            counts[source] = counts.get(source, 0) + 1
-            chosen.append(result)
-            if len(chosen) == limit:
-                break
-    return chosen
 
 
 class _Page:

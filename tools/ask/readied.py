@@ -23,6 +23,7 @@ from memtape.schemas.rows import (
     Watermark,
 )
 from memtape.state.core.erasures import erasures_of
+from memtape.state.index.parts import Choice
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.ranker import Corpus, Used
@@ -63,12 +64,15 @@ class ScopeView(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What a scope's texts were made from: the tables, how far they were, and the ids of the tail's events."""
+    """What a scope's texts were made from: the tables, how far they were, the ids of the tail's events, and which of
+    all texts were asked for, a finished project apart.
+    """
 
     path: Path
     watermark: Watermark | None
     number: int
     tail: tuple[str, ...]
+    choice: Choice
 
 
 class Ready(NamedTuple):

@@ -165,7 +165,7 @@ class Retriever(Served):
 
     def _aside(self, scope: str, is_found: bool) -> str:
         """Return what is told of texts that were not searched, where little was found or nothing."""
-        life = self._get_ready(scope).view.life
+        life = self._ready[scope, AT_HAND].view.life
         if life.state == "finished" or life.is_purged:
             return project_told(life)
         kept = 0 if is_found else life.archived - life.purged
@@ -184,10 +184,11 @@ class Retriever(Served):
         names = scopes_read(scope)
         readies = [self._get_ready(name, choice) for name in names]
         now = self._now_of(readies) if now is None else now
-        readies = [self._used_at(ready, (name, choice), now) for ready, name in zip(readies, names, strict=True)]
+        readies = [self._used_at(ready, now) for ready in readies]
         order = ordered(readies, asked, now, EVERYTHING if quotas else limit, self.dense)
-        results = with_passages(order, readies, asked.query, within(order.results, quotas, limit))
-        return self.answered(readies, order, results, now, quotas)
+        results = with_passages(order, readies, asked.query, within(order.results, quotas, limit)[0])
+        answer = self.answered(readies, order, results, now, quotas)
+        return answer._replace(sources=counted(order.found(readies), results, quotas))
 
     def _now_of(self, readies: Sequence[Ready]) -> int:
         """Return ranking's now: what was said within the hour is told apart by when, and now is never before it."""
@@ -209,7 +210,7 @@ class Retriever(Served):
     def answered(
         self, readies: Sequence[Ready], order: Order, results: list[Result], now: int, quotas: Mapping[Source, int]
     ) -> Answer:
-        """Return the answer that says what was read and found beside these results."""
+        """Return the answer that says what was read beside these results, and nothing of their sources yet."""
         views = [ready.view for ready in readies]
         return Answer(
             results,
@@ -223,7 +224,6 @@ class Retriever(Served):
             readies[0].corpus.count,
             self._warnings(view.mark.partition for view in views),
             quotas=dict(quotas),
-            sources=counted(order.found(readies), results, quotas),
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
@@ -343,7 +343,7 @@ class Retriever(Served):
         ready = self._ready.get((scope, choice))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         number = opened.manifest.number if opened is not None else 0
-        key = Key(shard.path, watermark, number, tuple(event.id for event in tail))
+        key = Key(shard.path, watermark, number, tuple(event.id for event in tail), choice)
         if ready is None or ready.key != key:
             known = None if ready is None else ready.found.texts
             shown = choice._replace(past=life.since if life.state == "finished" else None)
@@ -351,11 +351,11 @@ class Retriever(Served):
             ready = self._ready[scope, choice] = make_ready(key, partition, scope, found, tail, self.dense)
         return ready
 
-    def _used_at(self, ready: Ready, name: tuple[str, Choice], now: int) -> Ready:
+    def _used_at(self, ready: Ready, now: int) -> Ready:
         """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready
         ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
-        self._ready[name] = ready
+        self._ready[ready.scope, ready.key.choice] = ready
         return ready

@@ -5,7 +5,7 @@ All sources are ranked once, elsewhere (`ordering`); a quota only leaves out wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
 import msgspec
@@ -71,22 +71,19 @@ def quotas_of(given: Iterable[str]) -> dict[Source, int]:
     return quotas
 
 
-def within(results: Sequence[Result], quotas: Mapping[Source, int], limit: int) -> list[Result]:
-    """Return the best of results, at most `limit`, and of no source more than its quota."""
-    if not quotas:
-        return list(results[:limit])
-    left = dict(quotas)
-    chosen: list[Result] = []
+def within(results: Iterable[Result], quotas: Mapping[Source, int], limit: int) -> tuple[list[Result], bool]:
+    """Return the best of results, at most `limit` and of no source more than its quota, and whether any were left."""
+    chosen, counts, has_more = list[Result](), dict[Source, int](), False
     for result in results:
         if len(chosen) == limit:
-            break
+            return chosen, True
         source = source_of(result)
-        if source not in left:
+        counts[source] = counts.get(source, 0) + 1
+        if counts[source] <= quotas.get(source, limit):
             chosen.append(result)
-        elif left[source]:
-            left[source] -= 1
-            chosen.append(result)
-    return chosen
+        else:
+            has_more = True
+    return chosen, has_more
 
 
 def found_by_source(found: Found, places: Ints) -> dict[Source, int]:
