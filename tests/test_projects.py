@@ -16,7 +16,7 @@ from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.client import Client
-from memtape.tools.commands import projects
+from memtape.tools.commands import options
 from memtape.tools.keep.lifecycle_settings import KEYS
 
 __all__ = ["client"]
@@ -56,9 +56,9 @@ def test_finishing_asks_for_a_yes_and_says_what_it_archives(busy: Client, monkey
     done = refused(busy, "project", "finish")
     assert "3 texts of project:test will be archived. To undo: memtape project resume" in done and "--yes" in done
     assert sum(busy.log.ends()) == before and life(busy).project.state == "active"
-    monkeypatch.setattr(projects, "sys", type("Terminal", (), {"stdin": type("It", (), {"isatty": lambda _: True})()}))
+    monkeypatch.setattr(options, "is_asked", lambda: True)
     for answer, state in ((False, "active"), (True, "finished")):
-        monkeypatch.setattr(projects.click, "confirm", lambda *_, answer=answer, **__: answer)
+        monkeypatch.setattr(options.click, "confirm", lambda *_, answer=answer, **__: answer)
         run(busy, "project", "finish")
         assert life(busy).project.state == state
 

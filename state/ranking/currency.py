@@ -139,8 +139,10 @@ def _when(told: Memory | None) -> int:
 
 def _is_later(one: Memory | None, other: Memory | None) -> bool:
     """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
-    if one is None or other is None or not _may_follow(one, other) or _are_apart(one, other):
+    if one is None or other is None or not _may_follow(one, other):
         return _may_precede(one, other)
+    if _are_apart(one, other):
+        return False
     if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
         return True
     return _may_precede(one, other)

@@ -128,16 +128,19 @@ def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | Non
         return None if old_at <= now and _binds(of, unit) else Step(_group(ARCHIVE, said_at), old_at)
     level = tier + 1
     group = _summed_group(of, unit, level, said_at)
-    days, hundredths = (
-        (settings.mid_after_days, settings.mid_retention_hundredths)
-        if level == MID
-        else (settings.long_after_days, settings.long_retention_hundredths)
-    )
+    days, hundredths = moves_after(settings, level)
     old_at = window_end(group) + days * DAY_US
     if old_at > now:
         return Step(group, old_at)
     low_at = _low_at(unit, of, hundredths * 10_000, now)
     return None if low_at is None else Step(group, max(old_at, low_at))
+
+
+def moves_after(settings: Settings, level: int) -> tuple[int, int]:
+    """Return after how many days, and up to which retention in hundredths, a unit moves to a level."""
+    if level == MID:
+        return settings.mid_after_days, settings.mid_retention_hundredths
+    return settings.long_after_days, settings.long_retention_hundredths
 
 
 def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:

@@ -21,7 +21,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.retention import Retention
 from memtape.state.subjects import aging, lifecycle
 from memtape.state.subjects.aging import ARCHIVE, PURGE, Step, is_pinned, least_of, retention_of, step_of
-from memtape.state.subjects.lifecycle import LONG, MID, Group, Lifecycle, kind_of, living_of, window_end
+from memtape.state.subjects.lifecycle import LONG, MID, Group, Lifecycle, Project, kind_of, living_of, window_end
 
 Place = Literal["mid", "long", "archived", "purged"]
 """Where a pass moves a unit."""
@@ -137,6 +137,8 @@ def standing(scope: Scope) -> Standing:
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     """Return what a pass at a time would do. It is tried on a copy: the scope stays as it is."""
     tried, context = _copy(scope), _context(scope, settings, at)
+    if settings.lifecycle:
+        aging.age_project(tried, context)
     moves = aging.moves(tried, context) if settings.lifecycle else []
     moved = {unit: move.group for move in moves for unit in move.units}
     stays: Counter[Stays] = Counter()
@@ -162,7 +164,7 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
         stays=dict(sorted(stays.items())),
         moving=len(moved),
         total=len(moved) + stays.total(),
-        project=_project_then(scope, settings, context),
+        project=_becomes(tried.project, scope.lifecycle.project),
     )
 
 
@@ -173,8 +175,8 @@ def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
     step, why = step_of(state, unit, context) if settings.lifecycle else None, _why_stays(scope, unit, context)
     spoken = lifecycle.spoken_of(scope, unit)
     is_past = spoken is not None and state.is_past(spoken.at)
-    limits = {0: settings.mid_retention_hundredths, 1: settings.long_retention_hundredths}
-    limit = limits.get(len(state.within.get(unit, ())))
+    tier = len(state.within.get(unit, ()))
+    limit = None if tier == LONG else aging.moves_after(settings, tier + 1)[1]
     groups = ((id, state.summaries[id].group) for id in state.within.get(unit, ()))
     return Age(
         id=scope.captures.by_seq[unit].id,
@@ -241,8 +243,9 @@ def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Step
         return step
     if scope.lifecycle.tier(unit) == "long":
         return "too young" if step is not None else "used" if settings.archive_after_days >= 0 else "switched off"
-    days = {MID: settings.mid_after_days, LONG: settings.long_after_days}
-    is_young = step is not None and window_end(step.group) + days[step.group.level] * DAY_US > now
+    is_young = (
+        step is not None and window_end(step.group) + aging.moves_after(settings, step.group.level)[0] * DAY_US > now
+    )
     return "too young" if is_young else "worth keeping"
 
 
@@ -253,12 +256,8 @@ def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
     return "group too small"
 
 
-def _project_then(scope: Scope, settings: Settings, context: Context[Scope]) -> Literal["dormant", "purged"] | None:
-    """Return what becomes of the project as a whole in a pass, None where it stays as it is."""
-    if not settings.lifecycle:
-        return None
-    tried, before = _copy(scope), scope.lifecycle.project
-    aging.age_project(tried, context)
-    if tried.project.purged and not before.purged:
+def _becomes(then: Project, now: Project) -> Literal["dormant", "purged"] | None:
+    """Return what has become of the project as a whole, None where it stays as it is."""
+    if then.purged and not now.purged:
         return "purged"
-    return "dormant" if tried.project.state == "dormant" != before.state else None
+    return "dormant" if then.state == "dormant" != now.state else None

@@ -11,15 +11,17 @@ from heapq import nsmallest
 
 import msgspec
 
-from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Kind
 from memtape.schemas.log import Log
 from memtape.schemas.rows import ArchiveRow, LifeMark
 from memtape.schemas.scopes import partition_of, scopes_read
+from memtape.sinks.search_index import Opened
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.tools.ask.aged import capture_at
+from memtape.tools.ask.looking import check_limit
 from memtape.tools.ask.retrieval import Retriever
 
+MOST = 10_000
 OnRead = Callable[[int], None]
 """Gets how many texts were read so far."""
 
@@ -61,21 +63,22 @@ def archived_of(
     retriever: Retriever, log: Log, scope: str, limit: int, *, purged: bool, on_read: OnRead = lambda done: None
 ) -> ArchiveList:
     """Return what is archived in a scope and in `global`, what has left the views among it only if `purged` asks."""
-    if not 1 <= limit <= 10_000:
-        raise MemtapeError(f"A limit of {limit} is not between 1 and 10,000.", "Give another.")
+    check_limit(limit, MOST)
     rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
     for number in range(retriever.partitions):
         if (mark := retriever.watermark(number)) is not None:
             marks |= mark.lives
-    for name in scopes_read(scope):
-        shard = retriever.shard(partition_of(name, log.partitions))
+    partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
+    for name, number in partitions.items():
+        shard = retriever.shard(number)
         rows += shard.rows(ArchiveRow, name) if shard.exists() else []
     listed = [row for row in rows if row.purged is purged]
     latest = nsmallest(limit, listed, key=lambda row: (row.why != "asked", -row.archived_at, row.id))
-    erasures = {name: erasures_of(log.erased(partition_of(name, log.partitions))) for name in scopes_read(scope)}
+    opened = {name: retriever.opened(name) for name in partitions}
+    erasures = {name: erasures_of(log.erased(number)) for name, number in partitions.items()}
     texts = []
     for row in latest:
-        texts.append(_text(retriever, log, row, erasures[row.scope]))
+        texts.append(_text(opened[row.scope], log, row, erasures[row.scope]))
         on_read(len(texts))
     return ArchiveList(
         scope=scope,
@@ -83,12 +86,12 @@ def archived_of(
         counts=dict(sorted(Counter(row.why for row in listed).items())),
         purged=sum(row.purged for row in rows),
         projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
-        lag=sum(retriever.found(name)[1].lag for name in scopes_read(scope)),
+        lag=sum(len(list(retriever.tail(name, retriever.offset(number)))) for name, number in partitions.items()),
     )
 
 
-def _text(retriever: Retriever, log: Log, row: ArchiveRow, erasures: Erasures) -> ArchivedText:
-    found = next(iter(retriever.opened(row.scope).rows_called(row.id)), None)
+def _text(opened: Opened, log: Log, row: ArchiveRow, erasures: Erasures) -> ArchivedText:
+    found = next(iter(opened.rows_called(row.id)), None)
     text = _said(log, row, erasures) if found is None else found.text
     hidden = found is not None and found.hidden
     fields = {name: getattr(row, name) for name in ("id", "scope", "kind", "at", "archived_at", "why", "purged")}

@@ -116,7 +116,7 @@ def context_of(
         items = [item for item in items if item.at > since and item.id not in own]
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:
-        life = retriever.life(scope)
+        life = read[0][1].life
         waits = []
         if life.state == "finished":
             waits.append(

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from memtape.schemas.codec import body_of_capture, event_of
-from memtape.schemas.events import Event, Origin, Recalled, Used
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import Captured, Event, Origin, Recalled, Used
 from memtape.schemas.lanes import Unasked, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards
 from memtape.schemas.rows import MemoryRow, UseRow
@@ -24,6 +24,7 @@ from memtape.state.index.entries import ORIGINS, TURN
 from memtape.state.index.parts import EVERY_TEXT, Ints
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.subjects.usage import ANSWERING, ASKING, HOT_WINDOW_US, TURN_US, other_row_id
+from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.retrieval import Retriever
 
@@ -167,11 +168,9 @@ def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, st
         offset = log.known(one.name, [id]).get(id)
         if offset is None or id in one.erasures.named.get(one.name, {}):
             continue
-        for slot in log.read(partition_of(one.name, log.partitions), offset, 1):
-            event = event_of(slot.payload)
-            body = None if event is None or one.erasures.covers(event) else body_of_capture(slot.payload)
-            if body is not None:
-                return body.text, "forgotten", one.name
+        event = capture_at(log, partition_of(one.name, log.partitions), offset, one.erasures)
+        if event is not None and isinstance(event.body, Captured):
+            return event.body.text, "forgotten", one.name
     return None, "erased", of[0].name
 
 

@@ -100,10 +100,10 @@ def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
     return _told(found, own, retriever.now([view]))
 
 
-def check_limit(limit: int) -> None:
+def check_limit(limit: int, most: int = MOST) -> None:
     """Raise `MemtapeError` for a number of things that nobody can be shown."""
-    if not 1 <= limit <= MOST:
-        raise MemtapeError(f"A limit of {limit} is not between 1 and {MOST:,}.", "Give another.")
+    if not 1 <= limit <= most:
+        raise MemtapeError(f"A limit of {limit} is not between 1 and {most:,}.", "Give another.")
 
 
 def _turns(found: Found) -> Ints:

@@ -221,7 +221,9 @@ def why(
         say(f"revises {explanation.revises}")
     for behind in explanation.events:
         say(_behind(behind))
-    for line in (*_hidden(client.show(id)), *(() if age is None else age_lines(age))):
+    # What has left the views has no row that tells more.
+    hidden = () if age is not None and age.purged else _hidden(client.show(id))
+    for line in (*hidden, *(() if age is None else age_lines(age))):
         say(line)
 
 

@@ -13,7 +13,7 @@ import click
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, print_json, say, with_speaker
+from memtape.tools.commands.options import Phases, confirmed, is_asked, print_json, say, with_speaker
 
 if TYPE_CHECKING:
     from memtape.sinks.proof.remains import Needles
@@ -79,7 +79,7 @@ def erase(
         if as_json:
             print_json(_as_json(made) | {"copies": copies})
         return
-    if chosen and not yes and not _confirmed("Erase these for good?"):
+    if chosen and not yes and not confirmed("Erase these for good?"):
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
     made.keep_corrections = keep_corrections or _keeps(made, yes)
     started = time.monotonic()
@@ -160,19 +160,11 @@ def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
     }
 
 
-def _confirmed(question: str) -> bool:
-    return _is_asked() and click.confirm(question, err=True)
-
-
-def _is_asked() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
 def _keeps(made: ErasurePlan, yes: bool) -> bool:
     """Ask whether corrections of people are kept. Raises `MemtapeError` where nobody can say."""
     if not made.corrections or yes:
         return False
-    if not _is_asked():
+    if not is_asked():
         raise MemtapeError(
             f"Nothing was erased: {many(len(made.corrections), 'correction')} of people would go too.",
             "--keep-corrections captures them anew, --yes lets them go.",

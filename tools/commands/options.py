@@ -207,6 +207,16 @@ def print_json(value: Any, *, indent: bool = True) -> None:
     sys.stdout.buffer.flush()
 
 
+def is_asked() -> bool:
+    """Whether somebody sits at a terminal who can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Whether somebody at a terminal says yes; nobody does where there is none."""
+    return is_asked() and click.confirm(question, err=True)
+
+
 def print_list(
     name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str, as_json: bool
 ) -> None:

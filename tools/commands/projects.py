@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 
 import click
 
@@ -13,7 +13,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools.ask.projects import Project
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, say, with_client, with_home
+from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client, with_home
 
 SHOWN_CHARS = 80
 
@@ -47,7 +47,7 @@ def finish(client: Client, yes: bool, as_json: bool) -> None:
     undo = f"memtape project resume --scope {client.scope}"
     if not yes:
         say(f"{many(texts, 'text')} of {client.scope} will be archived. To undo: {undo}", err=True)
-        if not (sys.stdin is not None and sys.stdin.isatty() and click.confirm("Finish it?", err=True)):
+        if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     done = client.projects.finish()
     if as_json:
@@ -102,17 +102,15 @@ def list_projects(client: Client, as_json: bool) -> None:
       memtape project list --json
     """
     client.catch_up()
-    found = client.projects.listed()
-    if as_json:
-        print_json({"projects": found})
-        return
-    for it in found:
-        named = f"  {one_line(it.mark.name, SHOWN_CHARS)}" if it.mark.name else ""
-        folder = f", {one_line(it.folder, SHOWN_CHARS)}" if it.folder else ""
-        say(f"{it.scope}{named}")
-        say(f"  {_state(it)}, last on {format_day(it.last_at)}, {held(it.memories, it.turns)}{folder}")
-    if not found:
-        say("There is no project yet. `memtape capture` makes that of this folder.")
+    nothing = "There is no project yet. `memtape capture` makes that of this folder."
+    print_list("projects", client.projects.listed(), _lines, nothing, as_json)
+
+
+def _lines(number: int, it: Project) -> Iterator[str]:
+    named = f"  {one_line(it.mark.name, SHOWN_CHARS)}" if it.mark.name else ""
+    folder = f", {one_line(it.folder, SHOWN_CHARS)}" if it.folder else ""
+    yield f"{it.scope}{named}"
+    yield f"  {_state(it)}, last on {format_day(it.last_at)}, {held(it.memories, it.turns)}{folder}"
 
 
 @project.command()

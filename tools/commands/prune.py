@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from functools import partial
 
@@ -13,7 +12,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, print_json, say, with_arguments, with_client
+from memtape.tools.commands.options import Phases, confirmed, print_json, say, with_arguments, with_client
 from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.pruning import prune as forget
 
@@ -45,7 +44,7 @@ def prune(
     if not as_json:
         _print(made, dry_run)
     if made.items and not dry_run:
-        if not yes and not _confirmed(len(made.items)):
+        if not yes and not confirmed(f"Forget {many(len(made.items), 'capture')}?"):
             raise MemtapeError("Nothing was forgotten.", "Confirm it, or give --yes.")
         made = forget(client, made)
         if not as_json:
@@ -54,10 +53,6 @@ def prune(
             say(f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each.")
     if as_json:
         print_json(made if made.items else msgspec.structs.replace(made, dry_run=dry_run))
-
-
-def _confirmed(count: int) -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and click.confirm(f"Forget {many(count, 'capture')}?", err=True)
 
 
 def _print(made: Pruned, dry_run: bool) -> None:
