@@ -493,7 +493,7 @@ def tick_id(tick: Ticked) -> str:
 def make_tick(partition: int, sent: int, accepted: bool = False) -> Event:
     """Return the tick of the hour of `sent`, the same whoever makes it (`sent` apart)."""
     tick = Ticked(accepted=accepted, hour=sent // HOUR_US, partition=partition)
-    return _control("ticked", tick_id(tick), tick, at=tick.hour * HOUR_US, sent=sent)
+    return make_event("ticked", tick_id(tick), tick, None, SYSTEM, (), tick.hour * HOUR_US, sent)
 
 
 def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
@@ -504,29 +504,21 @@ def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
     """
     outcome = "vector" if body.reason is None else f"failed {body.attempt}"
     id = derived_id("embedded", scope, body.embedder, f"{ref}:{outcome}")
-    return Event(
-        actor=SYSTEM,
-        at=sent,
-        body=body,
-        id=id,
-        refs=(ref,),
-        scope=scope,
-        sent=sent,
-        session=None,
-        type="embedded",
-        v=EVENT_TYPES["embedded"].version,
-    )
+    return make_event("embedded", id, body, scope, SYSTEM, (ref,), sent, sent)
+
+
+def make_event(
+    type: str, id: str, body: Body, scope: str | None, actor: Actor, refs: tuple[str, ...], at: int, sent: int
+) -> Event:
+    """Return an event of no session, at the newest version of its type."""
+    v = EVENT_TYPES[type].version
+    return Event(actor=actor, at=at, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type, v=v)
 
 
 def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
     """Return the event that gives a log its settings."""
     body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
-    return _control("configured", id, body, at=sent, sent=sent)
-
-
-def _control(type: str, id: str, body: Configured | Ticked, at: int, sent: int) -> Event:
-    v = EVENT_TYPES[type].version
-    return Event(actor=SYSTEM, at=at, body=body, id=id, refs=(), scope=None, sent=sent, session=None, type=type, v=v)
+    return make_event("configured", id, body, None, SYSTEM, (), sent, sent)
 
 
 def _check_captured(captured: Captured) -> None:

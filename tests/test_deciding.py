@@ -20,6 +20,7 @@ from memtape.schemas.rows import MemoryRow, Row
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.lifecycle import unit_of
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
@@ -37,7 +38,9 @@ def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
     for partition in replay(slots([configured(), *events])).partitions.values():
         for scope in partition.scopes.values():
             named: dict[str, tuple[str, ...]] = {}
-            ended = {c.id for c in scope.captures.by_seq.values() if c.made and scope.covers.of_text(c.id) is None}
+            captures = scope.captures.by_seq.values()
+            ended = {c.id for c in captures if c.made and scope.covers.of_text(c.id) is None}
+            purged = {c.id for c in captures if scope.lifecycle.is_purged(unit_of(scope, c))}
             for row in rows_of(scope):
                 ids = row.ids if isinstance(row, MemoryRow) else (row.id,)
                 members = tuple(member.id for member in row.members) if isinstance(row, MemoryRow) else ids
@@ -51,7 +54,7 @@ def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
                     assert named_by_decision(scope, id, True) == (id,)
                     assert named_by_unfolding(scope, id, False) == (members if folded else ())
                     assert named_by_unfolding(scope, id, True) == ((id,) if folded and id in members else ())
-            assert named.keys() == {capture.id for capture in scope.captures.by_seq.values()} - ended
+            assert named.keys() == {capture.id for capture in captures} - ended - purged
 
 
 def _whole(scope: Scope, id: str) -> tuple[str, ...]:

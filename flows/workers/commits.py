@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from memtape.flows.workers.worker import OnNote, Worker
-from memtape.schemas.events import EVENT_TYPES, Actor, Event, ScopeChanged
+from memtape.schemas.events import SYSTEM, ScopeChanged, make_event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
@@ -25,7 +25,6 @@ LOOK_US = HOUR_US
 ASK_US = DAY_US
 MOVED_US = DAY_US
 """A later commit is told where it is later by more than this: a project is dormant by days."""
-ACTOR = Actor(name="memtape", origin="tool")
 
 
 class Marks(Protocol):
@@ -89,18 +88,9 @@ class Commits(Worker):
         at = self._last_commit(folder)
         if at is None or not before + MOVED_US < at <= now:
             return before
-        event = Event(
-            actor=ACTOR,
-            at=now,
-            body=ScopeChanged(git_at=at, name=None, state=None),
-            id=derived_id("scope_changed", scope, None, f"git:{at}"),
-            refs=(),
-            scope=scope,
-            sent=now,
-            session=None,
-            type="scope_changed",
-            v=EVENT_TYPES["scope_changed"].version,
-        )
+        body = ScopeChanged(git_at=at, name=None, state=None)
+        id = derived_id("scope_changed", scope, None, f"git:{at}")
+        event = make_event("scope_changed", id, body, scope, SYSTEM, (), now, now)
         if not self._log.known(scope, [event.id]):
             self._log.append([event])
             self.done, self.changed = self.done + 1, True

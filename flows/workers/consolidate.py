@@ -19,19 +19,18 @@ from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
-    EVENT_TYPES,
     MAX_ATTEMPTS,
     MAX_IDS,
     MAX_TAGS,
     STATED_TAG,
     SYSTEM,
     Actor,
-    Body,
     Captured,
     Decided,
     Event,
     Input,
     Operation,
+    make_event,
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
@@ -184,7 +183,7 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
         attempt=conclusion.attempt, inputs=inputs, operations=operations, reason=conclusion.problem or None, until=None
     )
     actor = conclusion.actor or SYSTEM
-    decided = event_of_pass("decided", id, body, scope, actor, captures, now_us, now_us)
+    decided = make_event("decided", id, body, scope, actor, captures, now_us, now_us)
     return [decided] + [
         _made(scope, conclusion, it, text, id, now_us)
         for it, text in zip(conclusion.operations, texts, strict=True)
@@ -211,7 +210,7 @@ def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided:
     )
     at = max(candidate.at for candidate in made.of)
     captures = dict.fromkeys(id for candidate in made.of for id in candidate.captures)
-    return event_of_pass("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], at, max(now_us, at))
+    return make_event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], at, max(now_us, at))
 
 
 def _tags(of: Iterable[Candidate]) -> list[str]:
@@ -224,14 +223,7 @@ def _tags(of: Iterable[Candidate]) -> list[str]:
 def _end_of(scope: Scope, until: int, now_us: int) -> Event:
     body = Decided(attempt=1, inputs=(), operations=(), reason=None, until=until)
     id = derived_id("decided", scope.name, "memtape", f"until:{until}")
-    return event_of_pass("decided", id, body, scope.name, SYSTEM, (), now_us, now_us)
-
-
-def event_of_pass(
-    type: str, id: str, body: Body, scope: str, actor: Actor, refs: tuple[str, ...], at: int, sent: int
-) -> Event:
-    v = EVENT_TYPES[type].version
-    return Event(actor=actor, at=at, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type, v=v)
+    return make_event("decided", id, body, scope.name, SYSTEM, (), now_us, now_us)
 
 
 def append(log: Log, events: list[Event]) -> None:

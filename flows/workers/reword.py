@@ -10,8 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtape.flows.workers.consolidate import append, event_of_pass
-from memtape.schemas.events import CONSOLIDATED_TAG, MAX_IDS, Actor, Captured, Decided, Event, Input, Operation
+from memtape.flows.workers.consolidate import append
+from memtape.schemas.events import (
+    CONSOLIDATED_TAG,
+    MAX_IDS,
+    Actor,
+    Captured,
+    Decided,
+    Event,
+    Input,
+    Operation,
+    make_event,
+)
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.state.consolidation.untold import Untold, untold
@@ -64,6 +74,6 @@ def _events(scope: str, summary: Untold, told: Retold, now_us: int) -> list[Even
     )
     refs = (decided, *summary.sources)
     return [
-        event_of_pass("decided", decided, body, scope, told.actor, summary.sources, now_us, now_us),
-        event_of_pass("captured", text, said, scope, told.actor, refs, now_us, now_us),
+        make_event("decided", decided, body, scope, told.actor, summary.sources, now_us, now_us),
+        make_event("captured", text, said, scope, told.actor, refs, now_us, now_us),
     ]

@@ -14,7 +14,7 @@ import msgspec
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES, SYSTEM, Configured, Event, Mark, Recalled
+from memtape.schemas.events import SYSTEM, Configured, Event, Mark, Recalled, make_event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import SHADOW, Failure, ShadowLanes, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.log import PAGE_SLOTS, Log, Slot
@@ -176,8 +176,8 @@ class InForce:
         return found[-1][1].settings if found else Settings()
 
     def at(self, number: int, offset: int) -> Settings:
-        """Return the settings in force before an offset of a partition."""
-        before = [body.settings for at, body in self._known(number) if at < offset]
+        """Return the settings in force before an offset of a partition, which `now` has read up to there."""
+        before = [body.settings for at, body in self._found[number] if at < offset]
         return before[-1] if before else Settings()
 
     def _known(self, number: int) -> list[tuple[int, Configured]]:
@@ -217,15 +217,4 @@ def shadow_event(asked: Event, name: str, answered: Answered, now: int) -> Event
         results=answered.results,
         watermark=answered.marks,
     )
-    return Event(
-        actor=SYSTEM,
-        at=now,
-        body=body,
-        id=shadow_id(asked, name),
-        refs=(asked.id,),
-        scope=asked.scope,
-        sent=now,
-        session=None,
-        type="recalled",
-        v=EVENT_TYPES["recalled"].version,
-    )
+    return make_event("recalled", shadow_id(asked, name), body, asked.scope, SYSTEM, (asked.id,), now, now)

@@ -175,7 +175,7 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
     else:
         state.counters.ignored += 1
     settings, scopes = state.settings, state.scopes.values()
-    for scope in scopes:
+    for scope in scopes if settings != before else ():
         scope.lifecycle.forget_due()
     if settings.refolded > before.refolded:
         at, clock = _clamped(state, event), state.clock or 0

@@ -7,7 +7,7 @@ is in `lifecycle`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memtape.schemas.events import PEOPLE
@@ -132,7 +132,7 @@ def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | Non
     old_at = window_end(group) + days * DAY_US
     if old_at > now:
         return Step(group, old_at)
-    low_at = _low_at(unit, of, hundredths * 10_000, now)
+    low_at = _low_at(unit, of, living, hundredths * 10_000, now)
     return None if low_at is None else Step(group, max(old_at, low_at))
 
 
@@ -200,9 +200,10 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
     changes, scope, of = list[Change](), context.scope, context.of
     group, units = move
     if group.level in (MID, LONG):
-        made = summary_of(scope, group)
-        summary = state.summaries.setdefault(made.id, made)
-        state.summed[group] = summary.id
+        if group not in state.summed:
+            made = summary_of(scope, group)
+            state.summaries[made.id], state.summed[group] = made, made.id
+        summary = state.summaries[state.summed[group]]
         summary.units += units
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         for unit in units:
@@ -247,25 +248,27 @@ def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> Step | None:
     return Step(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
 
 
-def _low_at(unit: int, of: Others, limit: int, now: int) -> int | None:
+def _low_at(unit: int, of: Others, living: Sequence[Capture], limit: int, now: int) -> int | None:
     """Return from when on the retention of a unit is at most a limit; None for never. No text is read without need."""
-    used_at, accesses = _accessed(of, unit)
-    most = Kept(max(_said_at(of, unit), used_at), accesses, _MOST_KEPT, has_media=True, is_pinned=False)
-    sure = falls_at(most, limit)
+    accessed = used_at, accesses = _accessed(of, unit, living)
+    last = max(*(capture.at for capture in living), used_at)
+    sure = falls_at(Kept(last, accesses, _MOST_KEPT, has_media=True, is_pinned=False), limit)
     if sure is not None and sure <= now:
         return sure
-    kept = _kept(unit, of)
-    return None if kept is None else falls_at(kept, limit)
+    return falls_at(_kept_of(unit, of, living, accessed), limit)
 
 
 def _kept(unit: int, of: Others) -> Kept | None:
     """Return what the retention of a unit is computed from, None for what does not age or is hidden."""
-    living, spoken = living_of(of, unit), spoken_of(of, unit)
-    if spoken is None or not living or not kind_of(of, unit):
-        return None
+    living = living_of(of, unit)
+    return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
+
+
+def _kept_of(unit: int, of: Others, living: Sequence[Capture], accessed: tuple[int, int]) -> Kept:
+    spoken, (used_at, accesses) = spoken_of(of, unit), accessed
+    assert spoken is not None  # Something of the unit lives.
     bodies = [of.captures.body(capture) for capture in living]
     given = max((body.importance_given for body in bodies if body.importance_given is not None), default=None)
-    used_at, accesses = _accessed(of, unit)
     return Kept(
         last=max(*(capture.at for capture in living), used_at),
         accesses=accesses,
@@ -275,11 +278,11 @@ def _kept(unit: int, of: Others) -> Kept | None:
     )
 
 
-def _accessed(of: Others, unit: int) -> tuple[int, int]:
+def _accessed(of: Others, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
     """Return when a unit was used last (0 for never), and how often it was used or said again."""
     uses = [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
     used_at = max((use.last for use in uses if use.last is not None), default=0)
-    return used_at, sum(use.used for use in uses) + len(living_of(of, unit)) - 1
+    return used_at, sum(use.used for use in uses) + len(living) - 1
 
 
 def _is_recalled(of: Others, unit: int) -> bool:

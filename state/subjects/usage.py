@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Captured, Event, Recalled, Used
+from memtape.schemas.events import PEOPLE, Captured, Event, Recalled, Used
 from memtape.schemas.lanes import unasked_by
 from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US, US_PER_S
@@ -37,8 +37,6 @@ MAX_TIMES = 64
 """Times of use that are kept of one capture; older ones are counted and no longer dated."""
 ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
-ASKING = ("user", "operator")
-"""Origins whose turns are prompts."""
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 16
 """How many recalls of a session are compared with its answers, beside one start, and how many results of each."""
@@ -163,7 +161,7 @@ def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
     if turn.session is None:
         return []
     waiting = [shown for shown in state.shown.get(turn.session, ()) if shown.at <= turn.at < shown.end]
-    if turn.actor.origin in ASKING:
+    if turn.actor.origin in PEOPLE:
         put_latest(state.asked, turn.session, (*state.asked.get(turn.session, ()), turn.seq)[-ASKED:])
         for shown in waiting:
             if turn.at > shown.at + PROMPT_US or (shown.answered is not None and shown.answered <= turn.at):
@@ -179,7 +177,7 @@ def _carried(
 ) -> Iterator[int]:
     """Yield what some recalls returned, an answer carries, and did not count for any of them before."""
     asked = [captures.body(captures.by_seq[seq]).text for seq in state.asked.get(turn.session or "", ())]
-    common = [word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text)]
+    common = frozenset(word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text))
     answer, counted = answer_of(captures.body(turn).text), dict.fromkeys(chain(*(shown.used for shown in waiting)))
     for seq in dict.fromkeys(chain(*(shown.seqs for shown in waiting))):
         if seq in counted or carries(answer, _text(seq, captures, memories), common, state.frequency, state.texts):

@@ -66,9 +66,10 @@ def carries(answer: Answer, known: str, asked: Iterable[str], frequency: Frequen
     strong = _strong_words(known, carried)
     if any(special[word] for word in strong) or (len(carried) == len(own) and any(special.values())):
         return True
-    rare = [word for word in own if _is_rare(word, WORD_RARE, frequency, texts)]
-    if any(not common.intersection(pair) and not set(rare).isdisjoint(pair) for pair in _shared(known, answer.pairs)):
-        return True
+    rare = dict.fromkeys(word for word in own if _is_rare(word, WORD_RARE, frequency, texts))
+    for pair in _shared(known, answer.pairs):
+        if not common.intersection(pair) and any(word in rare for word in pair):
+            return True
     for triple in _shared(known, answer.triples):
         fresh = [word for word in triple if word not in common]
         if len(fresh) > 1 and any(special[word] for word in fresh):

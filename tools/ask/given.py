@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Captured, Event, Origin, Recalled, Used
+from memtape.schemas.events import PEOPLE, Captured, Event, Origin, Recalled, Used
 from memtape.schemas.lanes import Unasked, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards
 from memtape.schemas.rows import MemoryRow, UseRow
@@ -23,7 +23,7 @@ from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.entries import ORIGINS, TURN
 from memtape.state.index.parts import EVERY_TEXT, Ints
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.subjects.usage import ANSWERING, ASKING, HOT_WINDOW_US, TURN_US, other_row_id
+from memtape.state.subjects.usage import ANSWERING, HOT_WINDOW_US, TURN_US, other_row_id
 from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.retrieval import Retriever
@@ -192,7 +192,7 @@ def answers_of(found: Found, session: str | None, at: int) -> list[int]:
     origins, times = found.texts.whole("origins")[turns], found.texts.column("at", turns)
     is_answer = is_one_of(origins, np.array([ORIGINS.index(origin) for origin in ANSWERING]))
     answers = times[is_answer & (times >= at) & (times < at + TURN_US)]
-    asked = times[is_one_of(origins, np.array([ORIGINS.index(origin) for origin in ASKING]))]
+    asked = times[is_one_of(origins, np.array([ORIGINS.index(origin) for origin in PEOPLE]))]
     ends = asked[asked > answers.min()] if len(answers) else asked
     return sorted(map(int, answers[answers < ends.min()] if len(ends) else answers))
 

@@ -101,8 +101,9 @@ def stands_apart(home: Path) -> bool:
     So it is where nothing is kept, and where the environment names another profile than the settings of the home.
     """
     try:
-        profile = profile_of(home)
-        return not profile.keeps or profile != _of_settings(home).profile
+        own = _of_settings(home).profile
+        profile = profile_of(home) if os.environ.get(PROFILE_VARIABLE) else own
+        return not profile.keeps or profile != own
     except MemtapeError:
         return True
 

@@ -8,7 +8,7 @@ was said is kept here, nor the name of a file; of a parser's state only what lat
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
@@ -99,9 +99,12 @@ class Positions:
         others = (kept for key, kept in self._kept.items() if key not in left_out) if asked else ()
         return {id: None for kept in others for told in kept.said.values() for id in told if id in asked}
 
-    def gone(self, named: Path, there: Iterable[Path]) -> dict[str, FilePosition]:
-        """Return by their keys the positions of files that are not there any more: what was named, or read in it."""
-        key, keys = self.key(named), {self.key(path) for path in there}
+    def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
+        """Return by their keys the positions of files that are not there any more: what was named, or read in it.
+
+        `keys` are those of all files that are there.
+        """
+        key = self.key(named)
         found = {name: kept for name, kept in self._kept.items() if kept.folder == key and name not in keys}
         if key in self._kept and not named.exists():
             found[key] = self._kept[key]
@@ -110,6 +113,8 @@ class Positions:
     def moved(self, path: Path, position: FilePosition) -> list[str]:
         """Return the keys under which a file was known that says the same, before it or its folder was renamed."""
         key, ids = self.key(path), {id for said in position.said.values() for id in said}
+        if not ids:
+            return []
         return [
             name
             for name, kept in self._kept.items()

@@ -65,7 +65,7 @@ class Importer:
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
         self._withdrawing = Withdrawing(writer, dry_run=dry_run)
-        self._folders: tuple[Path, ...] = ()
+        self._folders: dict[Path, str] = {}
         self._said: dict[str, list[str]] = {}
         self._reread = reread or dry_run
         self._only = only
@@ -82,7 +82,7 @@ class Importer:
         `folders` are those of which they are all files, or a file that is missing: what is not there any more says
         nothing any longer.
         """
-        self._folders = tuple(folders)
+        self._folders = {folder: self.positions.key(folder) for folder in folders}
         there, unfit = [], []
         for source in sources:
             there.append(source.path)
@@ -93,9 +93,11 @@ class Importer:
             else:
                 self.take_file(source)
         self.append()
-        for folder in self._folders:
+        if self._folders:
+            keys = frozenset(self.positions.key(path) for path in there)
             unread = [one.path for one in unfit if one.path.is_dir() or one.why == finding.NO_TARGET]
-            self._withdraw_gone(folder, there, unread)
+            for folder in self._folders:
+                self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
         self.finish()
         return self.summary
 
@@ -170,12 +172,13 @@ class Importer:
         self._withdraw(gone, map(self.positions.key, self._pending))
         self.summary.again += self._withdrawing.say_again({scope: ids for scope, ids in back.items() if ids})
 
-    def _withdraw_gone(self, folder: Path, there: list[Path], unread: list[Path]) -> None:
+    def _withdraw_gone(
+        self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
+    ) -> None:
         """Say that what files of a folder said is said no longer, where they are not there any more.
 
         A disk that is not there now looks like a folder that is missing or empty; what cannot be read may hold them.
         """
-        files = self.positions.gone(folder, there)
         saying = sum(bool(position.said) for position in files.values())
         is_empty = saying > 1 and not any(folder in path.parents for path in there)
         hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
@@ -362,7 +365,8 @@ class Importer:
 
     def _folder_of(self, source: Source) -> str:
         """Return the key of the folder that a file was named with, empty where it was named by itself."""
-        return next((self.positions.key(folder) for folder in self._folders if folder in source.path.parents), "")
+        parents = frozenset(source.path.parents)
+        return next((key for folder, key in self._folders.items() if folder in parents), "")
 
 
 def _format_in_archive(name: str) -> str | None:

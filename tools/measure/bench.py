@@ -117,10 +117,6 @@ def _process_s(command: list[str]) -> float:
     return timed(lambda: subprocess.run(command, check=True, capture_output=True))
 
 
-if __name__ == "__main__":
-    main()
-
-
 def _idle(texts: int) -> None:
     """Measure a tick at which nothing of a scope is due; its turns are made in state, without a log."""
     now = 20_000 * DAY_US
@@ -137,3 +133,7 @@ def _idle(texts: int) -> None:
     first, *rest = (timed(lambda slot=slot: fold(partition, [slot])) for slot in hours)  # type: ignore[misc]
     row(f"first tick after a start, {texts:,} texts", f"{first * 1_000:,.0f} ms")
     row(f"idle tick, {texts:,} texts", f"{statistics.median(rest) * 1e6:,.0f} us")
+
+
+if __name__ == "__main__":
+    main()
