@@ -20,7 +20,8 @@ from markdown_it.token import Token
 from memtape.schemas.events import Media
 from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page
 from memtape.schemas.visible import one_line, visible, visible_json
-from memtape.sinks.vault import escape, render
+from memtape.sinks.markdown import escape
+from memtape.sinks.vault import render
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes

@@ -1,7 +1,7 @@
 """Who speaks in a scope and who is named: people and agents by name, with the days on which they spoke.
 
-Everything follows from what was captured. A name is told of once it was heard or named three times, and so are the first
-50 of them: who makes up names fills no more pages. What somebody said that holds is asked of the memories.
+Everything follows from what was captured. A name is told of once it was heard or named three times, and of names the
+first 50 that were: who makes up names fills no more pages. What somebody said that holds is asked of the memories.
 """
 
 from __future__ import annotations
@@ -58,6 +58,12 @@ class People:
         self.by_word: dict[str, dict[str, None]] = {}
         self.naming: dict[int, dict[str, None]] = {}
 
+    def unname(self, seq: int, key: str) -> None:
+        """Let a capture no longer be one that names somebody."""
+        self.naming[seq].pop(key, None)
+        if not self.naming[seq]:
+            del self.naming[seq]
+
     def tell(self, key: str) -> None:
         """Let somebody be told of from here on."""
         self.told[key] = None
@@ -112,7 +118,7 @@ def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) 
             continue
         person.named.append(capture.seq)
         for seq in person.named[:-NAMED_KEPT]:
-            state.naming[seq].pop(key, None)
+            state.unname(seq, key)
         del person.named[:-NAMED_KEPT]
         state.naming.setdefault(capture.seq, {})[key] = None
         if _is_told(state, key, person, touched):
@@ -134,7 +140,7 @@ def _known(state: People, name: str) -> Person | None:
         if len(state.known) >= MOST_KNOWN:
             oldest = next(key for key in state.known if key not in state.told)
             for seq in state.known.pop(oldest).named:
-                state.naming[seq].pop(oldest, None)
+                state.unname(seq, oldest)
         person = state.known[key] = Person(" ".join(name.split()), spoke={}, named=[])
     return person
 

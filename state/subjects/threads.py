@@ -19,7 +19,18 @@ from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.sessions import put_latest
-from memtape.state.text.open_ends import End, EndKind, answers, done_by, done_in, edits, ends, open_ends, said_of, told_by
+from memtape.state.text.open_ends import (
+    End,
+    EndKind,
+    answers,
+    done_by,
+    done_in,
+    edits,
+    ends,
+    open_ends,
+    said_of,
+    told_by,
+)
 
 OPEN_DAYS = 30
 MOST_OPEN = 256
@@ -76,6 +87,10 @@ class Threads:
                 del self._by_term[term]
         return True
 
+    def close_all(self, keys: Iterable[Key]) -> bool:
+        """Let all of these be open no longer, and say whether any was."""
+        return sum(map(self.close, dict.fromkeys(keys))) > 0
+
     def sharing(self, done: Iterable[frozenset[str]], of: HasCaptures) -> Iterator[Key]:
         """Yield what is open that the terms of something done tell of too."""
         told = self._index(of)
@@ -129,7 +144,7 @@ def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
     state.day = day
     by_seq = of.captures.by_seq
     old = [key for key in state.open if by_seq[key[0]].at // DAY_US < day - OPEN_DAYS]
-    return any([state.close(key) for key in old])
+    return state.close_all(old)
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
@@ -142,7 +157,7 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
         done = [*state.sharing([done_by(body.text, body.path)], of)]
         if body.path is not None and act_of(body.tags) == "edit":
             done += [key for key, end in state.open.items() if edits(text_of(of, key[0], end), body.path)]
-    return any([state.close(key) for key in done])
+    return state.close_all(done)
 
 
 def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
@@ -157,7 +172,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
             ended.append(key)
     if ended:
         put_latest(state.waiting, session, tuple(key for key in state.waiting[session] if key not in ended))
-    return any([state.close(key) for key in ended])
+    return state.close_all(ended)
 
 
 def _open(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:

@@ -38,12 +38,14 @@ _LEAD = (
 _PROMISES = lazy(
     _LEAD + r"(?:I|we)(?:['’]ll| will| promise(?:d)? to|['’]m going to| am going to)\s+"
     r"(?!be (?:there|back|fine|ok|here|honest|happy|glad|able)|let you|keep\b|try|never|always|see\b|think\b|say\b"
-    r"|tell\b|have to|need to|take it|check it|definitely|probably|maybe|just|aim|consider|focus|continue|use\b|go for"
+    r"|tell\b|have to|need to|take it|check it|definitely|probably|maybe|just|aim|consider|focus|continue|use\b"
+    r"|go for"
     r"|stick|remember|miss|get ['’]?em)\w+",
     _I,
 )
 _REPORTS_TO = lazy(
-    r"\b(?:send|e-?mail|message|call|ask|contact|write(?: to)?|invite|forward|reach out|schedule|book|return|pay|follow up"
+    r"\b(?:send|e-?mail|message|call|ask|contact|write(?: to)?|invite|forward|reach out|schedule|book|return|pay"
+    r"|follow up"
     r"|get back)\b",
     _I,
 )
@@ -54,7 +56,8 @@ _STILL = lazy(r"\bstill\b", _I)
 _OWED = lazy(
     r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task)\s*[:–—\]-]?\s*\S+\s+\S+"
     r"|^(?:please\s+|and\s+|also\s+)*(?:remind me|don(?:'|’)t let me forget)\s+to\b"
-    r"|^\S+(?:\s\S+){0,7}\s(?:still (?:needs?|has|have) to be|needs to be (?:done|finished|fixed|renewed|updated|reviewed"
+    r"|^\S+(?:\s\S+){0,7}\s(?:still (?:needs?|has|have) to be|needs to be (?:done|finished|fixed|renewed|updated"
+    r"|reviewed"
     r"|deployed|merged|removed|written|replaced)|is still (?:open|missing|to do|todo|pending))\b"
     r"|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
     _I,
@@ -67,34 +70,42 @@ _LATER = lazy(
 )
 """When an agent means to do what it does not do at once."""
 _OFFERS = lazy(
-    r"\bif (?:you|that|it|so|needed|necessary|not|the|any)\b|\bwhenever\b|\blet me know\b|\b(?:once|when|after|until|as soon as)"
+    r"\bif (?:you|that|it|so|needed|necessary|not|the|any)\b|\bwhenever\b|\blet me know\b|\b(?:once|when|after"
+    r"|until|as soon as)"
     r" you\b|\bjust (?:say|tell|ask)\b|\bwould you\b|\bwant me to\b|\bunless\b|\bin case\b|\?",
     _I,
 )
 """What is done only where somebody asks for it promises nothing."""
 _SMALL_TALK = lazy(
-    r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new|going on)\b"
-    r"|\b(?:right|ok(?:ay)?|yeah|huh|eh|isn['’]t it|aren['’]t you|don['’]t you (?:think|agree))\?|\bwhat (?:about|do) you(?: think)?\?"
-    r"|\bany (?:thoughts|ideas)\?|\b(?:do )?you know\?|\bguess what\b|\bwho (?:knows|cares)\b|\bwhy not\?|^(?:really|seriously)\b"
-    r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b",
+    r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new"
+    r"|going on)\b"
+    r"|\b(?:right|ok(?:ay)?|yeah|huh|eh|isn['’]t it|aren['’]t you|don['’]t you (?:think|agree))\?|\bwhat (?:about"
+    r"|do) you(?: think)?\?"
+    r"|\bany (?:thoughts|ideas)\?|\b(?:do )?you know\?|\bguess what\b|\bwho (?:knows|cares)\b|\bwhy not\?"
+    r"|^(?:really|seriously)\b"
+    r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b|\bwhere you are\?",
     _I,
 )
 """Questions that nobody keeps waiting for an answer."""
 _DONE = lazy(
-    r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built|found|spoke"
-    r"|spoken|ran|put|set up|chose|chosen|kept|left|lost|sold|taught|began|begun|shut|cut|split|read|ready|live|merged"
+    r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
+    r"|found|spoke"
+    r"|spoken|ran|put|set up|chose|chosen|kept|left|lost|sold|taught|began|begun|shut|cut|split|read|ready|live"
+    r"|merged"
     r"|finished|cancell?ed|no longer needed|not needed any ?more|in place|works now|passes now|is up)\b",
     _I,
 )
 """Words by which a text may tell that something happened."""
 _NOT_DONE = lazy(
-    r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to|plans?"
+    r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to"
+    r"|plans?"
     r"|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
     _I,
 )
 """Words with which a sentence that tells of something does not tell that it is done."""
 _STOPS = frozenset(
-    "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday saturday sunday "
+    "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday "
+    "saturday sunday "
     "promis still open do go get make want let pleas soon back finish deadlin due action item step task thing".split()
 )
 """Terms that say of what is open that it is, or when it is due, and not what it is."""
@@ -201,7 +212,7 @@ _PROMISES_AT_ALL = lazy(r"\b(?:I|we)(?:['’]ll| will| promise|['’]m going to|
 def _asked(text: str) -> Iterator[str]:
     for said in sentences(text):
         words = len(said.split())
-        if said.rstrip("\"')]*_").endswith(("?", "？")) and LEAST_WORDS <= words and len(said) <= MOST_CHARS:
+        if said.rstrip("\"')]*_").endswith(("?", "？")) and words >= LEAST_WORDS and len(said) <= MOST_CHARS:
             yield said
 
 

@@ -15,19 +15,26 @@ from memtape.state.text.statements import MOST_TURN_CHARS, without_code
 NAME_CHARS = 60
 _NAME = r"(?P<name>[A-Z][a-zà-ÿ]+(?:[-'’][A-Z][a-zà-ÿ]+)?(?: [A-Z][a-zà-ÿ]+)?)"
 _SAYS = lazy(
-    _NAME + r" (?:said|says|told (?:me|us|you|him|her|them)|asked (?:me|us|you|him|her|them|if|whether|for|about)|thinks|thought"
-    r"|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to|me|us)|prefers|loves|likes"
+    _NAME
+    + r" (?:said|says|told (?:me|us|you|him|her|them)|asked (?:me|us|you|him|her|them|if|whether|for|about)|thinks"
+    r"|thought"
+    r"|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to|me|us)|prefers"
+    r"|loves|likes"
     r"|and I\b|called me|emailed|texted|wrote to)\b"
 )
 _OF = lazy(
-    r"\b(?:[Aa]sk(?:ed)?|[Tt]ell|[Tt]old|[Mm]et|[Mm]eet with|[Tt]alk(?:ed)? (?:to|with)|[Ss]poke (?:to|with)|[Mm]y (?:friend|colleague"
+    r"\b(?:[Aa]sk(?:ed)?|[Tt]ell|[Tt]old|[Mm]et|[Mm]eet with|[Tt]alk(?:ed)? (?:to|with)|[Ss]poke (?:to|with)"
+    r"|[Mm]y (?:friend|colleague"
     r"|boss|manager|partner|wife|husband|brother|sister|son|daughter|mom|dad|mother|father|cousin|aunt|uncle|mentor)"
     r"|Dr\.|Mr\.|Mrs\.|Ms\.),? " + _NAME
 )
 _NO_NAME = frozenset(
-    "I We You He She It They This That These Those There Then Who What When Where Why How If And But So Also No Yes Ok The A An "
-    "My Our Your His Her Their Everyone Everybody Somebody Someone Nobody People Mom Dad God Claude Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday January February March April May June July August September October November December "
+    "I We You He She It They This That These Those There Then Who What When Where Why How If And But So Also No Yes "
+    "Ok The A An "
+    "My Our Your His Her Their Everyone Everybody Somebody Someone Nobody People Mom Dad God Claude Monday Tuesday "
+    "Wednesday "
+    "Thursday Friday Saturday Sunday January February March April May June July August September October November "
+    "December "
     "Please Thanks Hey Hi Hello Well Oh Just Not Now One Some Many Most Each Both All Any".split()
 )
 
