@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from heapq import nlargest
-from itertools import islice
+from itertools import chain, islice
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
@@ -54,9 +54,13 @@ def standing_page(scope: Scope, path: str) -> StandingPage:
 
 def shown_on_index(scope: Scope) -> tuple[str, ...]:
     """Return the paths of the standing pages on which anything stands, in their order."""
-    gone = (unit for unit in scope.lifecycle.archived if spoken_of(scope, unit) is not None)
-    found = {ESSENTIALS: _essential(scope), THREADS: _open_ends(scope), RECENT: _recent(scope), ARCHIVE: gone}
-    return tuple(path for path, lines in found.items() if next(lines, None) is not None)
+    found = {
+        ESSENTIALS: _has_essential(scope),
+        THREADS: next(_open_ends(scope), None) is not None,
+        RECENT: next(_recent(scope), None) is not None,
+        ARCHIVE: any(spoken_of(scope, unit) is not None for unit in scope.lifecycle.archived),
+    }
+    return tuple(path for path, is_there in found.items() if is_there)
 
 
 def people_on_index(scope: Scope) -> tuple[str, ...]:
@@ -112,18 +116,39 @@ def _essentials(scope: Scope) -> StandingPage:
 
 def _essential(scope: Scope) -> Iterator[PageLine]:
     """Yield goal, plan, standing instructions and facts, what matters most first, by the same choice as a start's."""
+    names, said = _names_left_out(scope), dict[str, None]()
+    yield from _aims(scope, names)
+    yield from _rules(scope, names, said)
+    yield from _sectioned(scope, list(islice(_facts(scope, names, said), FACTS)))
+
+
+def _has_essential(scope: Scope) -> bool:
+    """Whether `_essential` yields anything, in the time of one line."""
+    names, said = _names_left_out(scope), dict[str, None]()
+    return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
+
+
+def _names_left_out(scope: Scope) -> list[frozenset[str]]:
+    """Return the terms of what people want left out, of each order."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
-    names = [named_by(order) for text in ordering for order in orders_in(text)]
+    return [named_by(order) for text in ordering for order in orders_in(text)]
+
+
+def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
     for title, family in ((_GOAL, "goal"), (_PLAN, "plan")):
         row = current_row(scope, family)
         if row is not None and row.archived_at is None and not _is_left_out(row.text, names):
             yield _line(scope, title, row)
-    rules, said = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
+
+
+def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[PageLine]:
+    """Yield standing instructions, and note in `said` the ids of what needs no other line."""
+    rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
+    said |= ids
     for item in rules:
         if not _is_left_out(item.text, names):
             capture = scope.captures.get(item.id)
             yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture) if capture else "")
-    yield from _sectioned(scope, list(islice(_facts(scope, names, said), FACTS)))
 
 
 def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[MemoryRow]:
