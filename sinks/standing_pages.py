@@ -35,6 +35,11 @@ def standing(page: StandingPage) -> str:
     return head + body + _rest(page, left_out)
 
 
+def tells_of(written: str, id: str) -> bool:
+    """Whether a written page has a line of a memory or turn."""
+    return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
+
+
 def _heading(section: str) -> str:
     return f"\n## {escape(one_line(section, TEXT_CHARS))}\n\n" if section else "\n"
 

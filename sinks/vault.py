@@ -40,6 +40,7 @@ from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.standing_pages import standing
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
+from memtape.state.views.standing_pages import LIMITS
 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
@@ -98,6 +99,13 @@ class Vault:
         found = ScopeFiles(self.home, scope).read()
         found.pop(WATERMARK_FILE, None)
         return found
+
+    def standing(self, scope: str) -> dict[str, str]:
+        """Return the standing pages of a scope that are there, by path in their order, without their zones."""
+        files = ScopeFiles(self.home, scope)
+        found = ((path, files.page(path)) for path in LIMITS)
+        pages = ((path, parts(page.data)) for path, page in found if page is not None)
+        return {path: its.ours.decode(errors="replace") for path, its in pages if its is not None}
 
     def listed(self, scope: str) -> list[str]:
         """Return the paths of the pages of a scope that are ours, whether they are there or not."""
@@ -207,6 +215,8 @@ def _index(page: IndexPage) -> list[str]:
     lines = [f"# Memory of {escape(page.scope)}", ""]
     if page.project:
         lines += [page.project, ""]
+    if page.standing:
+        lines += ["Read first: " + " · ".join(link(path) for path in page.standing), ""]
     for title, row in (("Goal", page.goal), ("Plan", page.plan)):
         if row is not None:
             lines += [f"## {title}", "", _short(row, page.places), ""]
@@ -218,8 +228,6 @@ def _index(page: IndexPage) -> list[str]:
         lines += [f"{page.memories} memories in all.", ""]
     if page.memory_pages:
         lines += ["Every memory: " + " · ".join(link(path) for path in page.memory_pages), ""]
-    if page.standing:
-        lines += ["Read first: " + " · ".join(link(path) for path in page.standing), ""]
     if page.people:
         lines += ["People: " + " · ".join(link(path) for path in page.people), ""]
     if page.day_pages:

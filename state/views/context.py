@@ -92,6 +92,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
 
     `ends` marks the end of a conversation, of which the last sentences say most. `wordings` are the other texts of a
     memory, which the context does not say. `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of `Known`.
+    `page` is the standing page of the vault that has the item too, empty where none has.
     """
 
     section: Section
@@ -111,6 +112,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     replaces: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     wordings: tuple[Wording, ...] = ()
+    page: str = ""
 
 
 class Form(NamedTuple):

@@ -26,7 +26,7 @@ from memtape.state.subjects.threads import text_of
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.polarity import orders_in
-from memtape.state.views.context import Known, instructions_of
+from memtape.state.views.context import INSTRUCTING, Known, instructions_of
 from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row
 
@@ -368,7 +368,7 @@ def _wanted(scope: Scope) -> Iterator[Known]:
 
 
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
-    told = () if row.origin in ("user", "operator") else (row.actor,)
+    told = () if section == _SAYS or row.origin in INSTRUCTING else (row.actor,)
     about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
     return PageLine(section, row.text, told + about, row.id, memory_path(scope.captures.by_seq[row.seq].ordinal))
 

@@ -5,7 +5,7 @@ What agents wrote is data: it stands on one line, escaped, under a sentence that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import msgspec
@@ -19,6 +19,7 @@ from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import escape
+from memtape.sinks.standing_pages import tells_of
 from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of, known_of
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
@@ -137,13 +138,21 @@ def context_of(
         budget_tokens=budget_tokens,
         tokens=chosen.tokens,
         tokenizer=counted.name,
-        items=chosen.items,
+        items=tuple(_placed(retriever, chosen.items)),
         omitted=chosen.omitted,
         now=now,
         lag=sum(view.lag for _, view in read),
         revision=read[0][1].revision,
         watermark=tuple({view.mark.partition: view.mark for _, view in read}.values()),
     )
+
+
+def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[ContextItem]:
+    """Yield items with the standing page of the vault that has each, the first of those that have it."""
+    pages = {scope: retriever.standing_pages(scope) for scope in dict.fromkeys(item.scope for item in items)}
+    for item in items:
+        having = (path for path, written in pages[item.scope].items() if tells_of(written, item.id))
+        yield replace(item, page=next(having, ""))
 
 
 def _turns(said: list[MemoryRow | TurnRow | Event], closed: list[MemoryRow], now: int) -> list[Known]:

@@ -37,6 +37,7 @@ from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.sinks.tables import Shard, foreign
+from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.index.texts import Texts
@@ -207,6 +208,10 @@ class Retriever:
         self._past_forgotten = False
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
         self._serving: Build | None = None
+
+    def standing_pages(self, scope: str) -> dict[str, str]:
+        """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
+        return {} if self.past is not None else Vault(self._home).standing(scope)
 
     @property
     def partitions(self) -> int:
