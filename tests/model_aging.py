@@ -259,6 +259,10 @@ class Aging:
         """Whether a unit's rows have left the views."""
         return self.is_purged or id in self.purged
 
+    def is_away(self, row: dict[str, Any]) -> bool:
+        """Whether a row is archived, by itself or with what was said before its project was finished."""
+        return row["archived_at"] is not None or (self.state == "finished" and row["at"] <= self.since)
+
     def summary_rows(self) -> list[dict[str, Any]]:
         """Return every summary of which a source is left."""
         units = {unit["id"]: unit for unit in self.units()}

@@ -9,13 +9,31 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots, used, withdrawn
+from builders import (
+    QUICK,
+    START,
+    TINY,
+    archived,
+    as_seen,
+    captured,
+    configured,
+    decided,
+    embedded,
+    forgotten,
+    make_id,
+    pinned,
+    recalled,
+    slots,
+    used,
+    withdrawn,
+)
 from test_golden_log import LOGS, pages_by_scope, slots_of
 
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Event, Operation, make_tick
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import ALL_FED
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
 from memtape.state.core import scope as scopes
 from memtape.state.core.context import Context
 from memtape.state.core.digests import changed_rules, fed_by, rows_digest, rules_version
@@ -90,6 +108,32 @@ def disputed(how: str, scope: str) -> list[Event]:
     ]
 
 
+def aged(scope: str) -> list[Event]:
+    """Whatever was said in a scope grows old with some texts that are said besides, until it leaves the views."""
+    besides: list[Event] = []
+    fields: dict[str, Any] = {"scope": scope, "session": "s", "origin": "agent"}
+    for place in ("one", "two", "three", "four"):
+        besides += [
+            captured(f"Row {place} of {scope}.", f"{kind} {place}", kind, **fields) for kind in ("fact", "turn")
+        ]
+        besides.append(embedded(f"fact {place}", [0, 0, 4000], scope=scope))
+    text = captured(f"Rows of {scope}.", "rows", **fields)
+    seen = Operation(by=text.id, ids=(make_id("fact three"), make_id("fact four")), op="add")
+    return [
+        *besides,
+        decided(["fact three", "fact four"], [seen], "rows are made", **fields),
+        text,
+        embedded("rows", [0, 4000, 0], scope=scope),
+        withdrawn(["fact one"], "one is gone", **fields),
+        pinned(["fact two"], "two stays", **fields),
+        archived(["fact three"], "three is away", **fields),
+        recalled(["fact three"], "three is shown", **fields),
+        captured(f"Row three of {scope}.", "three again", **fields),
+        captured("We still need to renew the certificate of api.example.org.", "open", "turn", scope=scope, session="t"),
+        archived([] if "banned" in scope else ["worded", "new"], "away", **fields),
+    ]
+
+
 def fed(replayed: Replay) -> dict[str, Any]:
     """All that the views hold, by the name of what is fed."""
     rows: dict[str, list[Any]] = {name: [] for name in ALL_FED}
@@ -130,7 +174,10 @@ def log_of(name: str) -> list[Slot]:
     said = [event for how in HOW for number in range(6) for event in answered(how, f"project:{how}-{number}")]
     asked = (f"project:disputed-{how}-{number}" for how in DISPUTED for number in range(6))
     said += [event for scope in asked for event in disputed(scope.split("-")[1], scope)]
-    return slots([configured(Settings(embedder=TINY)), *said])
+    said += [event for scope in dict.fromkeys(event.scope or "" for event in said) for event in aged(scope)]
+    quick = Settings(**QUICK | {"dormant_after_days": -1, "mid_retention_hundredths": 40}, embedder=TINY)
+    days = [make_tick(0, START + day * DAY_US) for day in (2, 3, 9, 10, 12)]
+    return slots([configured(Settings(embedder=TINY)), *as_seen(said), configured(quick, 1), *days])
 
 
 @cache
@@ -156,7 +203,8 @@ def test_what_changed_rules_feed_is_read_from_their_names() -> None:
     recorded = rules_version()
     assert changed_rules(recorded) == []
     assert changed_rules(recorded.replace("usage=", "usage=9")) == ["usage"]
-    assert fed_by(["edges", "usage"]) == ["edges", "pages", "memories", "uses", "conflicts"]
+    by_usage = ["edges", "pages", "turns", "memories", "summaries", "archive", "vectors", "uses", "conflicts"]
+    assert fed_by(["edges", "usage"]) == by_usage
     assert fed_by(["turns.columns"]) == ["turns", "pages"]
     new = re.sub(r"edges=\d+,", "", recorded)  # As it was before there was such a subject.
     assert fed_by(changed_rules(new)) == ["edges", "pages"]

@@ -19,7 +19,7 @@ import model_aging
 import msgspec
 import pytest
 import uuid_utils
-from builders import ELSEWHERE, START, TINY, captured, configured, forgotten, histories, pack, restored, slots
+from builders import ELSEWHERE, LIVES, START, TINY, captured, configured, forgotten, histories, pack, restored, slots
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of, missing
@@ -33,6 +33,7 @@ from memtape.schemas.errors import InvalidEvent, NotFound
 from memtape.schemas.events import (
     EVENT_TYPES,
     Actor,
+    Archived,
     Captured,
     Configured,
     Decided,
@@ -43,6 +44,7 @@ from memtape.schemas.events import (
     Linked,
     Operation,
     Restored,
+    ScopeChanged,
     Settled,
     Ticked,
     Used,
@@ -53,7 +55,7 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import Change, MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
+from memtape.schemas.rows import ArchiveRow, Change, MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
@@ -285,10 +287,10 @@ class Life:
         inline = reading.INLINE_EVENTS > 0
         found = client.search(query, limit)
         results = [result.id for result in found.answer.results]
+        body = {"query": query, "results": results}
         self.model.append(
-            self.event("recalled", client.scope, found.recall_id or "", {"results": results}, client.actor,
-                       client.session)
-        )  # fmt: skip
+            self.event("recalled", client.scope, found.recall_id or "", body, client.actor, client.session)
+        )
         if inline:
             assert set(results) <= self.model.world(client.scope, "global").visible(client.scope, "global")
 
@@ -394,6 +396,24 @@ class Life:
         scope = self.rng.choice(SCOPES)
         ids = tuple(dict.fromkeys(id for _ in range(3) if (id := self.any_id(scope, strange=0.1))))
         event = self._raw_event("withdrawn", Withdrawn(ids=ids, on=self.rng.random() < 0.6), scope, "operator")
+        self.log.append([event])
+        self.model.append(as_event(event))
+
+    def archive(self) -> None:
+        """Say that some texts are archived, or are to come back: what there is, what is hidden, and what never was."""
+        scope = self.rng.choice(SCOPES)
+        ids = tuple(dict.fromkeys(id for _ in range(2) if (id := self.any_id(scope, strange=0.1))))
+        event = self._raw_event(
+            "archived", Archived(ids=ids, on=self.rng.random() < 0.7, reason=None), scope, "operator"
+        )
+        self.log.append([event])
+        self.model.append(as_event(event))
+
+    def change_scope(self) -> None:
+        """Say that a project is finished or goes on, what it is called, or when somebody committed to it."""
+        state = self.rng.choice(("finished", "active", "active", None))
+        body = ScopeChanged(git_at=self.rng.choice((None, self.now)), name="A project", state=state)
+        event = self._raw_event("scope_changed", body, self.rng.choice(SCOPES[:-1]), "operator")
         self.log.append([event])
         self.model.append(as_event(event))
 
@@ -535,6 +555,7 @@ class Life:
             echo_window_s=rng.choice((1_800, 60)),
             at_lead_s=rng.choice((3_600, 0)),
             refolded=rng.randint(0, 3),
+            **rng.choice(LIVES),
         )
         self.log.append([make_configured(self.log.log_id, PARTITIONS, settings, revision, self.now, self.new_id())])
         self.model.configure(settings, revision, self.now)
@@ -579,7 +600,8 @@ class Life:
             "captured": Life.capture, "recalled": Life.search, "used": Life.use, "forgotten": Life.forget,
             "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
             "linked": Life.link, "settled": Life.settle,
-            "withdrawn": Life.withdraw, "decided": Life.decide, "configured": Life.configure, "ticked": Life.tick,
+            "withdrawn": Life.withdraw, "archived": Life.archive, "scope_changed": Life.change_scope,
+            "decided": Life.decide, "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
         for _ in range(1_000):
             if not (types := missing(events_of(self.log))):
@@ -599,6 +621,10 @@ class Life:
         world = self.model.world()
         build = self.home.current()
         shards = [Shard(build.shard(number), number) for number in range(PARTITIONS)]
+        for name, scope in world.scopes.items():
+            rows = [row for shard in shards for row in shard.rows(ArchiveRow, name)]
+            found = {row.key: listed(msgspec.to_builtins(row)) for row in rows}
+            assert found == {row["key"]: row for row in scope.aging.archive_rows()}
         expected = (
             ("memory_rows", MemoryRow), ("turn_rows", TurnRow), ("tombstone_rows", TombstoneRow),
             ("vector_rows", VectorRow),
@@ -659,12 +685,13 @@ class Life:
         Last comes what models say.
         """
         lines = path.read_text().splitlines() if path.exists() else []
+        rows = [row for row in scope.memory_rows() if not scope.aging.is_away(row)]
         for title in ("Goal", "Plan"):
             said = [lines[place + 2] for place, line in enumerate(lines) if line == f"## {title}"]
             assert list(map(without_link, said)) == [
-                short(row) for row in scope.memory_rows() if row["kind"] == title.lower() and in_force(row)
+                short(row) for row in rows if row["kind"] == title.lower() and in_force(row)
             ]
-        facts = filter(is_fact, scope.memory_rows())
+        facts = filter(is_fact, rows)
         leading = sorted(facts, key=lambda row: importance(row, used, scope.recalled), reverse=True)
         assert [without_link(line.removeprefix("- ")) for line in lines if line.startswith("- ")] == [
             short(row) for row in leading[:160]
@@ -718,6 +745,8 @@ STEPS: list[tuple[Callable[[Life], None], float]] = [
     (Life.unfold, 2),
     (Life.pin, 2),
     (Life.withdraw, 2),
+    (Life.archive, 2),
+    (Life.change_scope, 1),
     (Life.decide, 3),
     (Life.embed, 8),
     (Life.use, 2),

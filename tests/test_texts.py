@@ -89,8 +89,9 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "captured source",
             "captured tags[0]",
             "recalled filters.tags[0]",
+            "scope_changed name",
         ],
-        "name": ["captured branch", "recalled filters.sessions[0]", "scope_changed name"],
+        "name": ["captured branch", "recalled filters.sessions[0]"],
         "program": [
             "recalled lanes[0]",
             "embedded embedder",

@@ -67,7 +67,8 @@ from memtape.state.subjects.withdrawals import Withdrawals
 
 _BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
 _BY_USAGE: tuple[Fed, ...] = ("uses", "conflicts", *_BY_EDGES)
-_BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_USAGE)
+_BY_AGING: tuple[Fed, ...] = ("summaries", "archive", "vectors")
+_BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_AGING, *_BY_USAGE)
 
 
 def _subject(
@@ -77,23 +78,21 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 2, Decisions, decisions, ("memories", "pages"), sparse=True),
+    _subject("decisions", 2, Decisions, decisions, ("memories", *_BY_AGING, "pages"), sparse=True),
     _subject("captures", 2, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
-    _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
+    _subject("embeddings", 1, Embeddings, embeddings, _BY_MEMORIES),
     _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 6, Memories, memories, _BY_MEMORIES),
     _subject("validity", 2, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "conflicts", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
-    _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
-    _subject("usage", 3, Usage, usage, _BY_MEMORIES),
+    _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
+    _subject("usage", 3, Usage, usage, ("turns", *_BY_MEMORIES)),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
-    _subject(
-        "lifecycle", 1, Lifecycle, lifecycle, ("summaries", "archive", "turns", "vectors", *_BY_MEMORIES), sparse=True
-    ),
+    _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
     _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
     _subject("instructions", 1, Instructions, instructions, ("pages",), sparse=True),
     _subject("threads", 1, Threads, threads, ("pages",), sparse=True),

@@ -90,15 +90,15 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
     for group in sorted(state.ripe):
         if not left:
             break  # What is ripe besides waits for the next pass, and is not looked at before.
-        units = _still_due(state, group, context)
-        least = least_of(state, group, context.scope)
+        least = least_of(state, group)
+        units = _still_due(state, group, context) if len(state.ready[group]) >= least else []
         taken = units[:left] if len(units) >= least and left >= least else []
         rest = units[len(taken) :]
-        state.ready[group] = dict.fromkeys(rest)
         if not taken:
             if len(units) < least:
                 del state.ripe[group]
             continue
+        state.ready[group] = dict.fromkeys(rest)
         left -= len(taken)
         found.append(Move(group, tuple(taken)))
         if not rest:
@@ -187,11 +187,9 @@ def _said_at(of: Others, unit: int) -> int:
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
-def least_of(state: Lifecycle, group: Group, scope: str) -> int:
+def least_of(state: Lifecycle, group: Group) -> int:
     """Return how many units a group needs to move: what has a summary already takes in any that come later."""
-    if group.level > LONG or summary_of(scope, group).id in state.summaries:
-        return 1
-    return LEAST_IN_GROUP
+    return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
 def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Change]:
@@ -201,6 +199,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
     if group.level in (MID, LONG):
         made = summary_of(scope, group)
         summary = state.summaries.setdefault(made.id, made)
+        state.summed[group] = summary.id
         summary.units += units
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         for unit in units:

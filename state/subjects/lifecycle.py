@@ -111,8 +111,8 @@ class Others(HasCaptures, Protocol):
 class Lifecycle:
     """How the texts of a scope age.
 
-    `within` has by its unit the ids of the summaries that have taken it in, level 1 first. `long` counts the units of
-    that tier, `purged` those that have left the views.
+    `summed` has the ids of the summaries by their groups, and `within` by its unit those of the summaries that have
+    taken it in, level 1 first. `long` counts the units of that tier, `purged` those that have left the views.
 
     `awaited` has by the id of each text that is to come the summary that it tells, `told` the same by the seq of each
     that came.
@@ -123,6 +123,7 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self.summaries: dict[str, Summary] = {}
+        self.summed: dict[Group, str] = {}
         self.within: dict[int, tuple[str, ...]] = {}
         self.archived: dict[int, Archiving] = {}
         self.awaited: dict[str, str] = {}
@@ -437,6 +438,7 @@ def restore(data: bytes, of: object) -> Lifecycle:
     )
     state.told = {summary.told: summary.id for summary in summaries if summary.told >= 0}
     state.summaries = {summary.id: summary for summary in summaries}
+    state.summed = {summary.group: summary.id for summary in summaries}
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     for summary in sorted(summaries, key=lambda summary: summary.group.level):
         for unit in summary.units:

@@ -247,7 +247,7 @@ def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Step
 
 def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
     """Return why units of a group that are due stay, so many, where others of the group move or none."""
-    if is_moved or due >= least_of(scope.lifecycle, group, scope.name):
+    if is_moved or due >= least_of(scope.lifecycle, group):
         return "no room"
     return "group too small"
 

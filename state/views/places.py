@@ -50,8 +50,8 @@ def memory_path(ordinal: int) -> str:
 
 
 def current_row(scope: Scope, family: str) -> MemoryRow | None:
-    """Return the row of the goal or plan that is in force."""
+    """Return the row of the goal or plan that is in force, and not archived."""
     birth = scope.validity.current.get(family)
-    if birth is None:
+    if birth is None or is_archived(scope, birth):
         return None
     return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)

@@ -137,7 +137,7 @@ def _names_left_out(scope: Scope) -> list[frozenset[str]]:
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
     for title, family in ((_GOAL, "goal"), (_PLAN, "plan")):
         row = current_row(scope, family)
-        if row is not None and row.archived_at is None and not _is_left_out(row.text, names):
+        if row is not None and not _is_left_out(row.text, names):
             yield _line(scope, title, row)
 
 

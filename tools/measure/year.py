@@ -29,8 +29,16 @@ from memtape.tools.measure.year_log import Year, append_day, make_home, make_yea
 from memtape.tools.measure.year_page import page, tiers_chart
 from memtape.tools.measure.year_stages import capture, end_of
 
-VARIANTS: Mapping[str, Mapping[str, Any]] = {"as it is": {}}
-"""Settings under which a year is measured, by a name for each."""
+OFF, ON = "lifecycle off", "lifecycle on"
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    OFF: {"lifecycle": False},
+    "archived after 90 days": {"archive_after_days": 90},
+    ON: {},
+}
+"""Settings under which a year is measured, by a name for each; the default last, of which the chart is drawn.
+
+Within a year nothing is archived by age under the default: what that costs in recall is shown by a shorter time.
+"""
 KILLED_SHARE = 0.2
 """As likely as that a projector is killed before it has written a day."""
 MOST_PARTS = 24
@@ -48,6 +56,7 @@ class Bench:
         self, folder: Path, team: Team, material: Material, variant: Mapping[str, Any], every: int = 1
     ) -> None:
         self._folder, self._team, self._material, self._every = folder, team, material, every
+        self._ages = variant.get("lifecycle", True)
         self._whole = make_home(folder / "whole", team, variant)
         self._daily = make_home(folder / "daily", team, variant)
         self._path = folder / "year.json"
@@ -73,7 +82,7 @@ class Bench:
             name: self._stage("checked", home) for name, home in (("whole", self._whole), ("daily", self._daily))
         }
         told["questions"] = self._stage("questions", self._daily)
-        return told
+        return told | (self._stage("restored", self._whole) if self._ages else {})
 
     def _days(self, year: Year) -> Told:
         """Bring a home up to date after each day, or `every` so many, in new processes, some of which are killed."""

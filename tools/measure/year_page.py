@@ -8,6 +8,7 @@ from typing import Any
 from memtape.tools.measure.chart import areas
 from memtape.tools.measure.team_placing import AGES, Team
 
+TIERS = ("short", "mid", "long", "archived")
 Told = dict[str, Any]
 Said = Callable[[Told], str]
 
@@ -35,15 +36,29 @@ def page(team: Team, every: int, measured: Mapping[str, Told]) -> str:
     taken = "each day" if every == 1 else f"{every} days at a time"
     size = f"{team.days} days, {team.texts_a_day:,} texts a day, taken in {taken}, seed {team.seed}."
     parts = [HEAD, f"This page: {size} Processor time is given; two noisy cores say little by the clock.\n"]
+    parts += [*_compared(measured), ""]
     for name, told in measured.items():
         parts += [f"## {name.capitalize()}\n", *_variant(told)]
     return "\n".join(parts)
 
 
+def _compared(measured: Mapping[str, Told]) -> list[str]:
+    """Return the table of recall by age under each variant, and what was brought back under the last."""
+    of = {name: told["questions"]["classes"] for name, told in measured.items()}
+    lines = [[age, *(f"{its[age]['recall']:.3f}" for its in of.values() if age in its)] for age in AGES]
+    head = ["recall@10", *of]
+    table = [f"| {' | '.join(cells)} |" for cells in [head, ["---", *("---:" for _ in of)], *lines]]
+    back = list(measured.values())[-1]["restored"]
+    seen = {kind: [True, *its][-3:] for kind, its in back.items()}  # What sleeps was not looked for before.
+    kinds = [f"| {kind} | {' | '.join('found' if it else 'not' for it in its)} |" for kind, its in seen.items()]
+    restored = ["| a text that is | before | left out | brought back |", "| --- | --- | --- | --- |", *kinds]
+    return ["## Aging switched on and off\n", *table, "\nOne text of each kind that a search leaves out:\n", *restored]
+
+
 def tiers_chart(measured: Mapping[str, Told]) -> str:
     """Return the chart of the living texts by tier after each month, of the last variant."""
     months = list(measured.values())[-1]["days"]["months"]
-    tiers = sorted({tier for month in months for tier in month["tiers"]}, key=("short", "mid", "long").index)
+    tiers = sorted({tier for month in months for tier in month["tiers"]}, key=TIERS.index)
     # A year begins with nothing.
     series = {tier: [0, *(month["tiers"].get(tier, 0) for month in months)] for tier in tiers}
     places = ["0", *(str(number) for number, _ in enumerate(months, 1))]
@@ -94,7 +109,7 @@ def _tier(tier: str) -> Said:
 
 BY_MONTH: tuple[tuple[str, Said], ...] = (
     ("texts", _number("texts")),
-    *((f"living, {tier}", _tier(tier)) for tier in ("short", "mid", "long")),
+    *((f"living, {tier}", _tier(tier)) for tier in TIERS),
     ("log, MB", _number("log_mb")),
     ("tables, MB", _number("tables_mb")),
     ("index, MB", _number("index_mb")),

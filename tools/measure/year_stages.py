@@ -24,7 +24,7 @@ from memtape.flows.workers.stating import statement_id
 from memtape.schemas.events import EVENT_TYPES, Actor, Captured, Event, make_tick
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
-from memtape.schemas.rows import GoneRow
+from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US, US_PER_S
 from memtape.sinks.epochs import BuildTarget
@@ -44,6 +44,7 @@ from memtape.tools.client import Client
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import verify
+from memtape.tools.measure import year_restoring
 from memtape.tools.measure.scale import Meter
 from memtape.tools.measure.team_placing import Wanted
 from memtape.tools.measure.year_log import Year, opened
@@ -52,7 +53,6 @@ Told = dict[str, Any]
 CUT = 10
 EPOCHS, TICKS = 20, 20
 TIERED = ("memories", "turns")
-SHORT = "short"
 DEADLY = ((Shard, "write"), (SearchIndex, "write"), (Vault, "write"), (Shard, "write_watermark"))
 """The parts of an epoch before which a projector can be killed."""
 
@@ -126,13 +126,14 @@ def sizes(home: Home, year: Year) -> Told:
 
 
 def tiers_of(home: Home, log: Log) -> dict[str, int]:
-    """Return how many living texts are in each tier; a row without one is in the first."""
+    """Return how many texts that have a row are in each tier, and how many of any tier are archived."""
     counted: Counter[str] = Counter()
     for number in range(log.partitions):
         shard = Shard(home.current().shard(number), number)
         for table in TIERED if shard.exists() else ():
             rows = shard.all_rows("memories" if table == "memories" else "turns")
-            counted.update(getattr(row, "tier", SHORT) for row in rows if not isinstance(row, GoneRow))
+            living = (row for row in rows if isinstance(row, (MemoryRow, TurnRow)))
+            counted.update("archived" if row.archived_at is not None else row.tier for row in living)
     return dict(sorted(counted.items()))
 
 
@@ -224,6 +225,17 @@ def questions(home: Home, year: Year) -> Told:
     return {"classes": classes} | _percentiles("warm", taken)
 
 
+def restored(home: Home, year: Year) -> Told:
+    """Bring back one text of each kind that a search leaves out; the home is no more that of the year."""
+
+    def find(home: Home, scope: str, question: str) -> list[str]:
+        with Client(home, scope=scope) as client:
+            ask = partial(_asked, scope=scope, question=question, now=year.end_us)
+            return [id for result in client.reader.held(ask) for id in (result.id, result.canonical)]
+
+    return {"restored": year_restoring.restored(home, year, find)}
+
+
 def _classes(question: Wanted, year: Year) -> Iterator[str]:
     """Yield the classes of a question: its age, and whether anybody has looked for some of its evidence before."""
     looked = any(id in year.recalled for turn in question.evidence for id in turn)
@@ -253,7 +265,7 @@ def _percentiles(name: str, taken: list[float]) -> Told:
 
 
 STAGES: dict[str, Callable[..., Told]] = {
-    stage.__name__: stage for stage in (project, replayed, checked, sizes, searched, epochs, questions)
+    stage.__name__: stage for stage in (project, replayed, checked, sizes, searched, epochs, questions, restored)
 }
 
 
