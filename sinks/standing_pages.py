@@ -15,8 +15,8 @@ TOLD_CHARS = 200
 
 
 def standing(page: StandingPage) -> str:
-    """Return the Markdown of a standing page, of at most `limit` characters; empty for one without a line."""
-    if not page.lines:
+    """Return the Markdown of a standing page, of at most `limit` characters; empty where nothing stands on it."""
+    if not page.lines and not page.about:
         return ""
     head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
     head += f"\n{page.about}\n" if page.about else ""

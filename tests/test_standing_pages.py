@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from builders import (
     START,
@@ -21,12 +22,13 @@ from builders import (
     slots,
     withdrawn,
 )
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape import Client
 from memtape.schemas.actions import action_tags
-from memtape.schemas.events import SPEAKING, Event
+from memtape.schemas.events import SPEAKING, Event, Kind, make_tick
 from memtape.schemas.rows import IndexPage, PageLine, StandingPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
@@ -45,6 +47,7 @@ from memtape.state.views.pages import page, pages_of
 from memtape.state.views.places import is_told
 from memtape.state.views.rows import all_changes, memory_row
 from memtape.state.views.standing_pages import ARCHIVE, ESSENTIALS, LIMITS, RECENT, THREADS, person_path
+from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
 MINUTE = 60_000_000
@@ -52,8 +55,10 @@ TASK = "We still need to renew the certificate of api.example.org."
 
 
 def state_of(events: list[Event]) -> Partition:
-    partition = Partition(0, erasures_of(slots([configured(), *events])))
-    fold(partition, slots([configured(), *events]))
+    late = make_tick(0, START + 90 * DAY_US)
+    rest = slots([configured(), late, *events])
+    partition = Partition(0, erasures_of(rest))
+    fold(partition, rest)
     return partition
 
 
@@ -76,7 +81,7 @@ def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: st
         (TASK, "task"),
         ("TODO: write the migration for the ledger table.", "task"),
         ("Remind me to call the landlord tomorrow.", "task"),
-        ("I'll send Kelly the draft of the contract.", "promise"),
+        ("I'll send Kelly the draft of the contract by Monday.", "promise"),
         ("I will pay the invoice by Friday.", "promise"),
         ("Which port does the staging API listen on?", "question"),
         ("Moments like these remind me to appreciate the ones I love.", None),
@@ -226,7 +231,11 @@ def name_of(scope: Scope, birth: int) -> str:
 def test_essentials_stand_under_what_they_are_about() -> None:
     events = [captured(f"The cluster of Kafka has setting{n} on.", n) for n in range(3)]
     events += [captured("We decided to keep it.", "d", tags=("stated", "decision")), pinned(["x"], "p")]
-    events += [captured("It is pinned here.", "x"), captured("I prefer tabs.", "t"), captured("Ship it.", "g", "goal")]
+    events += [
+        captured("It is pinned here.", "x"),
+        captured("Ada likes dark themes.", "t"),
+        captured("Ship it.", "g", "goal"),
+    ]
     events += [captured("Nothing else is like it.", "y")]
     said = written(events, ESSENTIALS)
     assert re.findall(r"^## (.*)$", said, re.M) == [
@@ -237,8 +246,6 @@ def test_essentials_stand_under_what_they_are_about() -> None:
 def test_recent_says_what_was_decided_newest_first() -> None:
     events = [turn(f"Turn number {n} is here.", n, after=n) for n in range(3)]
     decided = captured("Turn number 1 is settled.", "d", tags=("stated", "decision"), sent=START + 9 * MINUTE)
-    import msgspec
-
     events.append(msgspec.structs.replace(decided, refs=(events[1].id,)))
     said = written(events, RECENT)
     assert re.findall(r"^- (.*?)\.", said, re.M) == [
@@ -274,10 +281,10 @@ def test_only_what_people_do_makes_a_name_of_one() -> None:
         "Ruth",
         "Tomasz",
     ]
-    assert people_named("Kafka uses Redis in Berlin on Monday. Then it said nothing. `Anna said` is code.") == []
+    assert people_named("Kafka uses Redis in Berlin on Monday. Then it said nothing. \n```\nAnna said\n```") == []
 
 
-HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 300, "Ünï 名", ".", "ada.md",
+HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 200, "Ünï 名", ".", "ada.md",
            "a-b", "a b", " ", "---", "%%x%%")  # fmt: skip
 
 
@@ -380,7 +387,12 @@ def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], tit
         assert f"\n{len(found) + more - shown:,} more: " in said
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=200, max_size=900).filter(str.strip), max_size=60))
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=200, max_size=900).filter(str.strip),
+        max_size=60,
+    )
+)
 def test_standing_pages_keep_to_their_length_whatever_was_said(texts: list[str]) -> None:
     events = [captured(f"We still need to renew {text}", n, tags=("stated", "task")) for n, text in enumerate(texts)]
     events += [turn(text, f"t{n}", after=n) for n, text in enumerate(texts)]
@@ -394,26 +406,36 @@ def test_standing_pages_keep_to_their_length_whatever_was_said(texts: list[str])
 # Zones
 
 
-def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path) -> None:
-    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
-        for n in range(3):
-            client.capture(f"Marisol said that reef {n} is fine.", kind="turn")
-        client.capture(TASK, kind="turn")
-        client.archive([client.capture("Old stuff.").id])
-        client.project()
-        folder = Home(tmp_path).scope_folder(SCOPE)
-        paths = [*LIMITS, "people/marisol.md"]
-        for path in paths:
-            file = folder / path
-            zone = f"{ZONE_START}\n- The zone of {path.replace('/', ' ')} says hello.\n{ZONE_END}\n"
-            file.write_text(f"{file.read_text()}\n{zone}")
-        client.capture("Marisol said that reef 9 is fine.", kind="turn")
-        client.project()
-        for path in paths:
-            assert f"The zone of {path.replace('/', ' ')} says hello." in (folder / path).read_text()
-        found = {it.text for it in client.search("zone says hello", limit=20).results}
-        assert {f"The zone of {path.replace('/', ' ')} says hello." for path in paths} <= found
-        assert client.status()
+def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path))
+
+    def run() -> None:
+        assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
+
+    def capture(*texts: str, kind: Kind = "fact") -> list[str]:
+        with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+            return [client.capture(text, kind=kind).id for text in texts]
+
+    capture(*(f"Marisol said that reef {n} is fine." for n in range(3)), TASK, kind="turn")
+    capture("The reef is charted.")
+    (old,) = capture("Old stuff that is over.")
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        client.archive([old])
+    run()
+    folder, paths = Home(tmp_path).scope_folder(SCOPE), [*LIMITS, "people/marisol.md"]
+    said = {path: f"The zone of {path.replace('/', ' ')} says hello." for path in paths}
+    for path in paths:
+        zone = f"{ZONE_START}\n- {said[path]}\n{ZONE_END}\n"
+        (folder / path).write_text(f"{(folder / path).read_text()}\n{zone}")
+    capture("Marisol said that reef 9 is fine.", kind="turn")
+    capture("The reef is charted anew.")
+    run()
+    for path in paths:
+        assert (folder / path).read_text().count(said[path]) >= 1
+        assert f"- {said[path]}\n{ZONE_END}" in (folder / path).read_text()
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        assert {it.text for it in client.search("zone says hello", limit=30).results} >= set(said.values())
+    assert CliRunner().invoke(main, ["verify"]).exit_code == 0
 
 
 def test_a_start_says_which_page_has_each_line(tmp_path: Path) -> None:

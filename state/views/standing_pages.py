@@ -44,6 +44,7 @@ _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who 
 _OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}
 _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
+_BACK = "To bring one back: `memtape unarchive ID`. All that went by age: `memtape unarchive --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
@@ -295,7 +296,7 @@ def _archive(scope: Scope) -> StandingPage:
         limit=LIMITS[ARCHIVE],
         lines=tuple(lines),
         sections=tuple(dict.fromkeys(line.section for line in lines)),
-        about="To bring one back: `memtape unarchive ID`. All that went by age: `memtape unarchive --all-of age`.",
+        about=_BACK if lines else "",
         more=living - len(lines),
         how="`memtape archived --limit 1000`",
         zone=zone_texts(scope, ARCHIVE),
