@@ -18,6 +18,7 @@ from memtape.flows.workers.stating import statement_id
 from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
+from memtape.schemas.rows import TABLES
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.courtesies import is_goodbye, is_nod
@@ -213,7 +214,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
             row_of(scope, change)
             for scope in partition.scopes.values()
             for change in all_changes(scope)
-            if change.table != "journal"
+            if change.table in TABLES
         ]
         laid = laid_over(rows, events, cut)
         told = [row for row in laid if not isinstance(row, Event)]

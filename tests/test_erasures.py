@@ -12,6 +12,7 @@ from test_model import rows_differ, told
 from memtape.schemas.codec import blanked, decode
 from memtape.schemas.events import Captured, Event, Recalled
 from memtape.schemas.log import Slot
+from memtape.schemas.rows import TABLES
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -109,7 +110,7 @@ def test_no_row_page_or_snapshot_holds_what_was_erased(history: tuple[list[Event
         for it in events
     ]
     (state,) = replay(slots([configured(), *marked])).partitions.values()
-    shown = [row_of(scope, it) for scope in state.scopes.values() for it in all_changes(scope) if it.table != "journal"]
+    shown = [row_of(scope, it) for scope in state.scopes.values() for it in all_changes(scope) if it.table in TABLES]
     pages = [page for scope in state.scopes.values() for page in pages_of(state, all_changes(scope))]
     assert b"ZQJXK" not in snapshot(state) + repr((shown, pages)).encode()
 

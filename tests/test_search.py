@@ -16,7 +16,7 @@ from overlaying import laid_over
 from memtape.schemas.codec import encode, event_of
 from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import MemoryRow
+from memtape.schemas.rows import TABLES, MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.index.documents import Document
@@ -123,7 +123,7 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
         row_of(scope, change)
         for scope in partition.scopes.values()
         for change in all_changes(scope)
-        if change.table != "journal"
+        if change.table in TABLES
     ]
     over = laid_over(rows, events, cut)
     shown = {row.canonical if isinstance(row, MemoryRow) else row.id for row in over}
