@@ -121,8 +121,6 @@ def test_a_page_shows_its_texts_and_makes_nothing_of_them(text: str, name: str) 
         assert len(headings) == markdown.count("\n#") + markdown.startswith("#")
         told = r"Memor|20\d\d-\d\d-\d\d|Goal|Plan|What holds|Session "
         assert isinstance(page, StandingPage) or all(re.match(told, heading) for heading in headings)
-            re.match(r"Memor|20\d\d-\d\d-\d\d|Goal|Plan|What holds|Session ", heading) for heading in headings
-        )
         quotes = [token for token in PARSER.parse(markdown) if token.type == "inline" and token.level > 1]
         if isinstance(page, MemoryPage | DayPage):
             seen = [line.strip() for token in quotes for line in shown(token).split("\n") if line.strip()]
