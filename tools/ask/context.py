@@ -5,7 +5,7 @@ What agents wrote is data: it stands on one line, escaped, under a sentence that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import msgspec
@@ -18,8 +18,9 @@ from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.vault import escape
-from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
+from memtape.sinks.markdown import escape
+from memtape.sinks.standing_pages import tells_of
+from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of, known_of
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
 from memtape.tools.ask.proposals import waiting as proposals_waiting
@@ -137,13 +138,21 @@ def context_of(
         budget_tokens=budget_tokens,
         tokens=chosen.tokens,
         tokenizer=counted.name,
-        items=chosen.items,
+        items=tuple(_placed(retriever, chosen.items)),
         omitted=chosen.omitted,
         now=now,
         lag=sum(view.lag for _, view in read),
         revision=read[0][1].revision,
         watermark=tuple({view.mark.partition: view.mark for _, view in read}.values()),
     )
+
+
+def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[ContextItem]:
+    """Yield items with the standing page of the vault that has each, the first of those that have it."""
+    pages = {scope: retriever.standing_pages(scope) for scope in dict.fromkeys(item.scope for item in items)}
+    for item in items:
+        having = (path for path, written in pages[item.scope].items() if tells_of(written, item.id))
+        yield replace(item, page=next(having, ""))
 
 
 def _turns(said: list[MemoryRow | TurnRow | Event], closed: list[MemoryRow], now: int) -> list[Known]:
@@ -165,29 +174,7 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event], now: int) -> 
         memory = row if isinstance(row, MemoryRow) else None
         if memory is not None and memory.into is not None:  # What stands for it is told.
             continue
-        yield Known(
-            id=row.id,
-            scope=row.scope,
-            kind=row.kind,
-            text=row.text,
-            at=row.at,
-            last_at=memory.last_at if memory else row.at,
-            order=row.seq,
-            actor=row.actor,
-            origin=row.origin,
-            source=row.source,
-            path=row.path,
-            confirmations=memory.confirmations if memory else 0,
-            importance_given=memory.importance_given if memory else None,
-            replaced=memory.replaced if memory else False,
-            valid_from=memory.valid_from if memory else row.at,
-            valid_to=memory.valid_to if memory else None,
-            replaced_by=memory.replaced_by if memory else None,
-            replaces=memory.replaces if memory else (),
-            notes=_notes(memory, now) if memory else (),
-            tags=row.tags,
-            wordings=memory.wordings if memory else (),
-        )
+        yield known_of(row, _notes(memory, now) if memory else ())
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured) and event.scope is not None
         yield Known(

@@ -1,0 +1,231 @@
+"""What a turn leaves open: a task, a promise, a question; and which later text says that one of these is done.
+
+By rule, English first, precision before recall: what is shown as open should be. So little is taken for open, and much
+for an end of it. Who said what, in which session, and what becomes of it is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from memtape.schemas.patterns import lazy
+from memtape.state.text import statement_cues as cues
+from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.state.text.files import named_files
+from memtape.state.text.statements import (
+    LEAST_WORDS,
+    MOST_CHARS,
+    MOST_TURN_CHARS,
+    dated,
+    sentences,
+    statements,
+)
+from memtape.state.text.terms import ENGLISH, terms
+
+EndKind = Literal["question", "promise", "task"]
+
+LEAST_SHARED = 2
+"""So many terms of what was open must stand in what ends it, and half of all."""
+_I = re.IGNORECASE
+_LEAD = (
+    r"^(?:(?:and|but|so|then|also|ok(?:ay)?|sure|yes|yeah|great|thanks|sorry|right|good|perfect|done)\b[\s,.!:–—-]*)*"
+    r"(?:(?:tomorrow|tonight|later|then|next \w+|(?:after|before) (?:that|this|the \w+|lunch|work)|(?:on|by) \w+day"
+    r"|in the \w+)[,\s]+)?"
+)
+_PROMISES = lazy(
+    _LEAD + r"(?:I|we)(?:['’]ll| will| promise(?:d)? to|['’]m going to| am going to)\s+"
+    r"(?!be (?:there|back|fine|ok|here|honest|happy|glad|able)|let you|keep\b|try|never|always|see\b|think\b|say\b"
+    r"|tell\b|have to|need to|take it|check it|definitely|probably|maybe|just|aim|consider|focus|continue|use\b"
+    r"|go for"
+    r"|stick|remember|miss|get ['’]?em)\w+",
+    _I,
+)
+_REPORTS_TO = lazy(
+    r"\b(?:send|e-?mail|message|call|ask|contact|write(?: to)?|invite|forward|reach out|schedule|book|return|pay"
+    r"|follow up"
+    r"|get back)\b",
+    _I,
+)
+_NAME = lazy(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
+_MUST = lazy(_LEAD + r"(?:I|we)(?:['’]ve| have)?\s+(?:still\s+|also\s+)?(?:need|have|got|must)\s+(?:to\s+)?\w+", _I)
+_IN_THE = lazy(r"\bin the \w+(?:-\w+)+", _I)
+_STILL = lazy(r"\bstill\b", _I)
+_OWED = lazy(
+    r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task)\s*[:–—\]-]?\s*\S+\s+\S+"
+    r"|^(?:please\s+|and\s+|also\s+)*(?:remind me|don(?:'|’)t let me forget)\s+to\b"
+    r"|^\S+(?:\s\S+){0,7}\s(?:still (?:needs?|has|have) to be|needs to be (?:done|finished|fixed|renewed|updated"
+    r"|reviewed"
+    r"|deployed|merged|removed|written|replaced)|is still (?:open|missing|to do|todo|pending))\b"
+    r"|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
+    _I,
+)
+"""What is to be done in a form that says just that."""
+_LATER = lazy(
+    r"\b(?:later|afterwards|next (?:session|time|step|turn|up)|follow[- ]up|come back to|get back to|(?:once|after"
+    r"|as soon as|until) (?:the|it|this|that|they|we|CI|main|all)\b|for now\b.{1,80}\bthen)\b",
+    _I,
+)
+"""When an agent means to do what it does not do at once."""
+_OFFERS = lazy(
+    r"\bif (?:you|that|it|so|needed|necessary|not|the|any)\b|\bwhenever\b|\blet me know\b|\b(?:once|when|after"
+    r"|until|as soon as)"
+    r" you\b|\bjust (?:say|tell|ask)\b|\bwould you\b|\bwant me to\b|\bunless\b|\bin case\b|\?",
+    _I,
+)
+"""What is done only where somebody asks for it promises nothing."""
+_SMALL_TALK = lazy(
+    r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new"
+    r"|going on)\b"
+    r"|\b(?:right|ok(?:ay)?|yeah|huh|eh|isn['’]t it|aren['’]t you|don['’]t you (?:think|agree))\?|\bwhat (?:about"
+    r"|do) you(?: think)?\?"
+    r"|\bany (?:thoughts|ideas)\?|\b(?:do )?you know\?|\bguess what\b|\bwho (?:knows|cares)\b|\bwhy not\?"
+    r"|^(?:really|seriously)\b"
+    r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b|\bwhere you are\?",
+    _I,
+)
+"""Questions that nobody keeps waiting for an answer."""
+_DONE = lazy(
+    r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
+    r"|found|spoke"
+    r"|spoken|ran|put|set up|chose|chosen|kept|left|lost|sold|taught|began|begun|shut|cut|split|read|ready|live"
+    r"|merged"
+    r"|finished|cancell?ed|no longer needed|not needed any ?more|in place|works now|passes now|is up)\b",
+    _I,
+)
+"""Words by which a text may tell that something happened."""
+_NOT_DONE = lazy(
+    r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to"
+    r"|plans?"
+    r"|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
+    _I,
+)
+"""Words with which a sentence that tells of something does not tell that it is done."""
+_STOPS = frozenset(
+    "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday "
+    "saturday sunday "
+    "promis still open do go get make want let pleas soon back finish deadlin due action item step task thing".split()
+)
+"""Terms that say of what is open that it is, or when it is due, and not what it is."""
+
+
+class End(NamedTuple):
+    """What is open of a text, from `start` to `end` of it."""
+
+    kind: EndKind
+    start: int
+    end: int
+
+
+def open_ends(text: str, at: int, *, of_agent: bool) -> list[End]:
+    """Return what a turn leaves open: of people tasks, promises and the last question, of agents the last promise."""
+    if len(text) > MOST_TURN_CHARS:
+        return []
+    if of_agent:
+        return [*_found(text, "promise", _promised(text))][-1:]
+    found = [*_tasks(text, at)]
+    if "?" in text:
+        found += [*_found(text, "question", (said for said in _asked(text) if not _SMALL_TALK.search(said)))][-1:]
+    return found
+
+
+def said_of(text: str, end: End, at: int) -> str:
+    """Return what is open as it is shown, on one line, days with their dates."""
+    said = " ".join(text[end.start : end.end].split())
+    return said if end.kind == "question" else dated(said, at)
+
+
+def answers(text: str) -> bool:
+    """Whether a turn may answer a question: whatever says more than thanks, a farewell or a nod."""
+    return bool(text.strip()) and not is_goodbye(text) and not is_nod(text)
+
+
+def told_by(said: str) -> tuple[str, ...]:
+    """Return the terms that tell what is open, each once."""
+    return tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
+
+
+def done_in(text: str) -> Iterator[frozenset[str]]:
+    """Yield the terms of each sentence that tells of something done."""
+    if len(text) > MOST_TURN_CHARS or not _DONE.search(text):
+        return
+    for said in sentences(text):
+        if len(said) <= MOST_CHARS and _DONE.search(said) and not _NOT_DONE.search(said):
+            yield frozenset(terms(said, ENGLISH))
+
+
+def done_by(action: str, path: str | None) -> frozenset[str]:
+    """Return the terms of an action: of its line, and of the file that was edited."""
+    return frozenset(terms(action if path is None else f"{action} {path}", ENGLISH))
+
+
+def ends(told: tuple[str, ...], done: frozenset[str]) -> bool:
+    """Whether what was done is what was open, as far as their terms tell."""
+    shared = sum(term in done for term in told)
+    return shared * 2 >= len(told) and shared >= min(LEAST_SHARED, len(told)) and shared > 0
+
+
+def edits(said: str, path: str) -> bool:
+    """Whether what is open names a file that was edited."""
+    return any(path == name or path.endswith(f"/{name}") for name in named_files(said))
+
+
+def _tasks(text: str, at: int) -> Iterator[End]:
+    if not cues.TASK.search(text) and "[ ]" not in text and "odo" not in text:  # What most turns lack.
+        return
+    for one in statements(text, at, of_agent=False):
+        if one.label == "task" and (kind := _kind_of(one.text)) is not None:
+            yield End(kind, one.start, one.end)
+
+
+def _kind_of(said: str) -> EndKind | None:
+    """Return what a person leaves open by what was taken for a task, None for what is only meant, felt or told of."""
+    if _OFFERS.search(said):
+        return None
+    is_timed = _is_timed(said)
+    if _PROMISES.match(said):
+        is_owed = is_timed or (_REPORTS_TO.search(said) and (_NAME.search(said) or _LATER.search(said)))
+        return "promise" if is_owed else None
+    must = _MUST.match(said) and (is_timed or _STILL.search(said) or cues.IDENTIFIER.search(said))
+    return "task" if must or _OWED.search(said) else None
+
+
+def _promised(text: str) -> Iterator[str]:
+    if not _PROMISES_AT_ALL.search(text):
+        return
+    for said in sentences(text):
+        promises = _PROMISES.match(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
+        if promises and (_is_timed(said) or _LATER.search(said)) and not _OFFERS.search(said):
+            yield said
+
+
+def _is_timed(said: str) -> bool:
+    """Whether a sentence says when something is to be done; "in the month-day form" does not."""
+    return cues.TIME_AHEAD.search(_IN_THE.sub("", said)) is not None
+
+
+_PROMISES_AT_ALL = lazy(r"\b(?:I|we)(?:['’]ll| will| promise|['’]m going to| am going to)\b", _I)
+
+
+def _asked(text: str) -> Iterator[str]:
+    for said in sentences(text):
+        words = len(said.split())
+        if said.rstrip("\"')]*_").endswith(("?", "？")) and words >= LEAST_WORDS and len(said) <= MOST_CHARS:
+            yield said
+
+
+@lru_cache(maxsize=256)
+def _spaced(said: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, said.split())))
+
+
+def _found(text: str, kind: EndKind, said: Iterator[str]) -> Iterator[End]:
+    """Yield where sentences, which stand on one line each, are in a text."""
+    place = 0
+    for one in said:
+        found = _spaced(one).search(text, place)
+        if found is not None:
+            place = found.end()
+            yield End(kind, found.start(), found.end())
