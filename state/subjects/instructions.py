@@ -1,4 +1,4 @@
-"""Which captures of people say what is wanted from now on, and which give orders about memory.
+"""Which memories of people say what is wanted from now on, and which captures give orders about memory.
 
 Each text is looked at once, when it is captured, so that a page need not read a whole scope to find them. What of them
 is hidden, replaced or told is for who shows it.
@@ -15,7 +15,7 @@ from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import HasCaptures
-from memtape.state.text.polarity import has_cue, instructs, orders_in, standing
+from memtape.state.text.polarity import instructs, orders_in
 
 INSTRUCTION_TAGS = (STATED_TAG, "instruction")
 
@@ -33,12 +33,11 @@ def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> 
     body = event.body
     if not isinstance(body, Captured) or event.actor.origin not in PEOPLE or body.kind in ("document", "page"):
         return []
-    is_tagged = body.tags[:2] == INSTRUCTION_TAGS
-    if is_tagged or has_cue(body.text):
-        if is_tagged or instructs(body.text) or standing(body.text):
-            state.wanted[context.seq] = None
-        if orders_in(body.text):
-            state.orders[context.seq] = None
+    # What a turn wants from now on is captured as its statement, and costs most to tell.
+    if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or instructs(body.text)):
+        state.wanted[context.seq] = None
+    if orders_in(body.text):
+        state.orders[context.seq] = None
     return []
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import msgspec
 
-from memtape.schemas.events import SPEAKING, Captured, Event
-from memtape.schemas.patterns import lazy
+from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
 from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.text.people import key_of_name, people_named
+from memtape.state.text.people import is_named, key_of_name, people_named
 
 PEOPLE_TOLD = 50
 LEAST_HEARD = 3
@@ -25,7 +24,6 @@ MOST_KNOWN = 1_024
 """Names that are kept at once; of more the oldest that is not told of is given up."""
 NAMED_KEPT = 20
 _NAMING = ("turn", "fact", "insight", "goal", "plan")
-_WORD = lazy(r"[^\W\d_]+")
 
 
 class Person(msgspec.Struct):
@@ -49,13 +47,12 @@ class Person(msgspec.Struct):
 class People:
     """The people of a scope by `key_of_name`, in the order in which they came up, and those who are `told` of.
 
-    `by_word` and `naming` follow from these: who is told of by the first word of the name, and who is named where.
+    `naming` follows from these: who is named where.
     """
 
     def __init__(self) -> None:
         self.known: dict[str, Person] = {}
         self.told: dict[str, None] = {}
-        self.by_word: dict[str, dict[str, None]] = {}
         self.naming: dict[int, dict[str, None]] = {}
 
     def unname(self, seq: int, key: str) -> None:
@@ -63,13 +60,6 @@ class People:
         self.naming[seq].pop(key, None)
         if not self.naming[seq]:
             del self.naming[seq]
-
-    def tell(self, key: str) -> None:
-        """Let somebody be told of from here on."""
-        self.told[key] = None
-        word = _WORD.search(key)
-        if word is not None:
-            self.by_word.setdefault(word[0], {})[key] = None
 
 
 def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -105,13 +95,17 @@ def _hear(state: People, capture: Capture, count: int, touched: dict[str, None])
 
 
 def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) -> None:
-    """Take in whom a text names: by words that only people have, or who is told of already."""
+    """Take in whom a text names: by words that only people have, or who is told of already.
+
+    Agents write long texts in turns, of people that there are and of such that they make up: only who is told of
+    already is looked for there.
+    """
     own = key_of_name(capture.actor.name)
-    found = {key_of_name(name): name for name in people_named(text)}
-    if state.told:
-        words = dict.fromkeys(word.casefold() for word in _WORD.findall(text) if word[0].isupper())
-        keys = (key for word in words if word in state.by_word for key in state.by_word[word])
-        found |= {key: state.known[key].name for key in keys if state.known[key].name in text}
+    is_of_agent = capture.kind == "turn" and capture.actor.origin not in PEOPLE
+    found = {} if is_of_agent else {key_of_name(name): name for name in people_named(text)}
+    for key in state.told:
+        if is_named(state.known[key].name, text):
+            found[key] = state.known[key].name
     for key, name in found.items():
         person = _known(state, name) if key != own else None
         if person is None:
@@ -148,7 +142,7 @@ def _known(state: People, name: str) -> Person | None:
 def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) -> bool:
     """Whether somebody is told of, from now on where they came up often enough."""
     if key not in state.told and len(state.told) < PEOPLE_TOLD and person.heard >= LEAST_HEARD:
-        state.tell(key)
+        state.told[key] = None
         touched[key] = None
     return key in state.told
 
@@ -162,8 +156,7 @@ def restore(data: bytes, of: object) -> People:
     """Return the state of a snapshot."""
     state = People()
     state.known, told = msgspec.msgpack.decode(data, type=tuple[dict[str, Person], list[str]])
-    for key in told:
-        state.tell(key)
+    state.told = dict.fromkeys(told)
     for key, person in state.known.items():
         for seq in person.named:
             state.naming.setdefault(seq, {})[key] = None

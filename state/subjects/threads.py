@@ -22,11 +22,13 @@ from memtape.state.subjects.sessions import put_latest
 from memtape.state.text.open_ends import (
     End,
     EndKind,
+    Told,
     answers,
     done_by,
     done_in,
     edits,
     ends,
+    may_end,
     open_ends,
     said_of,
     told_by,
@@ -48,7 +50,7 @@ class Threads:
     `day` is the latest on which anything was captured, in days since 1970. `last` is the seq of the last turn that
     somebody spoke: its question is being answered. `spoken` has of the latest sessions who spoke first in each, and
     whether somebody else did too. `waiting` has of each the questions that wait for an answer, and what its agents
-    promised. `_told` and `_by_term`, the terms of what is open, follow from the rest.
+    promised. `_told`, by what it is told that something open is done, follows from the rest.
     """
 
     def __init__(self) -> None:
@@ -57,8 +59,7 @@ class Threads:
         self.last = -1
         self.spoken: dict[str, tuple[str, bool]] = {}
         self.waiting: dict[str, tuple[Key, ...]] = {}
-        self._told: dict[Key, tuple[str, ...]] | None = None
-        self._by_term: dict[str, dict[Key, None]] = {}
+        self._told: dict[Key, Told] = {}
 
     def shown(self) -> Iterator[tuple[int, End]]:
         """Yield what is open, but for a question that was asked just now, each with the seq of the capture."""
@@ -69,47 +70,33 @@ class Threads:
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
-    def put(self, key: Key, end: End, of: HasCaptures) -> None:
+    def put(self, key: Key, end: End) -> None:
         """Let something be open, and give up the oldest of too much."""
-        self._index(of)
         self.open[key] = end
-        self._know(key, end, of)
         if len(self.open) > MOST_OPEN:
             self.close(next(iter(self.open)))
 
     def close(self, key: Key) -> bool:
         """Let something be open no longer, and say whether it was."""
-        if self.open.pop(key, None) is None:
-            return False
-        for term in (self._told or {}).pop(key, ()):
-            del self._by_term[term][key]
-            if not self._by_term[term]:
-                del self._by_term[term]
-        return True
+        self._told.pop(key, None)
+        return self.open.pop(key, None) is not None
 
     def close_all(self, keys: Iterable[Key]) -> bool:
         """Let all of these be open no longer, and say whether any was."""
         return sum(map(self.close, dict.fromkeys(keys))) > 0
 
-    def sharing(self, done: Iterable[frozenset[str]], of: HasCaptures) -> Iterator[Key]:
-        """Yield what is open that the terms of something done tell of too."""
-        told = self._index(of)
-        for terms in done:
-            found = {key: None for term in sorted(terms & self._by_term.keys()) for key in self._by_term[term]}
-            yield from (key for key in found if ends(told[key], terms))
+    def near(self, text: str, of: HasCaptures) -> dict[Key, Told]:
+        """Return what is open that a text may end."""
+        lowered = text.lower()
+        told = ((key, self.told(key, of)) for key in self.open)
+        return {key: its for key, its in told if may_end(its, lowered)}
 
-    def _index(self, of: HasCaptures) -> dict[Key, tuple[str, ...]]:
-        if self._told is None:
-            self._told = {}
-            for key, end in self.open.items():
-                self._know(key, end, of)
-        return self._told
-
-    def _know(self, key: Key, end: End, of: HasCaptures) -> None:
-        assert self._told is not None
-        self._told[key] = told_by(text_of(of, key[0], end))
-        for term in self._told[key]:
-            self._by_term.setdefault(term, {})[key] = None
+    def told(self, key: Key, of: HasCaptures) -> Told:
+        """Return by what it is told that something open is done; it is found out once, when first asked for."""
+        its = self._told.get(key)
+        if its is None:
+            its = self._told[key] = told_by(text_of(of, key[0], self.open[key]))
+        return its
 
 
 def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -120,14 +107,15 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
     if capture.hidden or capture.made:
         return []
     moved = _pass_days(state, capture.at // DAY_US, context.of)
-    if capture.kind in _TELLING and state.open:
-        moved |= _end(state, capture, event.body, context.of)
+    # An answer is told by who speaks, and costs less than what a text says is done.
     if capture.kind == "turn" and capture.actor.origin in SPEAKING:
         moved |= _answer(state, capture, event.body.text, context.of)
         moved |= any(key[0] == state.last for key in state.open)
         state.last = capture.seq
+    if capture.kind in _TELLING and state.open:
+        moved |= _end(state, capture, event.body, context.of)
     if capture.at // DAY_US >= state.day - OPEN_DAYS:
-        moved |= _open(state, capture, event.body, context.of)
+        moved |= _open(state, capture, event.body)
     return [Change("threads", context.scope, "")] if moved else []
 
 
@@ -149,15 +137,16 @@ def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
     """Close what a text or an action says is done."""
-    if act_of(body.tags) is None:
-        done = [] if capture.turn >= 0 else [*state.sharing(done_in(body.text), of)]
-    elif has_failed(body.tags):
-        done = []
-    else:
-        done = [*state.sharing([done_by(body.text, body.path)], of)]
-        if body.path is not None and act_of(body.tags) == "edit":
-            done += [key for key, end in state.open.items() if edits(text_of(of, key[0], end), body.path)]
-    return state.close_all(done)
+    act = act_of(body.tags)
+    if capture.turn >= 0 if act is None else has_failed(body.tags):
+        return False
+    action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
+    near = state.near(action, of)
+    done = [done_by(action)] if near and act is not None else [*done_in(body.text, near.values())] if near else []
+    ended = [key for key, told in near.items() if any(ends(told, terms) for terms in done)]
+    if act == "edit" and body.path is not None:
+        ended += [key for key in state.open if edits(state.told(key, of), body.path)]
+    return state.close_all(ended)
 
 
 def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
@@ -175,19 +164,19 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
     return state.close_all(ended)
 
 
-def _open(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
+def _open(state: Threads, capture: Capture, body: Captured) -> bool:
     """Take in what a capture leaves open: a turn as it says, what is labelled a task as a whole."""
     session, is_agent = capture.session or "", capture.actor.origin == "agent"
     if capture.kind == "turn":
-        found = open_ends(body.text, capture.at, of_agent=is_agent) if capture.actor.origin in SPEAKING else []
+        # Where nobody else was ever heard, answers are not captured.
+        heard = state.spoken.get(session, ("", False))[1]
+        is_said = capture.actor.origin in SPEAKING
+        found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
     else:
         is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
         found = [End("task", 0, len(body.text))] if is_task else []
-    # Where nobody else was ever heard, answers are not captured.
-    heard = state.spoken.get(session, ("", False))[1]
-    found = [end for end in found if end.kind != "question" or heard]
     for end in found:
-        state.put((capture.seq, end.start), end, of)
+        state.put((capture.seq, end.start), end)
     waits = [(capture.seq, end.start) for end in found if end.kind == "question" or is_agent]
     if waits:
         kept = [key for key in state.waiting.get(session, ()) if key in state.open]

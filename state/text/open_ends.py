@@ -7,7 +7,7 @@ for an end of it. Who said what, in which session, and what becomes of it is not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -22,8 +22,9 @@ from memtape.state.text.statements import (
     dated,
     sentences,
     statements,
+    without_code,
 )
-from memtape.state.text.terms import ENGLISH, terms
+from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 
 EndKind = Literal["question", "promise", "task"]
 
@@ -119,15 +120,27 @@ class End(NamedTuple):
     end: int
 
 
-def open_ends(text: str, at: int, *, of_agent: bool) -> list[End]:
-    """Return what a turn leaves open: of people tasks, promises and the last question, of agents the last promise."""
+class Told(NamedTuple):
+    """By what it is told that something open is done: its terms, how a text that has one may begin it, its files."""
+
+    terms: tuple[str, ...]
+    begins: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[End]:
+    """Return what a turn leaves open: of people tasks, promises and the last question, of agents the last promise.
+
+    A question counts where somebody else is `heard`.
+    """
     if len(text) > MOST_TURN_CHARS:
         return []
     if of_agent:
         return [*_found(text, "promise", _promised(text))][-1:]
     found = [*_tasks(text, at)]
-    if "?" in text:
-        found += [*_found(text, "question", (said for said in _asked(text) if not _SMALL_TALK.search(said)))][-1:]
+    if heard and "?" in text and (said := _last_asked(text)) is not None:
+        place = text.rfind(said)
+        found += [End("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])][-1:]
     return found
 
 
@@ -142,42 +155,84 @@ def answers(text: str) -> bool:
     return bool(text.strip()) and not is_goodbye(text) and not is_nod(text)
 
 
-def told_by(said: str) -> tuple[str, ...]:
-    """Return the terms that tell what is open, each once."""
-    return tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
+def told_by(said: str) -> Told:
+    """Return by what it is told that something open is done."""
+    found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
+    begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
+    return Told(found, begins, tuple(named_files(said)))
 
 
-def done_in(text: str) -> Iterator[frozenset[str]]:
-    """Yield the terms of each sentence that tells of something done."""
-    if len(text) > MOST_TURN_CHARS or not _DONE.search(text):
+BEGINNING_CHARS = 4
+_IRREGULAR = frozenset(IRREGULAR.values())
+"""Terms of words that may begin otherwise, as "sent" does for "send"."""
+
+
+def may_end(told: Told, lowered: str) -> bool:
+    """Whether a text in small letters may have the terms that end something, as far as beginnings of words tell.
+
+    Most texts end nothing, and are read no further. Letters with accents have other terms, so that any text with such
+    letters may.
+    """
+    if not lowered.isascii():
+        return True
+    missing = len(told.begins) - _least(told)
+    for begin in told.begins:
+        if begin not in lowered:
+            missing -= 1
+            if missing < 0:
+                return False
+    return bool(told.begins)
+
+
+def done_in(text: str, open_now: Collection[Told]) -> Iterator[frozenset[str]]:
+    """Yield the terms of each sentence that tells of something done, of the lines that may end what is open."""
+    if len(text) > MOST_TURN_CHARS:
         return
-    for said in sentences(text):
-        if len(said) <= MOST_CHARS and _DONE.search(said) and not _NOT_DONE.search(said):
-            yield frozenset(terms(said, ENGLISH))
+    for line in without_code(text).split("\n"):
+        lowered = line.lower()
+        if any(may_end(told, lowered) for told in open_now):
+            for said in sentences(line):
+                if len(said) <= MOST_CHARS and _DONE.search(said) and not _NOT_DONE.search(said):
+                    yield frozenset(terms(said, ENGLISH))
 
 
-def done_by(action: str, path: str | None) -> frozenset[str]:
+def done_by(action: str) -> frozenset[str]:
     """Return the terms of an action: of its line, and of the file that was edited."""
-    return frozenset(terms(action if path is None else f"{action} {path}", ENGLISH))
+    return frozenset(terms(action, ENGLISH))
 
 
-def ends(told: tuple[str, ...], done: frozenset[str]) -> bool:
+def ends(told: Told, done: frozenset[str]) -> bool:
     """Whether what was done is what was open, as far as their terms tell."""
-    shared = sum(term in done for term in told)
-    return shared * 2 >= len(told) and shared >= min(LEAST_SHARED, len(told)) and shared > 0
+    return bool(told.terms) and sum(term in done for term in told.terms) >= _least(told)
 
 
-def edits(said: str, path: str) -> bool:
+def _least(told: Told) -> int:
+    """Return how many terms must be shared: half of all, and two where there are two."""
+    count = len(told.terms)
+    return max(-(-count // 2), min(LEAST_SHARED, count))
+
+
+def edits(told: Told, path: str) -> bool:
     """Whether what is open names a file that was edited."""
-    return any(path == name or path.endswith(f"/{name}") for name in named_files(said))
+    return any(path == name or path.endswith(f"/{name}") for name in told.files)
 
 
 def _tasks(text: str, at: int) -> Iterator[End]:
-    if not cues.TASK.search(text) and "[ ]" not in text and "odo" not in text:  # What most turns lack.
+    lowered = text.lower()
+    if not any(map(lowered.__contains__, _OWING)):  # What most turns lack.
+        return
+    if not any(_kind_of(said) for said in sentences(text)):
         return
     for one in statements(text, at, of_agent=False):
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
             yield End(kind, one.start, one.end)
+
+
+_OWING = (
+    "i'll", "i’ll", "i will", "promise", "need to", "have to", "todo", "to-do", "to do", "action item", "fixme",
+    "open task", "remind me", "me forget", "still ", "needs to be", "is due", "are due", "[ ]",
+)  # fmt: skip
+"""A turn of a person in small letters without one of these leaves nothing to do."""
 
 
 def _kind_of(said: str) -> EndKind | None:
@@ -193,12 +248,20 @@ def _kind_of(said: str) -> EndKind | None:
 
 
 def _promised(text: str) -> Iterator[str]:
-    if not _PROMISES_AT_ALL.search(text):
+    if not any(map(text.__contains__, _PROMISING)):
         return
-    for said in sentences(text):
-        promises = _PROMISES.match(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
-        if promises and (_is_timed(said) or _LATER.search(said)) and not _OFFERS.search(said):
-            yield said
+    for line in without_code(text).split("\n"):
+        if any(map(line.__contains__, _PROMISING)):
+            yield from filter(_is_promise, sentences(line))
+
+
+_PROMISING = ("I'll", "I’ll", "I will", "I promise", "I'm going to", "I’m going to", "I am going to",
+              "we'll", "we’ll", "we will", "We'll", "We’ll", "We will")  # fmt: skip
+
+
+def _is_promise(said: str) -> bool:
+    promises = _PROMISES.match(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
+    return bool(promises and (_is_timed(said) or _LATER.search(said)) and not _OFFERS.search(said))
 
 
 def _is_timed(said: str) -> bool:
@@ -206,14 +269,19 @@ def _is_timed(said: str) -> bool:
     return cues.TIME_AHEAD.search(_IN_THE.sub("", said)) is not None
 
 
-_PROMISES_AT_ALL = lazy(r"\b(?:I|we)(?:['’]ll| will| promise|['’]m going to| am going to)\b", _I)
+def _last_asked(text: str) -> str | None:
+    """Return the last sentence that asks something of which an answer is waited for."""
+    for line in reversed(without_code(text).split("\n")):
+        if "?" in line or "？" in line:
+            for said in reversed(sentences(line)):
+                if _asks(said) and not _SMALL_TALK.search(said):
+                    return said
+    return None
 
 
-def _asked(text: str) -> Iterator[str]:
-    for said in sentences(text):
-        words = len(said.split())
-        if said.rstrip("\"')]*_").endswith(("?", "？")) and words >= LEAST_WORDS and len(said) <= MOST_CHARS:
-            yield said
+def _asks(said: str) -> bool:
+    ends_so = said.rstrip("\"')]*_").endswith(("?", "？"))
+    return ends_so and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
 
 
 @lru_cache(maxsize=256)
@@ -221,7 +289,7 @@ def _spaced(said: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, said.split())))
 
 
-def _found(text: str, kind: EndKind, said: Iterator[str]) -> Iterator[End]:
+def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[End]:
     """Yield where sentences, which stand on one line each, are in a text."""
     place = 0
     for one in said:

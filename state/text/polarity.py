@@ -213,7 +213,7 @@ def standing(text: str) -> tuple[str, ...]:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that are orders about memory, as "never mention X again"."""
-    if not (has_cue(text) and may_order(text)):
+    if not (may_order(text) and has_cue(text)):
         return ()
     return tuple(it for it in sentences(text) if may_order(it) and _of_sentence(it) == "meta")
 

@@ -156,7 +156,7 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
     """Yield the standing pages, and pages of people, on which a turn or the captures of a memory may stand."""
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
     is_turn = captures[0].kind == "turn"
-    if is_turn and any(seq in scope.instructions.wanted or seq in scope.instructions.orders for seq in seqs):
+    if is_turn and any(seq in scope.instructions.orders for seq in seqs):
         yield ESSENTIALS
     if scope.threads.has_any(seqs):
         yield THREADS
