@@ -22,7 +22,6 @@ from memtape.state.text.statements import (
     dated,
     sentences,
     statements,
-    without_code,
 )
 from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 
@@ -188,7 +187,7 @@ def done_in(text: str, open_now: Collection[Told]) -> Iterator[frozenset[str]]:
     """Yield the terms of each sentence that tells of something done, of the lines that may end what is open."""
     if len(text) > MOST_TURN_CHARS:
         return
-    for line in without_code(text).split("\n"):
+    for line in _prose(text):
         lowered = line.lower()
         if any(may_end(told, lowered) for told in open_now):
             for said in sentences(line):
@@ -218,14 +217,18 @@ def edits(told: Told, path: str) -> bool:
 
 
 def _tasks(text: str, at: int) -> Iterator[End]:
-    lowered = text.lower()
-    if not any(map(lowered.__contains__, _OWING)):  # What most turns lack.
+    if not _may_owe(text):
         return
-    if not any(_kind_of(said) for said in sentences(text)):
+    if not any(_kind_of(said) for line in _prose(text) if _may_owe(line) for said in sentences(line)):
         return
     for one in statements(text, at, of_agent=False):
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
             yield End(kind, one.start, one.end)
+
+
+def _may_owe(text: str) -> bool:
+    lowered = text.lower()
+    return any(map(lowered.__contains__, _OWING))
 
 
 _OWING = (
@@ -233,6 +236,20 @@ _OWING = (
     "open task", "remind me", "me forget", "still ", "needs to be", "is due", "are due", "[ ]",
 )  # fmt: skip
 """A turn of a person in small letters without one of these leaves nothing to do."""
+
+
+def _prose(text: str) -> list[str]:
+    """Return the lines of a text that stand in no block of code."""
+    lines = text.split("\n")
+    if "```" not in text and "~~~" not in text:
+        return lines
+    found, is_code = [], False
+    for line in lines:
+        if line.lstrip().startswith(("```", "~~~")):
+            is_code = not is_code
+        elif not is_code:
+            found.append(line)
+    return found
 
 
 def _kind_of(said: str) -> EndKind | None:
@@ -250,7 +267,7 @@ def _kind_of(said: str) -> EndKind | None:
 def _promised(text: str) -> Iterator[str]:
     if not any(map(text.__contains__, _PROMISING)):
         return
-    for line in without_code(text).split("\n"):
+    for line in _prose(text):
         if any(map(line.__contains__, _PROMISING)):
             yield from filter(_is_promise, sentences(line))
 
@@ -271,7 +288,7 @@ def _is_timed(said: str) -> bool:
 
 def _last_asked(text: str) -> str | None:
     """Return the last sentence that asks something of which an answer is waited for."""
-    for line in reversed(without_code(text).split("\n")):
+    for line in reversed(_prose(text)):
         if "?" in line or "？" in line:
             for said in reversed(sentences(line)):
                 if _asks(said) and not _SMALL_TALK.search(said):
