@@ -17,6 +17,7 @@ from builders import (
     forgotten,
     histories,
     linked,
+    make_id,
     pinned,
     restored,
     slots,
@@ -171,17 +172,37 @@ def test_a_statement_that_was_replaced_or_forgotten_takes_its_task_along() -> No
     assert "renew" in written([said, forgotten(["stated"], "f"), restored(["stated"], "r")], THREADS)
 
 
-def test_a_question_is_open_once_its_turn_has_passed_without_an_answer() -> None:
+def test_a_question_is_open_until_somebody_answers() -> None:
     hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
     ask = turn("Which port does the staging API listen on?", "q", after=2)
     answer = turn("It listens on 8081.", 3, by="agent", after=3)
     thanks = turn("Thanks!", 4, by="agent", after=3)
     elsewhere = turn("Another subject here.", 5, session="t", after=4)
-    assert "8081" not in written([*hello, ask], THREADS) and "Which port" not in written([*hello, ask], THREADS)
-    assert "Which port" in written([*hello, ask, elsewhere], THREADS)
+    assert "Which port" in written([*hello, ask], THREADS)
+    assert "(Ada, since 2026-09-21)" in written([*hello, ask, elsewhere], THREADS)
     assert "Which port" in written([*hello, ask, thanks, elsewhere], THREADS)
     assert "Which port" not in written([*hello, ask, answer, elsewhere], THREADS)
     assert "Which port" not in written([ask, elsewhere], THREADS), "where no answer is ever captured"
+
+
+def test_a_question_whose_answer_is_not_known_waits_for_one_that_names_what_was_asked() -> None:
+    hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
+    ask = turn("Which port does the staging API listen on?", "q", after=2)
+    unknown = turn("I don't know yet, I'll ask the operators.", 3, by="agent", after=3)
+    other = turn("The tests of the parser are green again.", 4, by="agent", after=4)
+    answer = turn("The staging API listens on port 8081.", 5, by="agent", after=5, session="t")
+    assert "Which port" in written([*hello, ask, unknown, other], THREADS)
+    assert "Which port" not in written([*hello, ask, unknown, other, answer], THREADS)
+
+
+def test_what_an_agent_asks_at_the_end_of_its_turn_is_open_and_its_offers_are_not() -> None:
+    said = turn("Please move the ledger.", 0)
+    ask = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
+    offer = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
+    assert "(codex, since" in written([said, ask], THREADS)
+    assert written([said, offer], THREADS) == ""
+    assert written([said, ask, turn("The first one.", 2, after=2)], THREADS) == ""
+    assert written([said, ask, turn("I go on with the first one.", 2, by="agent", after=2)], THREADS) == ""
 
 
 def test_what_an_agent_promised_ends_when_it_speaks_again_in_the_session() -> None:
@@ -208,7 +229,7 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
         for n in range(40)
     ]
     events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), pinned([3], "p")]
-    events += [captured("Always run the tests.", "rule", "turn"), captured("Never mention thing7 again.", "o", "turn")]
+    events += [captured("Always run the tests.", "rule"), captured("Never mention thing7 again.", "o", "turn")]
     scope = state_of(events).scopes[SCOPE]
     rows = [row for birth in scope.leading.worthiest(scope) if (row := memory_row(scope, name_of(scope, birth)))]
     known = [known_of(row) for row in rows]
@@ -221,6 +242,7 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
     essentials = page(scope, ESSENTIALS, Settings())
     assert isinstance(essentials, StandingPage)
     assert [line.id for line in essentials.lines if line.section != "Standing instructions"] == told
+    assert [line.id for line in essentials.lines if line.section == "Standing instructions"] == [make_id("rule")]
     assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
 
 

@@ -25,11 +25,12 @@ from memtape.state.text.open_ends import (
     Told,
     answers,
     done_by,
-    done_in,
     edits,
     ends,
+    leaves_open,
     may_end,
     open_ends,
+    said_in,
     said_of,
     told_by,
 )
@@ -47,23 +48,17 @@ Key = tuple[int, int]
 class Threads:
     """What is open, by capture and place, in the order in which it came onto the log.
 
-    `day` is the latest on which anything was captured, in days since 1970. `last` is the seq of the last turn that
-    somebody spoke: its question is being answered. `spoken` has of the latest sessions who spoke first in each, and
-    whether somebody else did too. `waiting` has of each the questions that wait for an answer, and what its agents
-    promised. `_told`, by what it is told that something open is done, follows from the rest.
+    `day` is the latest on which anything was captured, in days since 1970. `spoken` has of the latest sessions who
+    spoke first in each, and whether somebody else did too. `waiting` has of each the questions that wait for an answer,
+    and what its agents promised. `_told`, by what it is told that something open is done, follows from the rest.
     """
 
     def __init__(self) -> None:
         self.open: dict[Key, End] = {}
         self.day = 0
-        self.last = -1
         self.spoken: dict[str, tuple[str, bool]] = {}
         self.waiting: dict[str, tuple[Key, ...]] = {}
         self._told: dict[Key, Told] = {}
-
-    def shown(self) -> Iterator[tuple[int, End]]:
-        """Yield what is open, but for a question that was asked just now, each with the seq of the capture."""
-        return ((seq, end) for (seq, _), end in self.open.items() if end.kind != "question" or seq != self.last)
 
     def has_any(self, seqs: Iterable[int]) -> bool:
         """Whether anything of these captures is open."""
@@ -110,8 +105,6 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
     # An answer is told by who speaks, and costs less than what a text says is done.
     if capture.kind == "turn" and capture.actor.origin in SPEAKING:
         moved |= _answer(state, capture, event.body.text, context.of)
-        moved |= any(key[0] == state.last for key in state.open)
-        state.last = capture.seq
     if capture.kind in _TELLING and state.open:
         moved |= _end(state, capture, event.body, context.of)
     if capture.at // DAY_US >= state.day - OPEN_DAYS:
@@ -142,25 +135,42 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
         return False
     action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
     near = state.near(action, of)
-    done = [done_by(action)] if near and act is not None else [*done_in(body.text, near.values())] if near else []
-    ended = [key for key, told in near.items() if any(ends(told, terms) for terms in done)]
+    said = (
+        [(done_by(action), True)] if near and act is not None else [*said_in(body.text, near.values())] if near else []
+    )
+    ended = [
+        key
+        for key, told in near.items()
+        if any((is_done or state.open[key].kind == "question") and ends(told, terms) for terms, is_done in said)
+    ]
     if act == "edit" and body.path is not None:
         ended += [key for key in state.open if edits(state.told(key, of), body.path)]
     return state.close_all(ended)
 
 
 def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
-    """Take in who speaks in a session: that answers what others ask there, and ends what the same agent promised."""
+    """Take in who speaks in a session: that answers what others ask there, and ends what the same agent left open.
+
+    A question of which somebody says that the answer is not known waits in the session no longer, and stays open.
+    """
     session, who = capture.session or "", capture.actor
     first, others = state.spoken.get(session, (who.name, False))
     put_latest(state.spoken, session, (first, others or who.name != first))
-    ended = []
-    for key in state.waiting.get(session, ()):
-        by = of.captures.by_seq[key[0]].actor
-        if by.name == who.name if by.origin == "agent" else by.name != who.name and answers(text):
+    waiting = state.waiting.get(session, ())
+    if not waiting:
+        return False
+    is_answer, is_unknown = answers(text), leaves_open(text)
+    ended, left = [], []
+    for key in waiting:
+        by, is_asked = of.captures.by_seq[key[0]].actor, key in state.open and state.open[key].kind == "question"
+        if by.name == who.name:
+            ended += [key] if by.origin == "agent" else []
+        elif is_asked and is_answer:
             ended.append(key)
-    if ended:
-        put_latest(state.waiting, session, tuple(key for key in state.waiting[session] if key not in ended))
+        elif is_asked and is_unknown:
+            left.append(key)
+    if ended or left:
+        put_latest(state.waiting, session, tuple(key for key in waiting if key not in ended and key not in left))
     return state.close_all(ended)
 
 
@@ -187,17 +197,15 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
 def snapshot(state: Threads) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     ends = [(seq, *end) for (seq, _), end in state.open.items()]
-    return msgspec.msgpack.encode((ends, state.day, state.last, state.spoken, state.waiting))
+    return msgspec.msgpack.encode((ends, state.day, state.spoken, state.waiting))
 
 
 def restore(data: bytes, of: object) -> Threads:
     """Return the state of a snapshot."""
     state = Threads()
-    ends, state.day, state.last, state.spoken, state.waiting = msgspec.msgpack.decode(
+    ends, state.day, state.spoken, state.waiting = msgspec.msgpack.decode(
         data,
-        type=tuple[
-            list[tuple[int, EndKind, int, int]], int, int, dict[str, tuple[str, bool]], dict[str, tuple[Key, ...]]
-        ],
+        type=tuple[list[tuple[int, EndKind, int, int]], int, dict[str, tuple[str, bool]], dict[str, tuple[Key, ...]]],
     )
     state.open = {(seq, start): End(kind, start, end) for seq, kind, start, end in ends}
     return state

@@ -87,6 +87,26 @@ _SMALL_TALK = lazy(
     _I,
 )
 """Questions that nobody keeps waiting for an answer."""
+_OFFERED = lazy(
+    r"\b(?:would you (?:like|prefer me)|(?:do )?you want|want me to|shall I|can I|may I|could I|let me know|ready to"
+    r"|anything else|any (?:other )?(?:questions|specific|particular)|do you have any|is there any|are there any"
+    r"|does (?:this|that|it|everything) (?:\w+ )?(?:help|work|make|look|sound|seem|clarify)|how does (?:this|that)"
+    r"|sounds?)\b",
+    _I,
+)
+"""Questions of agents that only offer, or that close a turn politely."""
+_UNKNOWN = lazy(
+    r"\b(?:I|we) (?:do not|don['’]t) (?:really |actually )?(?:know|remember|recall)\b|\bno idea\b"
+    r"|\bnot (?:quite |really )?sure\b"
+    r"|\b(?:I|we)(?:['’]ll| will| need to| have to| must) (?:check|find out|ask|look into|look (?:that|it) up"
+    r"|get back)\b"
+    r"|\blet me (?:check|ask|find out|look into|look (?:that|it) up)\b|\bto be (?:decided|clarified)\b|\bTBD\b",
+    _I,
+)
+"""Words by which somebody says that an answer is not known yet."""
+MOST_UNKNOWN_CHARS = 160
+ENDING_CHARS = 8
+"""A question that ends a turn has its mark among so many characters."""
 _DONE = lazy(
     r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
     r"|found|spoke"
@@ -120,26 +140,28 @@ class End(NamedTuple):
 
 
 class Told(NamedTuple):
-    """By what it is told that something open is done: its terms, how a text that has one may begin it, its files."""
+    """By what it is told that something open is done: `least` of its terms, how a word of each begins, its files."""
 
     terms: tuple[str, ...]
     begins: tuple[str, ...]
+    least: int
     files: tuple[str, ...]
 
 
 def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[End]:
-    """Return what a turn leaves open: of people tasks, promises and the last question, of agents the last promise.
+    """Return what a turn leaves open: tasks and promises of people, the last promise of agents, the last question.
 
-    A question counts where somebody else is `heard`.
+    A question counts where somebody else is `heard`. Of an agent it ends the turn, and offers nothing.
     """
     if len(text) > MOST_TURN_CHARS:
         return []
-    if of_agent:
-        return [*_found(text, "promise", _promised(text))][-1:]
-    found = [*_tasks(text, at)]
-    if heard and "?" in text and (said := _last_asked(text)) is not None:
-        place = text.rfind(said)
-        found += [End("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])][-1:]
+    found = [*_found(text, "promise", _promised(text))][-1:] if of_agent else [*_tasks(text, at)]
+    if heard and "?" in (text[-ENDING_CHARS:] if of_agent else text):
+        said = _ending_question(text) if of_agent else _last_asked(text)
+        place = -1 if said is None else text.rfind(said)
+        if said is not None:
+            asked = [End("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])]
+            found += asked[-1:]
     return found
 
 
@@ -150,15 +172,21 @@ def said_of(text: str, end: End, at: int) -> str:
 
 
 def answers(text: str) -> bool:
-    """Whether a turn may answer a question: whatever says more than thanks, a farewell or a nod."""
-    return bool(text.strip()) and not is_goodbye(text) and not is_nod(text)
+    """Whether a turn may answer a question: it says more than thanks, a farewell, a nod, or that nobody knows yet."""
+    return bool(text.strip()) and not (is_goodbye(text) or is_nod(text) or leaves_open(text))
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a turn says that the answer is not known yet, and little else."""
+    return len(text) <= MOST_UNKNOWN_CHARS and _UNKNOWN.search(text) is not None
 
 
 def told_by(said: str) -> Told:
     """Return by what it is told that something open is done."""
     found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
     begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
-    return Told(found, begins, tuple(named_files(said)))
+    least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
+    return Told(found, begins, least, tuple(named_files(said)))
 
 
 BEGINNING_CHARS = 4
@@ -174,7 +202,7 @@ def may_end(told: Told, lowered: str) -> bool:
     """
     if not lowered.isascii():
         return True
-    missing = len(told.begins) - _least(told)
+    missing = len(told.begins) - told.least
     for begin in told.begins:
         if begin not in lowered:
             missing -= 1
@@ -183,16 +211,20 @@ def may_end(told: Told, lowered: str) -> bool:
     return bool(told.begins)
 
 
-def done_in(text: str, open_now: Collection[Told]) -> Iterator[frozenset[str]]:
-    """Yield the terms of each sentence that tells of something done, of the lines that may end what is open."""
+def said_in(text: str, open_now: Collection[Told]) -> Iterator[tuple[frozenset[str], bool]]:
+    """Yield the terms of each sentence that asks nothing, of the lines that may end what is open.
+
+    With them stands whether the sentence tells of something done.
+    """
     if len(text) > MOST_TURN_CHARS:
         return
     for line in _prose(text):
         lowered = line.lower()
         if any(may_end(told, lowered) for told in open_now):
             for said in sentences(line):
-                if len(said) <= MOST_CHARS and _DONE.search(said) and not _NOT_DONE.search(said):
-                    yield frozenset(terms(said, ENGLISH))
+                if len(said) <= MOST_CHARS and "?" not in said and not _UNKNOWN.search(said):
+                    is_done = _DONE.search(said) is not None and not _NOT_DONE.search(said)
+                    yield frozenset(terms(said, ENGLISH)), is_done
 
 
 def done_by(action: str) -> frozenset[str]:
@@ -202,13 +234,7 @@ def done_by(action: str) -> frozenset[str]:
 
 def ends(told: Told, done: frozenset[str]) -> bool:
     """Whether what was done is what was open, as far as their terms tell."""
-    return bool(told.terms) and sum(term in done for term in told.terms) >= _least(told)
-
-
-def _least(told: Told) -> int:
-    """Return how many terms must be shared: half of all, and two where there are two."""
-    count = len(told.terms)
-    return max(-(-count // 2), min(LEAST_SHARED, count))
+    return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
 
 
 def edits(told: Told, path: str) -> bool:
@@ -294,6 +320,13 @@ def _last_asked(text: str) -> str | None:
                 if _asks(said) and not _SMALL_TALK.search(said):
                     return said
     return None
+
+
+def _ending_question(text: str) -> str | None:
+    """Return the sentence with which an agent's turn ends where that asks, and is no offer."""
+    last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
+    said = sentences(last)[-1:]
+    return next((it for it in said if _asks(it) and not (_SMALL_TALK.search(it) or _OFFERED.search(it))), None)
 
 
 def _asks(said: str) -> bool:

@@ -213,7 +213,8 @@ def _threads(scope: Scope) -> StandingPage:
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
     """Yield what is open, the latest first, each text once, but for what was forgotten or replaced since."""
     told: dict[str, None] = {}
-    found = sorted(scope.threads.shown(), key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
+    open_now = ((seq, end) for (seq, _), end in scope.threads.open.items())
+    found = sorted(open_now, key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
     for seq, end in found:
         capture = scope.captures.by_seq[seq]
         if not _is_open(scope, capture):
