@@ -34,12 +34,12 @@ Fed = TableName | Literal["pages"]
 
 class Change(NamedTuple):
     """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, how
-    the scope as a whole does, what is open in it, or what is known of one of its people.
+    the scope as a whole does, what is open in it, what is known of one of its people, or what waits for a pass.
 
     Sinks ask the state for what the row holds now.
     """
 
-    table: TableName | Literal["journal", "standing", "scope", "threads", "people"]
+    table: TableName | Literal["journal", "standing", "scope", "threads", "people", "buffer"]
     scope: str
     id: str
 

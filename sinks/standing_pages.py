@@ -5,6 +5,7 @@ Which lines there are, and which come first, is decided in the state. A page is 
 
 from __future__ import annotations
 
+from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import PageLine, StandingPage
 from memtape.schemas.visible import one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape
@@ -38,6 +39,14 @@ def standing(page: StandingPage) -> str:
 def tells_of(written: str, id: str) -> bool:
     """Whether a written page has a line of a memory or turn."""
     return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
+
+
+def ids_told(written: str) -> frozenset[str]:
+    """Return how the ids begin that the lines of a written page link to."""
+    return frozenset(_LINKED.findall(written))
+
+
+_LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
 
 
 def _heading(section: str) -> str:

@@ -40,7 +40,7 @@ from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.standing_pages import standing
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
-from memtape.state.views.standing_pages import LIMITS
+from memtape.state.views.standing_pages import LIMITS, PEOPLE, PROJECTS
 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
@@ -228,8 +228,9 @@ def _index(page: IndexPage) -> list[str]:
         lines += [f"{page.memories} memories in all.", ""]
     if page.memory_pages:
         lines += ["Every memory: " + " · ".join(link(path) for path in page.memory_pages), ""]
-    if page.people:
-        lines += ["People: " + " · ".join(link(path) for path in page.people), ""]
+    for title, folder in (("People", PEOPLE), ("Projects", PROJECTS)):
+        if paths := [path for path in page.people if path.startswith(f"{folder}/")]:
+            lines += [f"{title}: " + " · ".join(map(link, paths)), ""]
     if page.day_pages:
         lines += ["Daily logs: " + " · ".join(link(path) for path in page.day_pages), ""]
     if page.summary_pages:

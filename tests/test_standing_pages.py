@@ -104,7 +104,7 @@ def test_what_a_person_leaves_open(text: str, kind: str | None) -> None:
         ("I'll look into the flaky test tomorrow.", 1),
         ("I'll run the tests now.", 0),
         ("If you confirm, I'll drop the table later.", 0),
-        ("Which port does the API listen on?", 0),
+        ("Which port does the API listen on? I'll run the tests now.", 0),
     ],
 )
 def test_an_agent_promises_only_what_it_does_not_do_at_once(text: str, count: int) -> None:

@@ -89,7 +89,7 @@ SUBJECTS = (
     _subject("memories", 6, Memories, memories, _BY_MEMORIES),
     _subject("validity", 2, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "conflicts", "pages"), sparse=True),
-    _subject("passes", 1, Passes, passes, (), sparse=True),
+    _subject("passes", 1, Passes, passes, ("pages",), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
     _subject("usage", 3, Usage, usage, ("turns", *_BY_MEMORIES)),
     _subject("edges", 2, Edges, edges, _BY_EDGES),

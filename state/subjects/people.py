@@ -1,4 +1,4 @@
-"""Who speaks in a scope and who is named: people and agents by name, with the days on which they spoke.
+"""Who speaks in a scope and who or which project is named: by name, people and agents with the days they spoke on.
 
 Everything follows from what was captured. A name is told of once it was heard or named three times, and of names the
 first 50 that were: who makes up names fills no more pages. What somebody said that holds is asked of the memories.
@@ -16,7 +16,7 @@ from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.text.people import is_named, key_of_name, people_named
+from memtape.state.text.people import PROJECT_KEY, is_named, key_of_name, people_named, projects_named
 
 PEOPLE_TOLD = 50
 LEAST_HEARD = 3
@@ -27,7 +27,7 @@ _NAMING = ("turn", "fact", "insight", "goal", "plan")
 
 
 class Person(msgspec.Struct):
-    """Somebody by name, as it was first written. `is_agent` says whether an agent spoke under the name.
+    """Somebody, or a project, by name, as it was first written. `is_agent` says whether an agent spoke under the name.
 
     `spoke` counts by day, in days since 1970, what is captured of them and not hidden. `named` are the seqs of the last
     captures of others that name them.
@@ -82,10 +82,11 @@ def _hear(state: People, capture: Capture, count: int, touched: dict[str, None])
     """Take in that something of somebody is there, or no longer."""
     if capture.actor.origin not in SPEAKING or capture.turn >= 0 or capture.made:
         return
-    person = _known(state, capture.actor.name)
+    key = key_of_name(capture.actor.name)
+    person = _known(state, capture.actor.name, key)
     if person is None:
         return
-    key, day, before = key_of_name(capture.actor.name), capture.at // DAY_US, days_of(person)
+    day, before = capture.at // DAY_US, days_of(person)
     person.is_agent |= capture.actor.origin == "agent"
     person.spoke[day] = person.spoke.get(day, 0) + count
     if person.spoke[day] <= 0:
@@ -103,11 +104,12 @@ def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) 
     own = key_of_name(capture.actor.name)
     is_of_agent = capture.kind == "turn" and capture.actor.origin not in PEOPLE
     found = {} if is_of_agent else {key_of_name(name): name for name in people_named(text)}
+    found |= {} if is_of_agent else {PROJECT_KEY + key_of_name(name): name for name in projects_named(text)}
     for key in state.told:
         if is_named(state.known[key].name, text):
             found[key] = state.known[key].name
     for key, name in found.items():
-        person = _known(state, name) if key != own else None
+        person = _known(state, name, key) if key != own else None
         if person is None:
             continue
         person.named.append(capture.seq)
@@ -124,9 +126,8 @@ def days_of(person: Person) -> tuple[int, int] | None:
     return (min(person.spoke), max(person.spoke)) if person.spoke else None
 
 
-def _known(state: People, name: str) -> Person | None:
+def _known(state: People, name: str, key: str) -> Person | None:
     """Return who has a name, None of what is no name."""
-    key = key_of_name(name)
     if not key:
         return None
     person = state.known.get(key)

@@ -1,4 +1,4 @@
-"""Which people a text names: names beside words that only people have, as "Anna said" or "ask Anna"; English.
+"""Which people and projects a text names: beside words that only these have, as "ask Anna" or "project Reef"; English.
 
 Precision before recall: products and places do not say, promise or have a sister. Which of the names are told of is not
 decided here.
@@ -13,6 +13,8 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.statements import MOST_TURN_CHARS, without_code
 
 NAME_CHARS = 60
+PROJECT_KEY = "\x1f"
+"""Begins the key of a project; no key of a person has it, since it counts as a space."""
 _NAME = r"(?P<name>[A-Z][a-zà-ÿ]+(?:[-'’][A-Z][a-zà-ÿ]+)?(?: [A-Z][a-zà-ÿ]+)?)"
 _SAYS = lazy(
     _NAME
@@ -68,6 +70,20 @@ _BESIDE = (
     "y aunt", "y uncle", "y mentor", "Dr.", "Mr.", "Mrs.", "Ms.",
 )  # fmt: skip
 """A text without one of these names nobody by words that only people have."""
+
+
+def projects_named(text: str) -> list[str]:
+    """Return the names of projects that a text gives, each once, in their order."""
+    if len(text) > MOST_TURN_CHARS or not any(map(text.__contains__, ("roject", " repo", " codebase"))):
+        return []
+    names = (found["name"] or found["after"] for found in _PROJECT.finditer(without_code(text)))
+    return list(dict.fromkeys(name for name in names if name not in _NO_NAME))
+
+
+_PROJECT = lazy(
+    r"\b(?:[Tt]he|[Oo]ur|[Mm]y|[Ii]n|[Oo]f|[Ff]or|[Tt]o|[Oo]n) (?P<name>[A-Z][\w-]*\w|[a-z]\w*[-_][\w-]*\w)"
+    r" (?:project|repo|repository|codebase)\b|\b[Pp]roject (?P<after>[A-Z][\w-]*\w)"
+)
 
 
 def _names(text: str) -> Iterator[str]:

@@ -196,12 +196,12 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     held = frozenset(it.text for it in facts)
     items = [item for place, turns in enumerate(last) for item in _left(turns, held, summaries, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [_item("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
-    items += [_item("facts", it, it.text) for it in facts]
+    items += [item_of("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
+    items += [item_of("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
-    items += [_item("tasks", it, it.text) for it in tasks[:TASKS]]
-    return items + [_item("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
+    items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
+    return items + [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
 
 
 def _left(
@@ -210,13 +210,13 @@ def _left(
     """Return where a session was left: what a model sums up of all of it, else by rule what no fact below says."""
     spoken = [turn for turn in turns if turn.origin in SPEAKING]
     summary = summaries.get(summary_id(spoken[-1].scope, spoken[-1].id)) if spoken else None
-    head = [_item("left", turns[line.turn], line.text) for line in session_line(turns)]
+    head = [item_of("left", turns[line.turn], line.text) for line in session_line(turns)]
     if summary is not None:
         lines = summary.text.splitlines()
-        return head + [_item("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
+        return head + [item_of("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
     told = [line for line in left_of(turns) if line.held not in held]
     told = [line for line in told if not of_other or line.text.startswith(OF_OTHERS)]
-    return head + [_item("left", turns[line.turn], line.text) for line in told]
+    return head + [item_of("left", turns[line.turn], line.text) for line in told]
 
 
 def _order(known: Known, now: int) -> tuple[bool, bool, int, int, str]:
@@ -334,7 +334,7 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
         of_part = it.kind == "turn" or bool(orders_in(it.text))
         texts = standing(it.text) if of_part else (it.text,) if _instructs(it) else ()
         for text in texts:
-            told = found.setdefault(same_instruction(text), _item("guardrails", it, text))
+            told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
     return list(found.values()), said
@@ -354,10 +354,11 @@ def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[Cont
     for it in sorted((it for it in known if it.kind == kind and not it.replaced), key=lambda it: (it.order, it.id)):
         last[it.scope] = it
     ordered = sorted(last.values(), key=lambda it: (it.scope == "global", it.scope))
-    return [_item(kind, it, it.text) for it in ordered]
+    return [item_of(kind, it, it.text) for it in ordered]
 
 
-def _item(section: Section, known: Known, text: str) -> ContextItem:
+def item_of(section: Section, known: Known, text: str) -> ContextItem:
+    """Return a text of a memory or turn as an item of a section."""
     return ContextItem(
         section=section,
         id=known.id,

@@ -51,9 +51,11 @@ from memtape.state.views.places import (
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
 from memtape.state.views.standing_pages import (
     ARCHIVE,
+    BUFFER,
     ESSENTIALS,
     LIMITS,
     PEOPLE,
+    PROJECTS,
     RECENT,
     THREADS,
     people_on_index,
@@ -98,7 +100,7 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
     if path in LIMITS:
         return standing_page(scope, path)
     folder, _, name = path.removesuffix(".md").partition("/")
-    if folder == PEOPLE:
+    if folder in (PEOPLE, PROJECTS):
         return person_page(scope, path)
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
@@ -115,11 +117,13 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         case "summaries":
             yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
         case "scope":
-            yield from (INDEX_PATH, ESSENTIALS, THREADS, RECENT, *map(person_path, scope.people.told))
+            yield from (INDEX_PATH, ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
         case "archive":
             yield from (INDEX_PATH, ARCHIVE)
         case "threads":
             yield from (INDEX_PATH, THREADS)
+        case "buffer":
+            yield from (INDEX_PATH, BUFFER)
         case "people":
             yield from (INDEX_PATH, person_path(change.id))
         case "uses" | "standing" | "memories" | "turns" | "journal":
@@ -143,7 +147,7 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
             yield from _standing_paths(scope, (capture,))
         return
     yield memory_path(capture.ordinal)
-    yield ESSENTIALS
+    yield from (ESSENTIALS, BUFFER)
     if memory is not None:
         if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH
@@ -156,8 +160,8 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
     """Yield the standing pages, and pages of people, on which a turn or the captures of a memory may stand."""
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
     is_turn = captures[0].kind == "turn"
-    if is_turn and any(seq in scope.instructions.orders for seq in seqs):
-        yield ESSENTIALS
+    if any(seq in scope.instructions.orders for seq in seqs):
+        yield from (ESSENTIALS, THREADS, RECENT, BUFFER)
     if scope.threads.has_any(seqs):
         yield THREADS
     if any(it.turn >= 0 or (it.kind == "turn" and it.actor.origin in SPEAKING) for it in captures):

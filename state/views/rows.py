@@ -72,6 +72,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     whole = [Change("scope", scope.name, "")] if life.project.state != "active" or life.purged else []
     whole += [Change("threads", scope.name, "")] if scope.threads.open else []
     whole += [Change("people", scope.name, key) for key in scope.people.told]
+    whole += [Change("buffer", scope.name, "")] if scope.passes.until else []
     return changes | {Change("journal", scope.name, id): 0 for id in journal} | dict.fromkeys(whole, 0)
 
 

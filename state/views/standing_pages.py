@@ -21,20 +21,22 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
+from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.people import PROJECT_KEY
 from memtape.state.text.polarity import orders_in
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of
 from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row
 
-ESSENTIALS, THREADS, RECENT, ARCHIVE = "essentials.md", "threads.md", "recent.md", "archive.md"
-PEOPLE = "people"
-LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, ARCHIVE: 10_000}
+ESSENTIALS, THREADS, RECENT, BUFFER, ARCHIVE = "essentials.md", "threads.md", "recent.md", "buffer.md", "archive.md"
+PEOPLE, PROJECTS = "people", "projects"
+LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
 PERSON_CHARS = 4_000
-FACTS, INSTRUCTIONS, RECENT_TURNS, ARCHIVED, SAYS = 90, 40, 24, 120, 30
+FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
 """So many lines are looked at for a page, which is more than its characters hold of most."""
 PEOPLE_ON_INDEX = 20
 LEAST_RECURRING = 3
@@ -59,6 +61,7 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
         ESSENTIALS: _has_essential(scope),
         THREADS: next(_open_ends(scope), None) is not None,
         RECENT: next(_recent(scope), None) is not None,
+        BUFFER: next(_waiting(scope), None) is not None,
         ARCHIVE: any(spoken_of(scope, unit) is not None for unit in scope.lifecycle.archived),
     }
     return tuple(path for path, is_there in found.items() if is_there)
@@ -71,14 +74,15 @@ def people_on_index(scope: Scope) -> tuple[str, ...]:
 
 
 def person_path(key: str) -> str:
-    """Return the path of somebody's page, by `key_of_name`: a plain name as it is, any other with its digest."""
+    """Return the path of the page of somebody or of a project: a plain name as it is, any other with its digest."""
+    folder, key = (PROJECTS, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE, key)
     if _PLAIN_KEY.fullmatch(key):
-        return f"{PEOPLE}/{key.replace(' ', '-')}.md"
-    return f"{PEOPLE}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
+        return f"{folder}/{key.replace(' ', '-')}.md"
+    return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
 
 
 def person_page(scope: Scope, path: str) -> StandingPage:
-    """Return the page of somebody, by its path."""
+    """Return the page of somebody or of a project, by its path."""
     key = next((key for key in scope.people.told if person_path(key) == path), "")
     person = scope.people.known.get(key)
     lines = tuple(_of_person(scope, key)) if person is not None and _is_shown(scope, key) else ()
@@ -212,7 +216,7 @@ def _threads(scope: Scope) -> StandingPage:
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
     """Yield what is open, the latest first, each text once, but for what was forgotten or replaced since."""
-    told: dict[str, None] = {}
+    told, names = dict[str, None](), _names_left_out(scope)
     open_now = ((seq, end) for (seq, _), end in scope.threads.open.items())
     found = sorted(open_now, key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
     for seq, end in found:
@@ -220,7 +224,7 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
         if not _is_open(scope, capture):
             continue
         text = text_of(scope, seq, end)
-        if text in told or not _holds_as_said(scope, capture, text):
+        if text in told or not _holds_as_said(scope, capture, text) or _is_left_out(text, names):
             continue
         told[text] = None
         since = (f"{capture.actor.name}, since {format_day(capture.at)}",)
@@ -259,7 +263,7 @@ def _recents(scope: Scope) -> StandingPage:
 def _recent(scope: Scope) -> Iterator[PageLine]:
     """Yield what was said last, the newest first: of a turn what was decided in it, else how it begins."""
     by_seq, days = scope.captures.by_seq, scope.captures.days
-    found = 0
+    found, names = 0, _names_left_out(scope)
     for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
         said = (by_seq[seq] for seq in days[day])
         spoken = [it for it in said if it.kind == "turn" and it.actor.origin in SPEAKING and not it.hidden]
@@ -267,7 +271,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             if is_archived(scope, capture.seq):
                 continue
             found += 1
-            yield from _said(scope, capture)
+            yield from (line for line in _said(scope, capture) if not _is_left_out(line.text, names))
         if found >= RECENT_TURNS:
             return
 
@@ -284,6 +288,38 @@ def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
             yield PageLine("", f"decided: {body.text}", told, capture.id, path)
     if not decided:
         yield PageLine("", scope.captures.body(capture).text, told, capture.id, path)
+
+
+def _buffer(scope: Scope) -> StandingPage:
+    lines = tuple(islice(_waiting(scope), BUFFERED))
+    since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
+    return StandingPage(
+        scope=scope.name,
+        path=BUFFER,
+        title=f"Not yet consolidated in {scope.name}",
+        limit=LIMITS[BUFFER],
+        lines=lines,
+        sections=("",),
+        about=f"What was captured {since} and waits for the next pass: `memtape consolidate`." if lines else "",
+        how="`memtape search`",
+        zone=zone_texts(scope, BUFFER),
+    )
+
+
+def _waiting(scope: Scope) -> Iterator[PageLine]:
+    """Yield the memories that no pass has looked at yet, the latest first."""
+    names = _names_left_out(scope)
+    for seq in reversed(scope.captures.ordinals):
+        if seq < scope.passes.until:
+            return
+        capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
+        if memory is None or memory.made or memory.name != seq or capture.family not in CONSOLIDATED:
+            continue
+        if is_told(scope, memory):
+            told = (f"{capture.actor.name}, {format_day(capture.at)}",)
+            text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
+            if not _is_left_out(text, names):
+                yield PageLine("", text, told, capture.id, memory_path(capture.ordinal))
 
 
 def _archive(scope: Scope) -> StandingPage:
@@ -379,5 +415,6 @@ _PAGES: dict[str, Callable[[Scope], StandingPage]] = {
     ESSENTIALS: _essentials,
     THREADS: _threads,
     RECENT: _recents,
+    BUFFER: _buffer,
     ARCHIVE: _archive,
 }

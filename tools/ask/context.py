@@ -18,9 +18,11 @@ from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.markdown import escape
-from memtape.sinks.standing_pages import tells_of
-from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of, known_of
+from memtape.sinks.markdown import SHORT_ID_CHARS, escape
+from memtape.sinks.standing_pages import TEXT_CHARS, ids_told, tells_of
+from memtape.state.text.open_ends import open_ends, said_of
+from memtape.state.views.context import ContextItem, Form, Known, Section, choose, item_of, items_of, known_of
+from memtape.state.views.standing_pages import THREADS
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
 from memtape.tools.ask.proposals import waiting as proposals_waiting
@@ -112,6 +114,7 @@ def context_of(
     closed = [row for rows, _ in shown for row in rows if isinstance(row, MemoryRow) and row.valid_to is not None]
     last = [_turns(said, closed, now) for said in read[0][0].last_sessions(session)]
     items = items_of(known, now, last)
+    items += _open_items(known, items, retriever.standing_pages(scope).get(THREADS, ""))
     if since is not None:
         own = {row.id for rows, captured in shown for row in (*rows, *captured) if _is_of(row, session)}
         items = [item for item in items if item.at > since and item.id not in own]
@@ -145,6 +148,17 @@ def context_of(
         revision=read[0][1].revision,
         watermark=tuple({view.mark.partition: view.mark for _, view in read}.values()),
     )
+
+
+def _open_items(known: Sequence[Known], items: Sequence[ContextItem], page: str) -> Iterator[ContextItem]:
+    """Yield what the page of what is open tells of turns, the latest first, but for what an item says already."""
+    ids, held = ids_told(page), frozenset(item.text for item in items)
+    turns = (it for it in known if it.kind == "turn" and it.id[:SHORT_ID_CHARS] in ids)
+    for it in sorted(turns, key=lambda it: (-it.at, -it.order)):
+        for end in open_ends(it.text, it.at, of_agent=it.origin == "agent"):
+            text = said_of(it.text, end, it.at)
+            if text not in held and f"- {escape(one_line(text, TEXT_CHARS))}" in page:
+                yield item_of("tasks", it, text)
 
 
 def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[ContextItem]:
