@@ -161,7 +161,7 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
     is_turn = captures[0].kind == "turn"
     if any(seq in scope.instructions.orders for seq in seqs):
-        yield from (ESSENTIALS, THREADS, RECENT, BUFFER)
+        yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
     if scope.threads.has_any(seqs):
         yield THREADS
     if any(it.turn >= 0 or (it.kind == "turn" and it.actor.origin in SPEAKING) for it in captures):

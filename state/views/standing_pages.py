@@ -89,7 +89,7 @@ def person_page(scope: Scope, path: str) -> StandingPage:
     about = ""
     if person is not None and (days := days_of(person)) is not None:
         first, last = (format_day(day * DAY_US) for day in days)
-        about = f"{'An agent' if person.is_agent else 'Somebody'} who spoke "
+        about = f"{'An agent' if person.is_agent else 'A person'} who spoke "
         about += f"on {first}." if first == last else f"from {first} to {last}."
     return StandingPage(
         scope=scope.name,
@@ -357,9 +357,10 @@ def _gone(scope: Scope) -> Iterator[PageLine]:
 
 def _of_person(scope: Scope, key: str) -> Iterator[PageLine]:
     """Yield what somebody says that holds, and what names them."""
+    left_out = _names_left_out(scope)
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
     names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
-    rows = (row for id in names if (row := memory_row(scope, id)) is not None and row.polarity != "meta")
+    rows = (row for id in names if (row := memory_row(scope, id)) is not None and not _is_left_out(row.text, left_out))
     yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
     for capture in _naming(scope, key):
         text = scope.captures.body(capture).text
@@ -368,9 +369,11 @@ def _of_person(scope: Scope, key: str) -> Iterator[PageLine]:
 
 
 def _naming(scope: Scope, key: str) -> Iterator[Capture]:
-    """Yield what names somebody and is shown, the latest first."""
-    seqs = reversed(scope.people.known[key].named)
-    return (capture for capture in map(scope.captures.by_seq.__getitem__, seqs) if _is_open(scope, capture))
+    """Yield what names somebody and is shown, the latest first, but for what people want left out."""
+    names = _names_left_out(scope)
+    for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
+        if _is_open(scope, capture) and not _is_left_out(scope.captures.body(capture).text, names):
+            yield capture
 
 
 def _is_shown(scope: Scope, key: str) -> bool:
