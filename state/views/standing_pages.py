@@ -313,9 +313,9 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
         if seq < scope.passes.until:
             return
         capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
-        if memory is None or memory.made or memory.name != seq or capture.family not in CONSOLIDATED:
+        if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
             continue
-        if is_told(scope, memory):
+        if capture.family in CONSOLIDATED and is_told(scope, memory):
             told = (f"{capture.actor.name}, {format_day(capture.at)}",)
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
             if not _is_left_out(text, names):
