@@ -14,6 +14,7 @@ from builders import (
     archived,
     captured,
     configured,
+    decided,
     forgotten,
     histories,
     linked,
@@ -42,12 +43,12 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
 from memtape.state.text.open_ends import open_ends, said_of
-from memtape.state.text.people import key_of_name, people_named
+from memtape.state.text.people import key_of_name, people_named, projects_named
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.places import is_told
 from memtape.state.views.rows import all_changes, memory_row
-from memtape.state.views.standing_pages import ARCHIVE, ESSENTIALS, LIMITS, RECENT, THREADS, person_path
+from memtape.state.views.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS, person_path
 from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
@@ -284,7 +285,40 @@ def test_the_archive_says_what_how_many_and_how_it_comes_back() -> None:
     assert events[149].id in said or events[0].id in said
 
 
-# People
+def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
+    events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=3, sent=START + MINUTE)]
+    events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
+    assert "reef" in written(events[:1], BUFFER)
+    assert written(events[:2], BUFFER) == ""
+    assert "harbour" in (said := written(events, BUFFER)) and "reef" not in said
+    assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
+
+
+def test_a_pass_that_ends_touches_the_buffer() -> None:
+    partition = state_of([captured("The reef is charted.", "old")])
+    changes = fold(partition, slots([decided([], [], "pass", until=3, sent=START + MINUTE)], start=9))
+    assert BUFFER in [one.path for one in pages_of(partition, changes)]
+
+
+def test_what_people_want_left_out_stands_on_no_page() -> None:
+    events = [captured("Ada's divorce is on Monday.", "f"), turn("Remind me to call the divorce lawyer tomorrow.", "t")]
+    events += [turn("The divorce is settled by now.", "r", after=1)]
+    paths = (ESSENTIALS, THREADS, RECENT, BUFFER)
+    assert all("divorce" in written(events, path) for path in paths)
+    events += [turn("Never mention my divorce again.", "o", after=2)]
+    assert not any("divorce" in written(events, path) for path in paths)
+
+
+# People and projects
+
+
+def test_a_project_that_is_named_often_has_a_page_with_links_back() -> None:
+    texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
+    said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
+    assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
+    assert projects_named("We start the new project. The whole repo is slow. See the tile-server repo.") == [
+        "tile-server"
+    ]
 
 
 def test_who_speaks_or_is_named_often_has_a_page_with_links_back() -> None:
@@ -468,6 +502,17 @@ def test_a_start_says_which_page_has_each_line(tmp_path: Path) -> None:
         assert item.page == ESSENTIALS
         client.capture("The reef is charted.")
         assert {it.text: it.page for it in client.context(as_is=True).items}["The reef is charted."] == ""
+
+
+def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+        client.capture("Please move the ledger.", kind="turn")
+    with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="s") as client:
+        client.capture("It is done. Which of the two `ledger` tables should stay?", kind="turn")
+        client.project()
+    with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="t") as client:
+        found = [it for it in client.context().items if it.section == "tasks"]
+    assert [(it.text, it.page) for it in found] == [("Which of the two `ledger` tables should stay?", THREADS)]
 
 
 def test_everything_that_is_told_holds(tmp_path: Path) -> None:
