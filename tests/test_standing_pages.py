@@ -286,7 +286,7 @@ def test_the_archive_says_what_how_many_and_how_it_comes_back() -> None:
 
 
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
-    events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=3, sent=START + MINUTE)]
+    events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=2, sent=START + MINUTE)]
     events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
     assert "reef" in written(events[:1], BUFFER)
     assert written(events[:2], BUFFER) == ""
@@ -296,7 +296,7 @@ def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
 
 def test_a_pass_that_ends_touches_the_buffer() -> None:
     partition = state_of([captured("The reef is charted.", "old")])
-    changes = fold(partition, slots([decided([], [], "pass", until=3, sent=START + MINUTE)], start=9))
+    changes = fold(partition, slots([decided([], [], "pass", until=2, sent=START + MINUTE)], start=9)).changes
     assert BUFFER in [one.path for one in pages_of(partition, changes)]
 
 

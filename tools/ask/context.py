@@ -21,7 +21,19 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape
 from memtape.sinks.standing_pages import TEXT_CHARS, ids_told, tells_of
 from memtape.state.text.open_ends import open_ends, said_of
-from memtape.state.views.context import ContextItem, Form, Known, Section, choose, item_of, items_of, known_of
+from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.polarity import orders_in
+from memtape.state.views.context import (
+    INSTRUCTING,
+    ContextItem,
+    Form,
+    Known,
+    Section,
+    choose,
+    item_of,
+    items_of,
+    known_of,
+)
 from memtape.state.views.standing_pages import THREADS
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
@@ -114,7 +126,10 @@ def context_of(
     closed = [row for rows, _ in shown for row in rows if isinstance(row, MemoryRow) and row.valid_to is not None]
     last = [_turns(said, closed, now) for said in read[0][0].last_sessions(session)]
     items = items_of(known, now, last)
-    items += _open_items(known, items, retriever.standing_pages(scope).get(THREADS, ""))
+    if page := retriever.standing_pages(scope).get(THREADS, ""):
+        turns = [*_known(read[0][0].latest_turns(TURNS_LOOKED_AT), [], now)]
+        names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in orders_in(it.text)]
+        items += [it for it in _open_items(turns, items, page) if not is_about(it.text, names)]
     if since is not None:
         own = {row.id for rows, captured in shown for row in (*rows, *captured) if _is_of(row, session)}
         items = [item for item in items if item.at > since and item.id not in own]
@@ -150,14 +165,17 @@ def context_of(
     )
 
 
-def _open_items(known: Sequence[Known], items: Sequence[ContextItem], page: str) -> Iterator[ContextItem]:
+TURNS_LOOKED_AT = 500
+"""Of so many turns at most, the latest, a start tells what they left open."""
+
+
+def _open_items(turns: Sequence[Known], items: Sequence[ContextItem], page: str) -> Iterator[ContextItem]:
     """Yield what the page of what is open tells of turns, the latest first, but for what an item says already."""
     ids, held = ids_told(page), frozenset(item.text for item in items)
-    turns = (it for it in known if it.kind == "turn" and it.id[:SHORT_ID_CHARS] in ids)
-    for it in sorted(turns, key=lambda it: (-it.at, -it.order)):
+    for it in (it for it in turns if it.id[:SHORT_ID_CHARS] in ids):
         for end in open_ends(it.text, it.at, of_agent=it.origin == "agent"):
             text = said_of(it.text, end, it.at)
-            if text not in held and f"- {escape(one_line(text, TEXT_CHARS))}" in page:
+            if text not in held and _line(text) in page:
                 yield item_of("tasks", it, text)
 
 
@@ -165,8 +183,17 @@ def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[Cont
     """Yield items with the standing page of the vault that has each, the first of those that have it."""
     pages = {scope: retriever.standing_pages(scope) for scope in dict.fromkeys(item.scope for item in items)}
     for item in items:
-        having = (path for path, written in pages[item.scope].items() if tells_of(written, item.id))
-        yield replace(item, page=next(having, ""))
+        written = pages[item.scope]
+        # What is open stands there as it was said in a turn, and what a turn states has an id of its own.
+        if item.section == "tasks" and _line(item.text) in written.get(THREADS, ""):
+            yield replace(item, page=THREADS)
+            continue
+        yield replace(item, page=next((path for path, said in written.items() if tells_of(said, item.id)), ""))
+
+
+def _line(text: str) -> str:
+    """Return how a line of a standing page begins that tells a text."""
+    return f"- {escape(one_line(text, TEXT_CHARS))}"
 
 
 def _turns(said: list[MemoryRow | TurnRow | Event], closed: list[MemoryRow], now: int) -> list[Known]:
