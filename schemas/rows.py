@@ -33,13 +33,13 @@ Fed = TableName | Literal["pages"]
 
 
 class Change(NamedTuple):
-    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, or how
-    the scope as a whole does.
+    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, how
+    the scope as a whole does, what is open in it, what is known of one of its people, or what waits for a pass.
 
     Sinks ask the state for what the row holds now.
     """
 
-    table: TableName | Literal["journal", "standing", "scope"]
+    table: TableName | Literal["journal", "standing", "scope", "threads", "people", "buffer"]
     scope: str
     id: str
 
@@ -384,6 +384,7 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     """`MEMORY.md`: what holds now, where the rest is, and how many conflicts wait for people.
 
     `summary_pages` are those of the latest summaries, and `project` tells how a project stands that is not active.
+    `standing` and `people` are the paths of the standing pages, and of those of people, on which anything stands.
     `places` has the path of the page of each memory that is shown. `zone` is of every page: the living texts that were
     captured from its zone, in the order of the log, for a page that has lost its zone.
     """
@@ -401,6 +402,8 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     conflicts: int = 0
     summary_pages: tuple[str, ...] = ()
     project: str = ""
+    standing: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
 
 
 class PageLink(msgspec.Struct, frozen=True):
@@ -474,7 +477,39 @@ class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
     zone: tuple[str, ...] = ()
 
 
-Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage
+class PageLine(NamedTuple):
+    """A line of a standing page under one of its headings: a text, what a reader is told beside it, and what it is of.
+
+    `id` is that of the memory or turn, and `path` the path of the page on which that stands whole.
+    """
+
+    section: str
+    text: str
+    told: tuple[str, ...] = ()
+    id: str = ""
+    path: str = ""
+
+
+class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of what somebody who works in a scope should know: of its lines as many as fit `limit` characters.
+
+    `lines` stand in the order in which they are chosen, `sections` in that in which they are shown. `about` is a line
+    below the title. `more` counts lines that are none of these, and `how` says where to read what has no room.
+    """
+
+    scope: str
+    path: str
+    title: str
+    limit: int
+    lines: tuple[PageLine, ...]
+    sections: tuple[str, ...]
+    about: str = ""
+    more: int = 0
+    how: str = ""
+    zone: tuple[str, ...] = ()
+
+
+Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage | StandingPage
 
 
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):

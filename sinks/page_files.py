@@ -24,10 +24,13 @@ from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
 from memtape.sinks.zones import is_untouched, joined, parts
 
 WATERMARK_FILE = "watermark.json"
-PAGE_FOLDERS = ("memories", "logs")
+PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
 
 _LISTS = "pages"
-_PAGE = re.compile(r"MEMORY\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md")
+_PAGE = re.compile(
+    r"(MEMORY|essentials|threads|recent|buffer|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
+    r"|(people|projects)/[a-z0-9-]+(\.[0-9a-f]{12})?\.md|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
+)
 _KEPT = re.compile(r" \(yours( \d+)?\)(\.\w+)?\Z")
 _LEFT = re.compile(rf"\.(MEMORY|\d+|\d{{4}}-\d\d-\d\d(\.\d+)?)\.md{re.escape(UNFINISHED)}\Z")
 _SOMEBODYS = object()

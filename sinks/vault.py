@@ -7,7 +7,6 @@ of it becomes a heading, a link, an embedded page or HTML.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from memtape.schemas.rows import (
     MemoryRow,
     Page,
     ScopeMark,
+    StandingPage,
     SummaryPage,
     marks,
 )
@@ -36,21 +36,16 @@ from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
+from memtape.sinks.standing_pages import standing
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
+from memtape.state.views.standing_pages import LIMITS, PEOPLE, PROJECTS
 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
-SHORT_ID_CHARS = 13
-"""How much of an id a line of `MEMORY.md` shows; its link has the whole."""
-
 _LISTED = "listed"
-_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~$&@^=%!{}"})
-_BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
-# Two colons are a field of Obsidian's Dataview.
-_INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
-_CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
 
 
 def render(page: Page) -> str:
@@ -66,17 +61,9 @@ def render(page: Page) -> str:
             lines = _conflicts(page)
         case SummaryPage():
             lines = _summary(page)
+        case StandingPage():
+            return standing(page)
     return "\n".join(lines) + "\n" if lines else ""
-
-
-def escape(text: str) -> str:
-    """Return one line of text as Markdown that shows just that text."""
-    line = visible(text).translate(_SPECIAL)
-    if ":" in line or "." in line:
-        line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
-    if _BLOCK_MARK.match(line):
-        line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
-    return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line) if line[:1] in (" ", "\t") else line
 
 
 def zone_for(page: Page) -> bytes | None:
@@ -112,6 +99,13 @@ class Vault:
         found = ScopeFiles(self.home, scope).read()
         found.pop(WATERMARK_FILE, None)
         return found
+
+    def standing(self, scope: str) -> dict[str, str]:
+        """Return the standing pages of a scope that are there, by path in their order, without their zones."""
+        files = ScopeFiles(self.home, scope)
+        found = ((path, files.page(path)) for path in LIMITS)
+        pages = ((path, parts(page.data)) for path, page in found if page is not None)
+        return {path: its.ours.decode(errors="replace") for path, its in pages if its is not None}
 
     def listed(self, scope: str) -> list[str]:
         """Return the paths of the pages of a scope that are ours, whether they are there or not."""
@@ -221,19 +215,24 @@ def _index(page: IndexPage) -> list[str]:
     lines = [f"# Memory of {escape(page.scope)}", ""]
     if page.project:
         lines += [page.project, ""]
+    if page.standing:
+        lines += ["Read first: " + " · ".join(link(path) for path in page.standing), ""]
     for title, row in (("Goal", page.goal), ("Plan", page.plan)):
         if row is not None:
             lines += [f"## {title}", "", _short(row, page.places), ""]
     if page.facts:
         lines += ["## What holds", "", *(f"- {_short(row, page.places)}" for row in page.facts), ""]
     if page.conflicts:
-        lines += [f"{many(page.conflicts, 'conflict waits', 'conflicts wait')}: {_link('conflicts.md')}", ""]
+        lines += [f"{many(page.conflicts, 'conflict waits', 'conflicts wait')}: {link('conflicts.md')}", ""]
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     if page.memory_pages:
-        lines += ["Every memory: " + " · ".join(_link(path) for path in page.memory_pages), ""]
+        lines += ["Every memory: " + " · ".join(link(path) for path in page.memory_pages), ""]
+    for title, folder in (("People", PEOPLE), ("Projects", PROJECTS)):
+        if paths := [path for path in page.people if path.startswith(f"{folder}/")]:
+            lines += [f"{title}: " + " · ".join(map(link, paths)), ""]
     if page.day_pages:
-        lines += ["Daily logs: " + " · ".join(_link(path) for path in page.day_pages), ""]
+        lines += ["Daily logs: " + " · ".join(link(path) for path in page.day_pages), ""]
     if page.summary_pages:
         lines += ["Summaries: " + " · ".join(_summary_link(path) for path in page.summary_pages), ""]
     return lines[:-1]
@@ -306,7 +305,7 @@ def _summary(page: SummaryPage) -> list[str]:
         lines += ["Keywords: " + ", ".join(map(escape, row.keywords)), ""]
     written = "A model wrote this" if row.by_model else "Summed up by rule"
     lines += [f"{written}, from {format_time(row.first_at)} to {format_time(row.last_at)} `{row.id}`", ""]
-    lines += ["Whole in: " + " · ".join(f"[{_name(path)}](../{path})" for path in page.places), ""]
+    lines += ["Whole in: " + " · ".join(f"[{name_of(path)}](../{path})" for path in page.places), ""]
     return lines[:-1]
 
 
@@ -372,14 +371,6 @@ def _beside(path: str) -> str:
     return path.removeprefix("memories/")
 
 
-def _link(path: str) -> str:
-    return f"[{_name(path)}]({path})"
-
-
 def _summary_link(path: str) -> str:
     """Return a link to the page of a summary, without the id in its name."""
-    return f"[{_name(path)[: -ID_CHARS - 1]}]({path})"
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".md")
+    return f"[{name_of(path)[: -ID_CHARS - 1]}]({path})"

@@ -181,8 +181,12 @@ ALIKE = ("the build takes 5 minutes", "The build takes five minutes.", "Note tha
 CHANGING = ("The API listens on port 8080.", "The API listens on port 8081.", "The API is on port 9090 now.",
             "Ada leads the data team.", "Ben leads the data team now.", "I live in Porto.", "I live in Lisbon.",
             "The API listens on port 8080, and backups run nightly.")  # fmt: skip
+OPEN = ("We still need to renew the certificate of api.example.org.", "I renewed the certificate of api.example.org.",
+        "Ask Marisol: which port does the API listen on?", "I'll update the docs once the tests pass.",
+        "Marisol said that tabs are fine. Always use tabs.", "Never mention Marisol again.")  # fmt: skip
 texts = st.one_of(
     st.sampled_from(ALIKE),
+    st.sampled_from(OPEN),
     st.sampled_from(CHANGING),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join),
 )
@@ -344,6 +348,7 @@ def worlds(
             "at": sent - draw(st.sampled_from((0, 0, 0, 5 * MINUTE, 3_000 * MINUTE))),
             "session": draw(st.sampled_from((None, "s1", "s2"))),
             "origin": draw(st.sampled_from(("user", "agent", "tool", "operator"))),
+            "actor": draw(st.sampled_from(("Ada", "Ada", "Ben", "../Ben"))),
         }
         match draw(st.sampled_from(steps)):
             case "captured":

@@ -130,6 +130,9 @@ def aged(scope: str) -> list[Event]:
         archived(["fact three"], "three is away", **fields),
         recalled(["fact three"], "three is shown", **fields),
         captured(f"Row three of {scope}.", "three again", **fields),
+        captured(
+            "We still need to renew the certificate of api.example.org.", "open", "turn", scope=scope, session="t"
+        ),
         archived([] if "banned" in scope else ["worded", "new"], "away", **fields),
     ]
 

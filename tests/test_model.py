@@ -62,8 +62,8 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
-from memtape.sinks.vault import escape
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
 from memtape.state.subjects import aging

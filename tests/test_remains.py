@@ -21,10 +21,10 @@ from structure_making import make as make_structure
 
 from memtape.schemas.rows import Basis, Guarded, VectorRow
 from memtape.sinks.home.folders import Build
+from memtape.sinks.markdown import escape
 from memtape.sinks.proof.remains import STRUCTURE_PATH, Needles, Place, search_home, without_structure
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, _vectors_table
-from memtape.sinks.vault import escape
 from memtape.state.text.traces import Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
 

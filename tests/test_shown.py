@@ -18,9 +18,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from memtape.schemas.events import Media
-from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page
+from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page, PageLine, StandingPage
 from memtape.schemas.visible import one_line, visible, visible_json
-from memtape.sinks.vault import escape, render
+from memtape.sinks.markdown import escape
+from memtape.sinks.vault import render
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes
@@ -93,6 +94,12 @@ def pages(text: str, name: str) -> list[Page]:
     return pages_of(partition, all_changes(partition.scopes["project:test"]))
 
 
+def place_of(page: StandingPage, line: PageLine) -> str:
+    """Return where a line of a standing page leads."""
+    block = f"#%5E{line.id}" if line.path.startswith("memories/") else ""
+    return f"{'../' * page.path.count('/')}{line.path}{block}"
+
+
 @given(pieces.filter(str.strip), names)
 def test_a_page_shows_its_texts_and_makes_nothing_of_them(text: str, name: str) -> None:
     for page in pages(text, name):
@@ -102,14 +109,18 @@ def test_a_page_shows_its_texts_and_makes_nothing_of_them(text: str, name: str) 
         own = []
         if isinstance(page, IndexPage):
             rows = [row for row in (page.goal, page.plan, *page.facts) if row is not None]
-            own = [f"{page.places[row.id]}#%5E{row.id}" for row in rows] + [*page.memory_pages, *page.day_pages]
+            own = [*page.standing, *(f"{page.places[row.id]}#%5E{row.id}" for row in rows)]
+            own += [*page.memory_pages, *page.people, *page.day_pages]
+        if isinstance(page, StandingPage):
+            own = [place_of(page, line) for section in page.sections for line in page.lines if line.section == section]
         assert links == own
         assert {token.type for token in found} - OWN - ({"link_open", "link_close"} if own else set()) == set(), (
             markdown
         )
         headings = [after.content for token, after in itertools.pairwise(found) if token.type == "heading_open"]
         assert len(headings) == markdown.count("\n#") + markdown.startswith("#")
-        assert all(re.match(r"Memor|20\d\d-\d\d-\d\d|Goal|Plan|What holds|Session ", heading) for heading in headings)
+        told = r"Memor|20\d\d-\d\d-\d\d|Goal|Plan|What holds|Session "
+        assert isinstance(page, StandingPage) or all(re.match(told, heading) for heading in headings)
         quotes = [token for token in PARSER.parse(markdown) if token.type == "inline" and token.level > 1]
         if isinstance(page, MemoryPage | DayPage):
             seen = [line.strip() for token in quotes for line in shown(token).split("\n") if line.strip()]

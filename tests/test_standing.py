@@ -18,9 +18,9 @@ from memtape.schemas.rows import Category, MemoryRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.partition import Partition, fold
+from memtape.state.subjects.weights import importance_confirmed
 from memtape.state.text.categories import FRESH_DAYS, category_of, is_stale
 from memtape.state.views.rows import memory_row
-from memtape.state.views.weights import importance_confirmed
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.agents.offering import offered
 from memtape.tools.capture.lines import Line

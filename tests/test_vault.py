@@ -14,7 +14,8 @@ from memtape.schemas.rows import DayPage, IndexPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home
-from memtape.sinks.vault import Vault, escape, render
+from memtape.sinks.markdown import escape
+from memtape.sinks.vault import Vault, render
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes

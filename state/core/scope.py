@@ -30,13 +30,16 @@ from memtape.state.subjects import (
     decisions,
     edges,
     embeddings,
+    instructions,
     lifecycle,
     memories,
     paraphrases,
     passes,
+    people,
     pins,
     recalls,
     refolding,
+    threads,
     tombstones,
     usage,
     validity,
@@ -48,13 +51,16 @@ from memtape.state.subjects.covers import Covers
 from memtape.state.subjects.decisions import Decisions
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
+from memtape.state.subjects.instructions import Instructions
 from memtape.state.subjects.leading import Leading
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.paraphrases import Paraphrases
 from memtape.state.subjects.passes import Passes
+from memtape.state.subjects.people import People
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
+from memtape.state.subjects.threads import Threads
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
@@ -83,12 +89,15 @@ SUBJECTS = (
     _subject("memories", 6, Memories, memories, _BY_MEMORIES),
     _subject("validity", 2, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "conflicts", "pages"), sparse=True),
-    _subject("passes", 1, Passes, passes, (), sparse=True),
+    _subject("passes", 1, Passes, passes, ("pages",), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
     _subject("usage", 3, Usage, usage, ("turns", *_BY_MEMORIES)),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
     _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
     _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
+    _subject("instructions", 1, Instructions, instructions, ("pages",), sparse=True),
+    _subject("threads", 1, Threads, threads, ("pages",), sparse=True),
+    _subject("people", 1, People, people, ("pages",), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 
@@ -126,6 +135,9 @@ class Scope:
     edges: Edges
     lifecycle: Lifecycle
     conflicts: Conflicts
+    instructions: Instructions
+    threads: Threads
+    people: People
 
     def __init__(self, name: str, bodies: Bodies | None = None) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Which memories come first in `MEMORY.md`: those pinned, then those used and recalled most, then confirmed and latest.
+"""Which memories come first: in `MEMORY.md` by use, and on the standing pages and in a start by what they are worth.
 
 All of it follows from other subjects, so that no snapshot holds it. It is made at the first question, after a start and
 after a restore alike, and then keeps up with what has moved: a question costs what changed, and never the scope.
@@ -7,7 +7,8 @@ after a restore alike, and then keeps up with what has moved: a question costs w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from heapq import merge
+from typing import NamedTuple, Protocol
 
 from sortedcontainers import SortedDict
 
@@ -15,6 +16,8 @@ from memtape.state.subjects.captures import HasCaptures
 from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage
+from memtape.state.subjects.weights import importance, worth
+from memtape.state.text.people import key_of_name
 
 Key = tuple[bool, bool, int, int, int, int, int]
 
@@ -27,21 +30,71 @@ class Others(HasCaptures, Protocol):
     usage: Usage
 
 
+class Worth(NamedTuple):
+    """By what the worth of a memory is told at any time: of two in one group the later is worth no less.
+
+    `group` is whether only models say it, whether it is not pinned, and its importance in thousandths, negative.
+    """
+
+    group: tuple[bool, bool, int]
+    last_at: int
+    birth: int
+
+
+class _ByWorth:
+    """Memories in the order of what they are worth, whenever that is asked: in groups whose order no time changes."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[bool, bool, int], SortedDict[tuple[int, int], Worth]] = {}
+
+    def put(self, its: Worth) -> None:
+        self._groups.setdefault(its.group, SortedDict())[-its.last_at, -its.birth] = its
+
+    def remove(self, its: Worth) -> None:
+        group = self._groups[its.group]
+        del group[-its.last_at, -its.birth]
+        if not group:
+            del self._groups[its.group]
+
+    def births(self) -> Iterator[int]:
+        """Yield what is worth most first, counted from when any of it was last said."""
+        firsts = (group.peekitem(0)[1].last_at for group in self._groups.values())
+        now = max(firsts, default=0)
+
+        def order(its: Worth) -> tuple[bool, bool, int, int, int]:
+            is_model, is_unpinned, negative = its.group
+            return is_model, is_unpinned, -worth(-negative, its.last_at, now), -its.last_at, -its.birth
+
+        return (its.birth for its in merge(*(group.values() for group in self._groups.values()), key=order))
+
+
 class Leading:
-    """The births of the living facts and insights of a scope, in order."""
+    """The births of the living facts and insights of a scope, by use, by worth, and by worth of who said it."""
 
     def __init__(self) -> None:
         self._births: SortedDict[Key, int] | None = None
-        self._key_of: dict[int, Key] = {}
+        self._key_of: dict[int, tuple[Key, Worth, str]] = {}
+        self._by_worth = _ByWorth()
+        self._of_person: dict[str, _ByWorth] = {}
 
     def births(self, of: Others) -> Iterator[int]:
         """Yield the births of the living facts and insights, the first of all first."""
+        self._keep_up(of)
+        assert self._births is not None
+        return iter(self._births.values())
+
+    def worthiest(self, of: Others, person: str | None = None) -> Iterator[int]:
+        """Yield the same births by worth, of all or of what somebody says, by `key_of_name`."""
+        self._keep_up(of)
+        order = self._by_worth if person is None else self._of_person.get(person)
+        return iter(()) if order is None else order.births()
+
+    def _keep_up(self, of: Others) -> None:
         moved = self._moved(of)
         if self._births is None:
             self._births, moved = SortedDict(), dict.fromkeys(of.memories.by_birth)
         for birth in moved:
             self._place(birth, of)
-        return iter(self._births.values())
 
     def _moved(self, of: Others) -> dict[int, None]:
         """Return the births of what has moved since the last question, those that are no more included."""
@@ -55,11 +108,28 @@ class Leading:
         assert self._births is not None
         before = self._key_of.pop(birth, None)
         if before is not None:
-            del self._births[before]
+            key, its, person = before
+            del self._births[key]
+            self._by_worth.remove(its)
+            self._of_person[person].remove(its)
         memory = of.memories.by_birth.get(birth)
         if memory is not None and memory.canonical >= 0 and of.captures.by_seq[birth].family == "fact":
-            self._key_of[birth] = key = key_of(memory, of)
+            person = key_of_name(of.captures.by_seq[memory.canonical].actor.name)
+            self._key_of[birth] = key, its, person = key_of(memory, of), worth_of(memory, of), person
             self._births[key] = birth
+            self._by_worth.put(its)
+            self._of_person.setdefault(person, _ByWorth()).put(its)
+
+
+def worth_of(memory: Memory, of: Others) -> Worth:
+    """Return by what the worth of a living memory is told."""
+    members = [of.captures.by_seq[join.seq] for join in memory.members]
+    shown = [member for member in members if not member.hidden] or members
+    given = (of.captures.body(member).importance_given for member in shown)
+    important = importance(max((it for it in given if it is not None), default=None), len(shown) - 1)
+    is_model = of.captures.by_seq[memory.canonical].actor.origin == "model"
+    is_pinned = of.pins.has_any(of.captures.by_seq[join.seq].id for join in memory.joins)
+    return Worth((is_model, not is_pinned, -important), max(member.at for member in shown), memory.birth)
 
 
 def key_of(memory: Memory, of: Others) -> Key:

@@ -69,7 +69,8 @@ class Passes:
 
 
 def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change]:
-    """Count what was captured and decided; it touches no row."""
+    """Count what was captured and decided; it touches no row, but what waits for the next pass."""
+    changes: list[Change] = []
     match event.body:
         case Captured(kind=kind) if FAMILIES.get(kind) in CONSOLIDATED:
             _count(state, event, context)
@@ -77,6 +78,7 @@ def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change
             state.until, state.at = max(state.until, until), context.at
             _count_anew(state, event, context)
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
+            changes.append(Change("buffer", context.scope, ""))
         case Decided() as decided:
             _settle(state, decided, context)
         case _:
@@ -84,7 +86,7 @@ def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change
     for cluster in context.dropped:
         state.dropped += 1
         state.queued.setdefault(cluster, (0, context.seq))
-    return []
+    return changes
 
 
 def _count(state: Passes, event: Event, context: Context[Others]) -> None:

@@ -77,6 +77,12 @@ _MAY = lazy(
     _I,
 )
 """A text without this has no order."""
+_MAY_WORDS = (
+    "never don't don’t stop forget memory erwähn speicher merk notier erinner sprich rede vergiss vuelv mencion guard "
+    "recuerd anot habl olv 不要 别 不许 勿 忘 言及 触れ 覚え 記"
+).split()
+_MAY_WORDS += ["do not", "not need", "not have"]
+"""A text in small letters without one of these has nothing that the expression finds, which takes ten times as long."""
 _ABOUT = lazy(r"\b(?:about|regarding|concerning)\s+(?P<of>.+)\Z", _I)
 _TOLD_OF = lazy(r"\A(?:everything|anything|all|what)\b", _I)
 _GENERIC = frozenset(
@@ -91,7 +97,8 @@ _GENERIC = frozenset(
 
 def may_order(text: str) -> bool:
     """Whether a text has words without which it has no order; most are passed over by that."""
-    return _MAY.search(text) is not None
+    lowered = text.lower()
+    return any(map(lowered.__contains__, _MAY_WORDS)) and _MAY.search(text) is not None
 
 
 def is_order(sentence: str) -> bool:

@@ -9,6 +9,7 @@ are no rules; who may set any is for the caller to decide.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
@@ -175,6 +176,7 @@ _IS_RULE, _IS_CORRECTION = (
 )
 
 
+@lru_cache(maxsize=4_096)
 def polarity(text: str) -> Polarity:
     """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact."""
     if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):
@@ -211,7 +213,7 @@ def standing(text: str) -> tuple[str, ...]:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that are orders about memory, as "never mention X again"."""
-    if not (has_cue(text) and may_order(text)):
+    if not (may_order(text) and has_cue(text)):
         return ()
     return tuple(it for it in sentences(text) if may_order(it) and _of_sentence(it) == "meta")
 

@@ -13,14 +13,15 @@ from typing import Literal, NamedTuple, get_args
 import msgspec
 
 from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, SPEAKING, STATED_TAG, SUMMARY_TAG, Kind, Origin
-from memtape.schemas.rows import Wording
+from memtape.schemas.rows import MemoryRow, TurnRow, Wording
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
+from memtape.state.subjects.weights import importance as importance_of
+from memtape.state.subjects.weights import worth
 from memtape.state.text.endings import ending
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.polarity import instructs, orders_in, same_instruction, standing
 from memtape.state.views.last_session import left_of, session_line, summary_id
-from memtape.state.views.weights import importance_confirmed
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -39,8 +40,6 @@ OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
 
 Files, commands and tests of it are mostly past by then: a reader who judged such lines one by one called them noise.
 """
-FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
-"""Recency falls by days of 180, from a thousand to no less than half of it."""
 FACTS_SHARE = 4
 """Until the journal had its turn facts take three quarters of what is left."""
 CUT_SHARE = 4
@@ -77,6 +76,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None = None
     confirmations: int = 0
     importance_given: int | None = None
+    pinned: bool = False
     replaced: bool = False
     valid_from: int = 0
     valid_to: int | None = None
@@ -92,6 +92,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
 
     `ends` marks the end of a conversation, of which the last sentences say most. `wordings` are the other texts of a
     memory, which the context does not say. `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of `Known`.
+    `page` is the standing page of the vault that has the item too, empty where none has.
     """
 
     section: Section
@@ -111,6 +112,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     replaces: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     wordings: tuple[Wording, ...] = ()
+    page: str = ""
 
 
 class Form(NamedTuple):
@@ -131,6 +133,35 @@ class ChosenItems(NamedTuple):
     omitted: dict[Section, int]
 
 
+def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = ()) -> Known:
+    """Return what is known of a row; `notes` is what a reader is told beside it."""
+    memory = row if isinstance(row, MemoryRow) else None
+    return Known(
+        id=row.id,
+        scope=row.scope,
+        kind=row.kind,
+        text=row.text,
+        at=row.at,
+        last_at=memory.last_at if memory else row.at,
+        order=row.seq,
+        actor=row.actor,
+        origin=row.origin,
+        source=row.source,
+        path=row.path,
+        confirmations=memory.confirmations if memory else 0,
+        importance_given=memory.importance_given if memory else None,
+        pinned=row.pinned,
+        replaced=memory.replaced if memory else False,
+        valid_from=memory.valid_from if memory else row.at,
+        valid_to=memory.valid_to if memory else None,
+        replaced_by=memory.replaced_by if memory else None,
+        replaces=memory.replaces if memory else (),
+        notes=notes,
+        tags=row.tags,
+        wordings=memory.wordings if memory else (),
+    )
+
+
 def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] = ()) -> list[ContextItem]:
     """Return all that a context may say, in the order of sections and in each the most important first.
 
@@ -144,11 +175,19 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] =
 
 
 def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:
-    instructions, said = _instructions(known)
+    instructions, said = instructions_of(known)
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
     facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
     # What only a model says comes after all that others said, however important it thinks that is.
-    facts.sort(key=lambda it: (it.origin == "model", -importance(it) * _recency(it, now), -it.last_at, it.id))
+    facts.sort(
+        key=lambda it: (
+            it.origin == "model",
+            not it.pinned,
+            -worth(importance(it), it.last_at, now),
+            -it.last_at,
+            it.id,
+        )
+    )
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
@@ -157,12 +196,12 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     held = frozenset(it.text for it in facts)
     items = [item for place, turns in enumerate(last) for item in _left(turns, held, summaries, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [_item("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
-    items += [_item("facts", it, it.text) for it in facts]
+    items += [item_of("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
+    items += [item_of("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
-    items += [_item("tasks", it, it.text) for it in tasks[:TASKS]]
-    return items + [_item("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
+    items += [item_of("tasks", it, it.text) for it in tasks[:TASKS]]
+    return items + [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
 
 
 def _left(
@@ -171,18 +210,24 @@ def _left(
     """Return where a session was left: what a model sums up of all of it, else by rule what no fact below says."""
     spoken = [turn for turn in turns if turn.origin in SPEAKING]
     summary = summaries.get(summary_id(spoken[-1].scope, spoken[-1].id)) if spoken else None
-    head = [_item("left", turns[line.turn], line.text) for line in session_line(turns)]
+    head = [item_of("left", turns[line.turn], line.text) for line in session_line(turns)]
     if summary is not None:
         lines = summary.text.splitlines()
-        return head + [_item("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
+        return head + [item_of("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
     told = [line for line in left_of(turns) if line.held not in held]
     told = [line for line in told if not of_other or line.text.startswith(OF_OTHERS)]
-    return head + [_item("left", turns[line.turn], line.text) for line in told]
+    return head + [item_of("left", turns[line.turn], line.text) for line in told]
+
+
+def _order(known: Known, now: int) -> tuple[bool, bool, int, int, str]:
+    """Return by what facts are ordered, the least first; `subjects.leading` has the same order for pages."""
+    worth_now = worth(importance(known), known.last_at, now)
+    return known.origin == "model", not known.pinned, -worth_now, -known.last_at, known.id
 
 
 def importance(known: Known) -> int:
     """Return the importance of a memory in thousandths: what was given, else what its confirmations make it."""
-    return importance_confirmed(known.confirmations) if known.importance_given is None else known.importance_given * 10
+    return importance_of(known.importance_given, known.confirmations)
 
 
 def render(form: Form, items: Sequence[ContextItem]) -> str:
@@ -277,7 +322,7 @@ class _Picker:
         return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
 
 
-def _instructions(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str, None]]:
+def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str, None]]:
     """Return the standing instructions of people, the most trusted and then the latest first, each once.
 
     The ids are those of what needs no other line: whose instructions are told, and what says nothing else.
@@ -289,7 +334,7 @@ def _instructions(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str, 
         of_part = it.kind == "turn" or bool(orders_in(it.text))
         texts = standing(it.text) if of_part else (it.text,) if _instructs(it) else ()
         for text in texts:
-            told = found.setdefault(same_instruction(text), _item("guardrails", it, text))
+            told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
     return list(found.values()), said
@@ -309,15 +354,11 @@ def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[Cont
     for it in sorted((it for it in known if it.kind == kind and not it.replaced), key=lambda it: (it.order, it.id)):
         last[it.scope] = it
     ordered = sorted(last.values(), key=lambda it: (it.scope == "global", it.scope))
-    return [_item(kind, it, it.text) for it in ordered]
+    return [item_of(kind, it, it.text) for it in ordered]
 
 
-def _recency(known: Known, now: int) -> int:
-    days = max(0, now - known.last_at) // DAY_US
-    return max(OLDEST_WORTH, 1_000 - days * 1_000 // FULL_AGE_DAYS)
-
-
-def _item(section: Section, known: Known, text: str) -> ContextItem:
+def item_of(section: Section, known: Known, text: str) -> ContextItem:
+    """Return a text of a memory or turn as an item of a section."""
     return ContextItem(
         section=section,
         id=known.id,

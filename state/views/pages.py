@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import islice
 
 from memtape.schemas.conflicts import ConflictRow, by_weight
+from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.rows import (
     TOLD_LEVELS,
@@ -33,15 +34,39 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
-from memtape.state.subjects.lifecycle import Summary, is_archived
-from memtape.state.subjects.memories import Memory
-from memtape.state.subjects.validity import holds, successor, valid_from
+from memtape.state.subjects.lifecycle import Summary, unit_of
+from memtape.state.subjects.validity import successor, valid_from
+from memtape.state.text.people import key_of_name
+from memtape.state.views.places import (
+    ENTRIES_PER_PAGE,
+    MEMORIES_PER_PAGE,
+    current_row,
+    day_path,
+    is_told,
+    memory_path,
+    place_of,
+    zone_captures,
+    zone_texts,
+)
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
+from memtape.state.views.standing_pages import (
+    ARCHIVE,
+    BUFFER,
+    ESSENTIALS,
+    LIMITS,
+    PEOPLE,
+    PROJECTS,
+    RECENT,
+    THREADS,
+    people_on_index,
+    person_page,
+    person_path,
+    shown_on_index,
+    standing_page,
+)
 
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
-MEMORIES_PER_PAGE = 500
-ENTRIES_PER_PAGE = 500
 INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
@@ -61,7 +86,7 @@ def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
 
 def mark_of(partition: Partition, scope: Scope) -> ScopeMark:
     """Return up to where the pages of a scope are true, and what holds of their zones."""
-    zones = {path: tuple(capture.id for capture in _zone(scope, path)) for path in sorted(scope.captures.zones)}
+    zones = {path: tuple(capture.id for capture in zone_captures(scope, path)) for path in sorted(scope.captures.zones)}
     held = {path: ids for path, ids in zones.items() if ids}
     return ScopeMark(scope.name, partition.number, scope.changed + 1, held)
 
@@ -72,7 +97,11 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
         return _index_page(scope, settings)
     if path == CONFLICTS_PATH:
         return _conflicts_page(scope)
+    if path in LIMITS:
+        return standing_page(scope, path)
     folder, _, name = path.removesuffix(".md").partition("/")
+    if folder in (PEOPLE, PROJECTS):
+        return person_page(scope, path)
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
     return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
@@ -80,42 +109,68 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
 
 def _paths(scope: Scope, change: Change) -> Iterator[str]:
     """Yield the paths of the pages on which a row stands or stood."""
-    if change.table == "edges":
-        yield from _named_paths(scope, change.id.split("~"))
-        return
-    if change.table == "conflicts":
-        yield from (INDEX_PATH, CONFLICTS_PATH)
-        return
-    if change.table == "summaries":
-        yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
-        return
-    if change.table == "scope":
-        yield INDEX_PATH
-        return
-    capture = scope.captures.get(change.id)
-    if change.table in ("tombstones", "vectors", "archive") or capture is None:
-        return
+    match change.table:
+        case "edges":
+            yield from _named_paths(scope, change.id.split("~"))
+        case "conflicts":
+            yield from (INDEX_PATH, CONFLICTS_PATH)
+        case "summaries":
+            yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
+        case "scope":
+            yield from (INDEX_PATH, ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
+        case "archive":
+            yield from (INDEX_PATH, ARCHIVE)
+        case "threads":
+            yield from (INDEX_PATH, THREADS)
+        case "buffer":
+            yield from (INDEX_PATH, BUFFER)
+        case "people":
+            yield from (INDEX_PATH, person_path(change.id))
+        case "uses" | "standing" | "memories" | "turns" | "journal":
+            capture = scope.captures.get(change.id)
+            if capture is not None:
+                yield from _paths_of_capture(scope, change, capture)
+        case _:
+            pass
+
+
+def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterator[str]:
+    """Yield the paths of the pages that a change of a memory, of an entry or of a use touches."""
+    memory = scope.memories.of(capture.seq)
     if change.table in ("uses", "standing"):
-        if scope.memories.of(capture.seq) is not None:
-            yield INDEX_PATH
+        yield from () if memory is None else (INDEX_PATH,)
         return
     yield INDEX_PATH
-    if change.table == "memories":
-        yield _memory_path(capture.ordinal)
-        memory = scope.memories.of(capture.seq)
-        if memory is not None and scope.conflicts.of_memory(scope, memory):
+    if change.table != "memories":
+        yield day_path(scope, capture)
+        if change.table == "turns":
+            yield from _standing_paths(scope, (capture,))
+        return
+    yield memory_path(capture.ordinal)
+    yield from (ESSENTIALS, BUFFER)
+    if memory is not None:
+        if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH
-        # What was used with it links to it by its name.
-        yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
-    else:
-        yield _day_path(scope, capture)
+        yield from _standing_paths(scope, [scope.captures.by_seq[join.seq] for join in memory.joins])
+    # What was used with it links to it by its name.
+    yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
 
 
-def _day_path(scope: Scope, capture: Capture) -> str:
-    """Return the path of the daily log in which a turn or an entry of the journal stands."""
-    day, place = scope.captures.day_place(capture)
-    part = place // ENTRIES_PER_PAGE
-    return f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
+    """Yield the standing pages, and pages of people, on which a turn or the captures of a memory may stand."""
+    seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
+    is_turn = captures[0].kind == "turn"
+    if any(seq in scope.instructions.orders for seq in seqs):
+        yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
+    if scope.threads.has_any(seqs):
+        yield THREADS
+    if any(it.turn >= 0 or (it.kind == "turn" and it.actor.origin in SPEAKING) for it in captures):
+        yield RECENT
+    if unit_of(scope, captures[0]) in scope.lifecycle.archived:
+        yield ARCHIVE
+    keys = dict.fromkeys(key for seq in seqs for key in scope.people.naming.get(seq, ()))
+    keys |= dict.fromkeys(() if is_turn else (key_of_name(capture.actor.name) for capture in captures))
+    yield from (person_path(key) for key in keys if key in scope.people.told)
 
 
 def _ends(scope: Scope, seq: int) -> Iterator[int]:
@@ -131,7 +186,7 @@ def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
     for id in ids:
         memory = scope.memory_of(id)
         if memory is not None:
-            yield _memory_path(scope.captures.by_seq[memory.name].ordinal)
+            yield memory_path(scope.captures.by_seq[memory.name].ordinal)
 
 
 def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
@@ -147,7 +202,7 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
                 edge = edges.pairs[min(join.seq, other), max(join.seq, other)]
                 ties.append((memory.name, edge.weight, edge.at))
     names = list(dict.fromkeys(strongest(ties, len(ties))))[:PER_ITEM]
-    return tuple(PageLink(by_seq[seq].id, _memory_path(by_seq[seq].ordinal)) for seq in names)
+    return tuple(PageLink(by_seq[seq].id, memory_path(by_seq[seq].ordinal)) for seq in names)
 
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
@@ -155,17 +210,17 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
 
     The lines that were captured from the zone count as lines of the page. An order about memory is no fact.
     """
-    memories, zone = scope.memories, _zone(scope, INDEX_PATH)
+    memories, zone = scope.memories, zone_captures(scope, INDEX_PATH)
     theirs = dict.fromkeys(memories.birth_of.get(capture.seq) for capture in zone)
     texts = tuple(scope.captures.body(capture).text for capture in zone)
     shown = (
         birth
         for birth in scope.leading.births(scope)
-        if birth not in theirs and _is_told(scope, memories.by_birth[birth])
+        if birth not in theirs and is_told(scope, memories.by_birth[birth])
     )
     lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - sum(text.count("\n") + 1 for text in texts)
     names = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
-    goal, plan = _current(scope, "goal"), _current(scope, "plan")
+    goal, plan = current_row(scope, "goal"), current_row(scope, "plan")
     facts = tuple(row for it in names if (row := memory_row(scope, it.id)) and row.polarity != "meta")
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
     return IndexPage(
@@ -180,19 +235,11 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         conflicts=len(scope.conflicts.pending),
         summary_pages=tuple(_latest_summary_pages(scope)),
         project=project_told(scope.lifecycle.mark()),
-        places={row.id: _memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
+        standing=shown_on_index(scope),
+        people=people_on_index(scope),
+        places={row.id: memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
         zone=texts,
     )
-
-
-def _zone(scope: Scope, path: str) -> list[Capture]:
-    """Return the living captures from the zone of a page, in the order of the log."""
-    captures = map(scope.captures.by_seq.__getitem__, scope.captures.zones.get(path, ()))
-    return [capture for capture in captures if not capture.hidden]
-
-
-def _zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
-    return tuple(scope.captures.body(capture).text for capture in _zone(scope, path))
 
 
 def _conflicts_page(scope: Scope) -> ConflictsPage:
@@ -207,7 +254,7 @@ def _conflicts_page(scope: Scope) -> ConflictsPage:
         pending=tuple(_listed(scope, row) for row in pending[:CONFLICTS_ON_PAGE]),
         settled=tuple(_listed(scope, row) for row in settled[:SETTLED_ON_PAGE]),
         more=len(pending[CONFLICTS_ON_PAGE:]) + len(settled[SETTLED_ON_PAGE:]),
-        zone=_zone_texts(scope, CONFLICTS_PATH),
+        zone=zone_texts(scope, CONFLICTS_PATH),
     )
 
 
@@ -222,12 +269,7 @@ def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
         return None
     name = scope.captures.by_seq[memory.name]
     row = memory_row(scope, name.id)
-    return None if row is None else ConflictSide(row, _memory_path(name.ordinal))
-
-
-def _is_told(scope: Scope, memory: Memory) -> bool:
-    """Whether a memory stands by itself, holds, and is not archived."""
-    return is_shown(scope, scope.covers, memory) and holds(scope, memory) and not is_archived(scope, memory.birth)
+    return None if row is None else ConflictSide(row, memory_path(name.ordinal))
 
 
 def _not_shown(scope: Scope) -> int:
@@ -243,7 +285,7 @@ def _latest_memory_pages(scope: Scope) -> list[str]:
     for number in range((len(ordinals) - 1) // MEMORIES_PER_PAGE, -1, -1):
         seqs = ordinals[number * MEMORIES_PER_PAGE : (number + 1) * MEMORIES_PER_PAGE]
         if any(_is_named(scope, seq) for seq in seqs):
-            paths.append(_memory_path(number * MEMORIES_PER_PAGE))
+            paths.append(memory_path(number * MEMORIES_PER_PAGE))
         if len(paths) == MEMORY_PAGES_ON_INDEX:
             break
     return paths[::-1]
@@ -252,14 +294,8 @@ def _latest_memory_pages(scope: Scope) -> list[str]:
 def _summary_page(scope: Scope, path: str, id: str) -> SummaryPage:
     row = summary_row(scope, id)
     sources = filter(None, map(scope.captures.get, row.sources if row is not None else ()))
-    places = dict.fromkeys(_place_of(scope, capture) for capture in sources)
-    return SummaryPage(scope=scope.name, path=path, row=row, places=tuple(places), zone=_zone_texts(scope, path))
-
-
-def _place_of(scope: Scope, capture: Capture) -> str:
-    """Return the path of the page on which a turn or the memory of a capture stands."""
-    memory = scope.memories.of(capture.seq)
-    return _day_path(scope, capture) if memory is None else _memory_path(scope.captures.by_seq[memory.name].ordinal)
+    places = dict.fromkeys(place_of(scope, capture) for capture in sources)
+    return SummaryPage(scope=scope.name, path=path, row=row, places=tuple(places), zone=zone_texts(scope, path))
 
 
 def _summary_path(summary: Summary) -> str:
@@ -280,21 +316,10 @@ def _is_named(scope: Scope, seq: int) -> bool:
     return not has_ended(scope, scope.covers, memory)
 
 
-def _memory_path(ordinal: int) -> str:
-    return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
-
-
 def _latest_days(scope: Scope) -> list[str]:
     by_seq = scope.captures.by_seq
     days = (day for day, seqs in scope.captures.days.items() if any(not by_seq[seq].hidden for seq in seqs))
     return nlargest(DAYS_ON_INDEX, days)
-
-
-def _current(scope: Scope, family: str) -> MemoryRow | None:
-    birth = scope.validity.current.get(family)
-    if birth is None or is_archived(scope, birth):
-        return None
-    return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
 
 
 def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
@@ -303,7 +328,7 @@ def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
     found = (memory_row(scope, capture.id) for capture in names if not capture.hidden)
     rows = tuple(row for row in found if row)
     links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}
-    zone = _zone_texts(scope, path)
+    zone = zone_texts(scope, path)
     return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links, zone=zone)
 
 
@@ -339,4 +364,4 @@ def _day_page(scope: Scope, path: str, name: str) -> DayPage:
         for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
         if not capture.hidden and (body := scope.captures.body(capture))
     ]
-    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries), zone=_zone_texts(scope, path))
+    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries), zone=zone_texts(scope, path))

@@ -45,10 +45,10 @@ from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, wi
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
+from memtape.state.subjects.weights import importance_confirmed
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
-from memtape.state.views.weights import importance_confirmed
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
@@ -70,6 +70,9 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     # The pages of days keep the turns that have left the tables.
     journal += [capture.id for capture in captures if capture.kind == "turn" and life.is_purged(capture.seq)]
     whole = [Change("scope", scope.name, "")] if life.project.state != "active" or life.purged else []
+    whole += [Change("threads", scope.name, "")] if scope.threads.open else []
+    whole += [Change("people", scope.name, key) for key in scope.people.told]
+    whole += [Change("buffer", scope.name, "")] if scope.passes.until else []
     return changes | {Change("journal", scope.name, id): 0 for id in journal} | dict.fromkeys(whole, 0)
 
 

@@ -153,6 +153,12 @@ class Found(NamedTuple):
         rows = [row for place in np.flatnonzero(wanted).tolist() if isinstance(row := self.row(place), _SAID)]
         return sorted(rows, key=lambda row: row.key)
 
+    def latest_turns(self, count: int) -> list[MemoryRow | TurnRow]:
+        """Return the rows of the latest turns that are shown, the latest first, at most `count`."""
+        places = np.flatnonzero(self.texts.shown & (self.texts.flags & TURN != 0))
+        latest = places[np.argsort(-self.texts.column("at", places), kind="stable")][:count]
+        return [row for place in latest.tolist() if isinstance(row := self.row(place), TurnRow)]
+
     def ordering(self) -> list[Said]:
         """Return what has an order of a person about memory, or may have one, as captures of the tail.
 

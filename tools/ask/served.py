@@ -19,6 +19,7 @@ from memtape.schemas.rows import (
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import Shard, foreign
+from memtape.sinks.vault import Vault
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.readied import PAGE_SLOTS, tail_of
 
@@ -153,6 +154,10 @@ class Served:
         return len(
             self._log.read(partition_of(scope, self.partitions), offset, PAGE_SLOTS, scope=scope, types=("used",))
         )
+
+    def standing_pages(self, scope: str) -> dict[str, str]:
+        """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
+        return {} if self.past is not None else Vault(self._home).standing(scope)
 
     def watermark(self, partition: int) -> Watermark | None:
         """Return how far the views of a partition are."""

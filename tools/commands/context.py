@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from memtape.schemas.visible import one_line
 from memtape.tools.client import Client
 from memtape.tools.commands.options import as_of_option, print_json, say, with_arguments, with_client
 from memtape.tools.commands.project import say_where_it_was
@@ -18,9 +19,10 @@ from memtape.tools.commands.project import say_where_it_was
     show_default=True,
     help="For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.",
 )
+@click.option("--explain", is_flag=True, help="Say of each line where it comes from: a page of the vault, and the id.")
 @as_of_option
 @with_client
-def context(client: Client, budget_tokens: int, form: str, as_of: str | None, as_json: bool) -> None:
+def context(client: Client, budget_tokens: int, form: str, explain: bool, as_of: str | None, as_json: bool) -> None:
     """Print what a starting agent should know: standing instructions, goal, plan, what holds, and what happened lately.
 
     Standing instructions are what users said with "always", "never", "I prefer" and the like, in five languages. The
@@ -30,12 +32,17 @@ def context(client: Client, budget_tokens: int, form: str, as_of: str | None, as
     Example:
       claude --append-system-prompt "$(memtape context)"
       memtape context --form agents --budget 1000
+      memtape context --explain
     """
     found = client.context(budget_tokens, form, as_of=as_of)  # type: ignore[arg-type]
     if as_json:
         print_json(found)
         return
-    say(found.text, nl=False)
+    if explain:
+        for item in found.items:
+            say(f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}")
+    else:
+        say(found.text, nl=False)
     if not found.items:
         nothing = "Nothing fits the budget." if found.omitted else "Nothing is remembered yet."
         say(f"{nothing} `memtape status` says what there is.", err=True)

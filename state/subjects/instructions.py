@@ -1,0 +1,59 @@
+"""Which memories of people say what is wanted from now on, and which captures give orders about memory.
+
+Each text is looked at once, when it is captured, so that a page need not read a whole scope to find them. What of them
+is hidden, replaced or told is for who shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import HasCaptures
+from memtape.state.text.polarity import instructs, orders_in
+
+INSTRUCTION_TAGS = (STATED_TAG, "instruction")
+
+
+class Instructions:
+    """The seqs of captures, in the order of the log, that say what is `wanted`, and that give `orders` about memory."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[int, None] = {}
+        self.orders: dict[int, None] = {}
+
+
+def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> list[Change]:
+    """Take in what a person captures; the row of what is captured changes anyway."""
+    body = event.body
+    if not isinstance(body, Captured) or event.actor.origin not in PEOPLE or body.kind in ("document", "page"):
+        return []
+    # What a turn wants from now on is captured as its statement, and costs most to tell.
+    if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or instructs(body.text)):
+        state.wanted[context.seq] = None
+    if orders_in(body.text):
+        state.orders[context.seq] = None
+    return []
+
+
+def snapshot(state: Instructions) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode((list(state.wanted), list(state.orders)))
+
+
+def restore(data: bytes, of: object) -> Instructions:
+    """Return the state of a snapshot."""
+    state = Instructions()
+    wanted, orders = msgspec.msgpack.decode(data, type=tuple[list[int], list[int]])
+    state.wanted, state.orders = dict.fromkeys(wanted), dict.fromkeys(orders)
+    return state
+
+
+def digest(state: Instructions, of: object) -> Iterator[Any]:
+    """Yield nothing: all of it follows from the captures, which the state hash covers."""
+    return iter(())

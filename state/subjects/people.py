@@ -1,0 +1,169 @@
+"""Who speaks in a scope and who or which project is named: by name, people and agents with the days they spoke on.
+
+Everything follows from what was captured. A name is told of once it was heard or named three times, and of names the
+first 50 that were: who makes up names fills no more pages. What somebody said that holds is asked of the memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
+from memtape.schemas.rows import Change
+from memtape.schemas.times import DAY_US
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import Capture, HasCaptures
+from memtape.state.text.people import PROJECT_KEY, is_named, key_of_name, people_named, projects_named
+
+PEOPLE_TOLD = 50
+LEAST_HEARD = 3
+MOST_KNOWN = 1_024
+"""Names that are kept at once; of more the oldest that is not told of is given up."""
+NAMED_KEPT = 20
+_NAMING = ("turn", "fact", "insight", "goal", "plan")
+
+
+class Person(msgspec.Struct):
+    """Somebody, or a project, by name, as it was first written. `is_agent` says whether an agent spoke under the name.
+
+    `spoke` counts by day, in days since 1970, what is captured of them and not hidden. `named` are the seqs of the last
+    captures of others that name them.
+    """
+
+    name: str
+    is_agent: bool = False
+    spoke: dict[int, int] = {}
+    named: list[int] = []
+
+    @property
+    def heard(self) -> int:
+        """How often they were heard or named, as far as that is kept."""
+        return sum(self.spoke.values()) + len(self.named)
+
+
+class People:
+    """The people of a scope by `key_of_name`, in the order in which they came up, and those who are `told` of.
+
+    `naming` follows from these: who is named where.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, Person] = {}
+        self.told: dict[str, None] = {}
+        self.naming: dict[int, dict[str, None]] = {}
+
+    def unname(self, seq: int, key: str) -> None:
+        """Let a capture no longer be one that names somebody."""
+        self.naming[seq].pop(key, None)
+        if not self.naming[seq]:
+            del self.naming[seq]
+
+
+def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[Change]:
+    """Take in who says something and whom it names, and what was hidden or shown of anybody."""
+    touched: dict[str, None] = {}
+    by_seq = context.of.captures.by_seq
+    for seq in dict.fromkeys(context.flipped):
+        if seq != context.seq:
+            _hear(state, by_seq[seq], -1 if by_seq[seq].hidden else 1, touched)
+    if isinstance(event.body, Captured):
+        capture = by_seq[context.seq]
+        if not capture.hidden and not capture.made:
+            _hear(state, capture, 1, touched)
+            if capture.kind in _NAMING and capture.turn < 0:
+                _name(state, capture, event.body.text, touched)
+    return [Change("people", context.scope, key) for key in touched]
+
+
+def _hear(state: People, capture: Capture, count: int, touched: dict[str, None]) -> None:
+    """Take in that something of somebody is there, or no longer."""
+    if capture.actor.origin not in SPEAKING or capture.turn >= 0 or capture.made:
+        return
+    key = key_of_name(capture.actor.name)
+    person = _known(state, capture.actor.name, key)
+    if person is None:
+        return
+    day, before = capture.at // DAY_US, days_of(person)
+    person.is_agent |= capture.actor.origin == "agent"
+    person.spoke[day] = person.spoke.get(day, 0) + count
+    if person.spoke[day] <= 0:
+        del person.spoke[day]
+    if _is_told(state, key, person, touched) and days_of(person) != before:
+        touched[key] = None
+
+
+def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) -> None:
+    """Take in whom a text names: by words that only people have, or who is told of already.
+
+    Agents write long texts in turns, of people that there are and of such that they make up: only who is told of
+    already is looked for there.
+    """
+    own = key_of_name(capture.actor.name)
+    is_of_agent = capture.kind == "turn" and capture.actor.origin not in PEOPLE
+    found = {} if is_of_agent else {key_of_name(name): name for name in people_named(text)}
+    found |= {} if is_of_agent else {PROJECT_KEY + key_of_name(name): name for name in projects_named(text)}
+    for key in state.told:
+        if is_named(state.known[key].name, text):
+            found[key] = state.known[key].name
+    for key, name in found.items():
+        person = _known(state, name, key) if key != own else None
+        if person is None:
+            continue
+        person.named.append(capture.seq)
+        for seq in person.named[:-NAMED_KEPT]:
+            state.unname(seq, key)
+        del person.named[:-NAMED_KEPT]
+        state.naming.setdefault(capture.seq, {})[key] = None
+        if _is_told(state, key, person, touched):
+            touched[key] = None
+
+
+def days_of(person: Person) -> tuple[int, int] | None:
+    """Return the first and the last day on which somebody spoke, None where nothing of it is there."""
+    return (min(person.spoke), max(person.spoke)) if person.spoke else None
+
+
+def _known(state: People, name: str, key: str) -> Person | None:
+    """Return who has a name, None of what is no name."""
+    if not key:
+        return None
+    person = state.known.get(key)
+    if person is None:
+        if len(state.known) >= MOST_KNOWN:
+            oldest = next(key for key in state.known if key not in state.told)
+            for seq in state.known.pop(oldest).named:
+                state.unname(seq, oldest)
+        person = state.known[key] = Person(" ".join(name.split()), spoke={}, named=[])
+    return person
+
+
+def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) -> bool:
+    """Whether somebody is told of, from now on where they came up often enough."""
+    if key not in state.told and len(state.told) < PEOPLE_TOLD and person.heard >= LEAST_HEARD:
+        state.told[key] = None
+        touched[key] = None
+    return key in state.told
+
+
+def snapshot(state: People) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode((state.known, list(state.told)))
+
+
+def restore(data: bytes, of: object) -> People:
+    """Return the state of a snapshot."""
+    state = People()
+    state.known, told = msgspec.msgpack.decode(data, type=tuple[dict[str, Person], list[str]])
+    state.told = dict.fromkeys(told)
+    for key, person in state.known.items():
+        for seq in person.named:
+            state.naming.setdefault(seq, {})[key] = None
+    return state
+
+
+def digest(state: People, of: object) -> Iterator[Any]:
+    """Yield nothing: all of it follows from the captures, which the state hash covers."""
+    return iter(())

@@ -1,0 +1,216 @@
+"""What is open in a scope: tasks, promises and questions of turns and statements, until something closes them.
+
+Everything follows from what was captured, in the order of the log. A later text or action that carries the specifics of
+what is open closes it, and so does an answer to a question. What is older than 30 days before the latest capture
+is no longer told: hardly anybody says that a thing is done. What is hidden or replaced is for who shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from memtape.schemas.actions import act_of, has_failed
+from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event
+from memtape.schemas.rows import Change
+from memtape.schemas.times import DAY_US
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import Capture, HasCaptures
+from memtape.state.subjects.sessions import put_latest
+from memtape.state.text.open_ends import (
+    End,
+    EndKind,
+    Told,
+    answers,
+    done_by,
+    edits,
+    ends,
+    leaves_open,
+    may_end,
+    open_ends,
+    said_in,
+    said_of,
+    told_by,
+)
+
+OPEN_DAYS = 30
+MOST_OPEN = 256
+"""So much is open at once; of more the oldest is given up."""
+_TELLING = ("turn", "fact", "insight")
+"""Kinds of what may tell that something is done; a journal repeats whole conversations."""
+
+Key = tuple[int, int]
+"""The seq of a capture, and where in its text that begins which is open."""
+
+
+class Threads:
+    """What is open, by capture and place, in the order in which it came onto the log.
+
+    `day` is the latest on which anything was captured, in days since 1970. `spoken` has of the latest sessions who
+    spoke first in each, and whether somebody else did too. `waiting` has of each the questions that wait for an answer,
+    and what its agents promised. `_told`, by what it is told that something open is done, follows from the rest.
+    """
+
+    def __init__(self) -> None:
+        self.open: dict[Key, End] = {}
+        self.day = 0
+        self.spoken: dict[str, tuple[str, bool]] = {}
+        self.waiting: dict[str, tuple[Key, ...]] = {}
+        self._told: dict[Key, Told] = {}
+
+    def has_any(self, seqs: Iterable[int]) -> bool:
+        """Whether anything of these captures is open."""
+        seqs = frozenset(seqs) if self.open else frozenset()
+        return any(seq in seqs for seq, _ in self.open)
+
+    def put(self, key: Key, end: End) -> None:
+        """Let something be open, and give up the oldest of too much."""
+        self.open[key] = end
+        if len(self.open) > MOST_OPEN:
+            self.close(next(iter(self.open)))
+
+    def close(self, key: Key) -> bool:
+        """Let something be open no longer, and say whether it was."""
+        self._told.pop(key, None)
+        return self.open.pop(key, None) is not None
+
+    def close_all(self, keys: Iterable[Key]) -> bool:
+        """Let all of these be open no longer, and say whether any was."""
+        return sum(map(self.close, dict.fromkeys(keys))) > 0
+
+    def near(self, text: str, of: HasCaptures) -> dict[Key, Told]:
+        """Return what is open that a text may end."""
+        lowered = text.lower()
+        told = ((key, self.told(key, of)) for key in self.open)
+        return {key: its for key, its in told if may_end(its, lowered)}
+
+    def told(self, key: Key, of: HasCaptures) -> Told:
+        """Return by what it is told that something open is done; it is found out once, when first asked for."""
+        its = self._told.get(key)
+        if its is None:
+            its = self._told[key] = told_by(text_of(of, key[0], self.open[key]))
+        return its
+
+
+def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[Change]:
+    """Take in what a capture leaves open, and what it closes."""
+    if not isinstance(event.body, Captured):
+        return []
+    capture = context.of.captures.by_seq[context.seq]
+    if capture.hidden or capture.made:
+        return []
+    moved = _pass_days(state, capture.at // DAY_US, context.of)
+    # An answer is told by who speaks, and costs less than what a text says is done.
+    if capture.kind == "turn" and capture.actor.origin in SPEAKING:
+        moved |= _answer(state, capture, event.body.text, context.of)
+    if capture.kind in _TELLING and state.open:
+        moved |= _end(state, capture, event.body, context.of)
+    if capture.at // DAY_US >= state.day - OPEN_DAYS:
+        moved |= _open(state, capture, event.body)
+    return [Change("threads", context.scope, "")] if moved else []
+
+
+def text_of(of: HasCaptures, seq: int, end: End) -> str:
+    """Return what is open of a capture as it is shown."""
+    capture = of.captures.by_seq[seq]
+    return said_of(of.captures.body(capture).text, end, capture.at)
+
+
+def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
+    """Give up what is too old once a later day begins."""
+    if day <= state.day:
+        return False
+    state.day = day
+    by_seq = of.captures.by_seq
+    old = [key for key in state.open if by_seq[key[0]].at // DAY_US < day - OPEN_DAYS]
+    return state.close_all(old)
+
+
+def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
+    """Close what a text or an action says is done."""
+    act = act_of(body.tags)
+    if capture.turn >= 0 if act is None else has_failed(body.tags):
+        return False
+    action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
+    near = state.near(action, of)
+    said = (
+        [(done_by(action), True)] if near and act is not None else [*said_in(body.text, near.values())] if near else []
+    )
+    ended = [
+        key
+        for key, told in near.items()
+        if any((is_done or state.open[key].kind == "question") and ends(told, terms) for terms, is_done in said)
+    ]
+    if act == "edit" and body.path is not None:
+        ended += [key for key in state.open if edits(state.told(key, of), body.path)]
+    return state.close_all(ended)
+
+
+def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
+    """Take in who speaks in a session: that answers what others ask there, and ends what the same agent left open.
+
+    A question of which somebody says that the answer is not known waits in the session no longer, and stays open.
+    """
+    session, who = capture.session or "", capture.actor
+    first, others = state.spoken.get(session, (who.name, False))
+    put_latest(state.spoken, session, (first, others or who.name != first))
+    waiting = state.waiting.get(session, ())
+    if not waiting:
+        return False
+    is_answer, is_unknown = answers(text), leaves_open(text)
+    ended, left = [], []
+    for key in waiting:
+        by, is_asked = of.captures.by_seq[key[0]].actor, key in state.open and state.open[key].kind == "question"
+        if by.name == who.name:
+            ended += [key] if by.origin == "agent" else []
+        elif is_asked and is_answer:
+            ended.append(key)
+        elif is_asked and is_unknown:
+            left.append(key)
+    if ended or left:
+        put_latest(state.waiting, session, tuple(key for key in waiting if key not in ended and key not in left))
+    return state.close_all(ended)
+
+
+def _open(state: Threads, capture: Capture, body: Captured) -> bool:
+    """Take in what a capture leaves open: a turn as it says, what is labelled a task as a whole."""
+    session, is_agent = capture.session or "", capture.actor.origin == "agent"
+    if capture.kind == "turn":
+        # Where nobody else was ever heard, answers are not captured.
+        heard = state.spoken.get(session, ("", False))[1]
+        is_said = capture.actor.origin in SPEAKING
+        found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
+    else:
+        is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
+        found = [End("task", 0, len(body.text))] if is_task else []
+    for end in found:
+        state.put((capture.seq, end.start), end)
+    waits = [(capture.seq, end.start) for end in found if end.kind == "question" or is_agent]
+    if waits:
+        kept = [key for key in state.waiting.get(session, ()) if key in state.open]
+        put_latest(state.waiting, session, (*kept, *waits))
+    return bool(found)
+
+
+def snapshot(state: Threads) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    ends = [(seq, *end) for (seq, _), end in state.open.items()]
+    return msgspec.msgpack.encode((ends, state.day, state.spoken, state.waiting))
+
+
+def restore(data: bytes, of: object) -> Threads:
+    """Return the state of a snapshot."""
+    state = Threads()
+    ends, state.day, state.spoken, state.waiting = msgspec.msgpack.decode(
+        data,
+        type=tuple[list[tuple[int, EndKind, int, int]], int, dict[str, tuple[str, bool]], dict[str, tuple[Key, ...]]],
+    )
+    state.open = {(seq, start): End(kind, start, end) for seq, kind, start, end in ends}
+    return state
+
+
+def digest(state: Threads, of: object) -> Iterator[Any]:
+    """Yield nothing: all of it follows from the captures, which the state hash covers."""
+    return iter(())

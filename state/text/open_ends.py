@@ -1,0 +1,347 @@
+"""What a turn leaves open: a task, a promise, a question; and which later text says that one of these is done.
+
+By rule, English first, precision before recall: what is shown as open should be. So little is taken for open, and much
+for an end of it. Who said what, in which session, and what becomes of it is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from memtape.schemas.patterns import lazy
+from memtape.state.text import statement_cues as cues
+from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.state.text.files import named_files
+from memtape.state.text.statements import (
+    LEAST_WORDS,
+    MOST_CHARS,
+    MOST_TURN_CHARS,
+    dated,
+    sentences,
+    statements,
+)
+from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
+
+EndKind = Literal["question", "promise", "task"]
+
+LEAST_SHARED = 2
+"""So many terms of what was open must stand in what ends it, and half of all."""
+_I = re.IGNORECASE
+_LEAD = (
+    r"^(?:(?:and|but|so|then|also|ok(?:ay)?|sure|yes|yeah|great|thanks|sorry|right|good|perfect|done)\b[\s,.!:–—-]*)*"
+    r"(?:(?:tomorrow|tonight|later|then|next \w+|(?:after|before) (?:that|this|the \w+|lunch|work)|(?:on|by) \w+day"
+    r"|in the \w+)[,\s]+)?"
+)
+_PROMISES = lazy(
+    _LEAD + r"(?:I|we)(?:['’]ll| will| promise(?:d)? to|['’]m going to| am going to)\s+"
+    r"(?!be (?:there|back|fine|ok|here|honest|happy|glad|able)|let you|keep\b|try|never|always|see\b|think\b|say\b"
+    r"|tell\b|have to|need to|take it|check it|definitely|probably|maybe|just|aim|consider|focus|continue|use\b"
+    r"|go for"
+    r"|stick|remember|miss|get ['’]?em)\w+",
+    _I,
+)
+_REPORTS_TO = lazy(
+    r"\b(?:send|e-?mail|message|call|ask|contact|write(?: to)?|invite|forward|reach out|schedule|book|return|pay"
+    r"|follow up"
+    r"|get back)\b",
+    _I,
+)
+_NAME = lazy(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
+_MUST = lazy(_LEAD + r"(?:I|we)(?:['’]ve| have)?\s+(?:still\s+|also\s+)?(?:need|have|got|must)\s+(?:to\s+)?\w+", _I)
+_IN_THE = lazy(r"\bin the \w+(?:-\w+)+", _I)
+_STILL = lazy(r"\bstill\b", _I)
+_OWED = lazy(
+    r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task)\s*[:–—\]-]?\s*\S+\s+\S+"
+    r"|^(?:please\s+|and\s+|also\s+)*(?:remind me|don(?:'|’)t let me forget)\s+to\b"
+    r"|^\S+(?:\s\S+){0,7}\s(?:still (?:needs?|has|have) to be|needs to be (?:done|finished|fixed|renewed|updated"
+    r"|reviewed"
+    r"|deployed|merged|removed|written|replaced)|is still (?:open|missing|to do|todo|pending))\b"
+    r"|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
+    _I,
+)
+"""What is to be done in a form that says just that."""
+_LATER = lazy(
+    r"\b(?:later|afterwards|next (?:session|time|step|turn|up)|follow[- ]up|come back to|get back to|(?:once|after"
+    r"|as soon as|until) (?:the|it|this|that|they|we|CI|main|all)\b|for now\b.{1,80}\bthen)\b",
+    _I,
+)
+"""When an agent means to do what it does not do at once."""
+_OFFERS = lazy(
+    r"\bif (?:you|that|it|so|needed|necessary|not|the|any)\b|\bwhenever\b|\blet me know\b|\b(?:once|when|after"
+    r"|until|as soon as)"
+    r" you\b|\bjust (?:say|tell|ask)\b|\bwould you\b|\bwant me to\b|\bunless\b|\bin case\b|\?",
+    _I,
+)
+"""What is done only where somebody asks for it promises nothing."""
+_SMALL_TALK = lazy(
+    r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new"
+    r"|going on)\b"
+    r"|\b(?:right|ok(?:ay)?|yeah|huh|eh|isn['’]t it|aren['’]t you|don['’]t you (?:think|agree))\?|\bwhat (?:about"
+    r"|do) you(?: think)?\?"
+    r"|\bany (?:thoughts|ideas)\?|\b(?:do )?you know\?|\bguess what\b|\bwho (?:knows|cares)\b|\bwhy not\?"
+    r"|^(?:really|seriously)\b"
+    r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b|\bwhere you are\?",
+    _I,
+)
+"""Questions that nobody keeps waiting for an answer."""
+_OFFERED = lazy(
+    r"\b(?:would you (?:like|prefer me)|(?:do )?you want|want me to|shall I|can I|may I|could I|let me know|ready to"
+    r"|anything else|any (?:other )?(?:questions|specific|particular)|do you have any|is there any|are there any"
+    r"|does (?:this|that|it|everything) (?:\w+ )?(?:help|work|make|look|sound|seem|clarify)|how does (?:this|that)"
+    r"|sounds?)\b",
+    _I,
+)
+"""Questions of agents that only offer, or that close a turn politely."""
+_UNKNOWN = lazy(
+    r"\b(?:I|we) (?:do not|don['’]t) (?:really |actually )?(?:know|remember|recall)\b|\bno idea\b"
+    r"|\bnot (?:quite |really )?sure\b"
+    r"|\b(?:I|we)(?:['’]ll| will| need to| have to| must) (?:check|find out|ask|look into|look (?:that|it) up"
+    r"|get back)\b"
+    r"|\blet me (?:check|ask|find out|look into|look (?:that|it) up)\b|\bto be (?:decided|clarified)\b|\bTBD\b",
+    _I,
+)
+"""Words by which somebody says that an answer is not known yet."""
+MOST_UNKNOWN_CHARS = 160
+ENDING_CHARS = 8
+"""A question that ends a turn has its mark among so many characters."""
+_DONE = lazy(
+    r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
+    r"|found|spoke"
+    r"|spoken|ran|put|set up|chose|chosen|kept|left|lost|sold|taught|began|begun|shut|cut|split|read|ready|live"
+    r"|merged"
+    r"|finished|cancell?ed|no longer needed|not needed any ?more|in place|works now|passes now|is up)\b",
+    _I,
+)
+"""Words by which a text may tell that something happened."""
+_NOT_DONE = lazy(
+    r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to"
+    r"|plans?"
+    r"|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
+    _I,
+)
+"""Words with which a sentence that tells of something does not tell that it is done."""
+_STOPS = frozenset(
+    "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday "
+    "saturday sunday "
+    "promis still open do go get make want let pleas soon back finish deadlin due action item step task thing".split()
+)
+"""Terms that say of what is open that it is, or when it is due, and not what it is."""
+
+
+class End(NamedTuple):
+    """What is open of a text, from `start` to `end` of it."""
+
+    kind: EndKind
+    start: int
+    end: int
+
+
+class Told(NamedTuple):
+    """By what it is told that something open is done: `least` of its terms, how a word of each begins, its files."""
+
+    terms: tuple[str, ...]
+    begins: tuple[str, ...]
+    least: int
+    files: tuple[str, ...]
+
+
+def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[End]:
+    """Return what a turn leaves open: tasks and promises of people, the last promise of agents, the last question.
+
+    A question counts where somebody else is `heard`. Of an agent it ends the turn, and offers nothing.
+    """
+    if len(text) > MOST_TURN_CHARS:
+        return []
+    found = [*_found(text, "promise", _promised(text))][-1:] if of_agent else [*_tasks(text, at)]
+    if heard and "?" in (text[-ENDING_CHARS:] if of_agent else text):
+        said = _ending_question(text) if of_agent else _last_asked(text)
+        place = -1 if said is None else text.rfind(said)
+        if said is not None:
+            asked = [End("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])]
+            found += asked[-1:]
+    return found
+
+
+def said_of(text: str, end: End, at: int) -> str:
+    """Return what is open as it is shown, on one line, days with their dates."""
+    said = " ".join(text[end.start : end.end].split())
+    return said if end.kind == "question" else dated(said, at)
+
+
+def answers(text: str) -> bool:
+    """Whether a turn may answer a question: it says more than thanks, a farewell, a nod, or that nobody knows yet."""
+    return bool(text.strip()) and not (is_goodbye(text) or is_nod(text) or leaves_open(text))
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a turn says that the answer is not known yet, and little else."""
+    return len(text) <= MOST_UNKNOWN_CHARS and _UNKNOWN.search(text) is not None
+
+
+def told_by(said: str) -> Told:
+    """Return by what it is told that something open is done."""
+    found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
+    begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
+    least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
+    return Told(found, begins, least, tuple(named_files(said)))
+
+
+BEGINNING_CHARS = 4
+_IRREGULAR = frozenset(IRREGULAR.values())
+"""Terms of words that may begin otherwise, as "sent" does for "send"."""
+
+
+def may_end(told: Told, lowered: str) -> bool:
+    """Whether a text in small letters may have the terms that end something, as far as beginnings of words tell.
+
+    Most texts end nothing, and are read no further. Letters with accents have other terms, so that any text with such
+    letters may.
+    """
+    if not lowered.isascii():
+        return True
+    missing = len(told.begins) - told.least
+    for begin in told.begins:
+        if begin not in lowered:
+            missing -= 1
+            if missing < 0:
+                return False
+    return bool(told.begins)
+
+
+def said_in(text: str, open_now: Collection[Told]) -> Iterator[tuple[frozenset[str], bool]]:
+    """Yield the terms of each sentence that asks nothing, of the lines that may end what is open.
+
+    With them stands whether the sentence tells of something done.
+    """
+    if len(text) > MOST_TURN_CHARS:
+        return
+    for line in _prose(text):
+        lowered = line.lower()
+        if any(may_end(told, lowered) for told in open_now):
+            for said in sentences(line):
+                if len(said) <= MOST_CHARS and "?" not in said and not _UNKNOWN.search(said):
+                    is_done = _DONE.search(said) is not None and not _NOT_DONE.search(said)
+                    yield frozenset(terms(said, ENGLISH)), is_done
+
+
+def done_by(action: str) -> frozenset[str]:
+    """Return the terms of an action: of its line, and of the file that was edited."""
+    return frozenset(terms(action, ENGLISH))
+
+
+def ends(told: Told, done: frozenset[str]) -> bool:
+    """Whether what was done is what was open, as far as their terms tell."""
+    return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
+
+
+def edits(told: Told, path: str) -> bool:
+    """Whether what is open names a file that was edited."""
+    return any(path == name or path.endswith(f"/{name}") for name in told.files)
+
+
+def _tasks(text: str, at: int) -> Iterator[End]:
+    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # What most turns lack.
+        return
+    for one in statements(text, at, of_agent=False):
+        if one.label == "task" and (kind := _kind_of(one.text)) is not None:
+            yield End(kind, one.start, one.end)
+
+
+def _may_owe(text: str) -> bool:
+    lowered = text.lower()
+    return any(map(lowered.__contains__, _OWING))
+
+
+_OWING = (
+    "i'll", "i’ll", "i will", "promise", "need to", "have to", "todo", "to-do", "to do", "action item", "fixme",
+    "open task", "remind me", "me forget", "still ", "needs to be", "is due", "are due", "[ ]",
+)  # fmt: skip
+"""A turn of a person in small letters without one of these leaves nothing to do."""
+
+
+def _prose(text: str) -> list[str]:
+    """Return the lines of a text that stand in no block of code."""
+    lines = text.split("\n")
+    if "```" not in text and "~~~" not in text:
+        return lines
+    found, is_code = [], False
+    for line in lines:
+        if line.lstrip().startswith(("```", "~~~")):
+            is_code = not is_code
+        elif not is_code:
+            found.append(line)
+    return found
+
+
+def _kind_of(said: str) -> EndKind | None:
+    """Return what a person leaves open by what was taken for a task, None for what is only meant, felt or told of."""
+    if _OFFERS.search(said):
+        return None
+    is_timed = _is_timed(said)
+    if _PROMISES.match(said):
+        is_owed = is_timed or (_REPORTS_TO.search(said) and (_NAME.search(said) or _LATER.search(said)))
+        return "promise" if is_owed else None
+    must = _MUST.match(said) and (is_timed or _STILL.search(said) or cues.IDENTIFIER.search(said))
+    return "task" if must or _OWED.search(said) else None
+
+
+def _promised(text: str) -> Iterator[str]:
+    if not any(map(text.__contains__, _PROMISING)):
+        return
+    for line in _prose(text):
+        if any(map(line.__contains__, _PROMISING)):
+            yield from filter(_is_promise, sentences(line))
+
+
+_PROMISING = ("I'll", "I’ll", "I will", "I promise", "I'm going to", "I’m going to", "I am going to",
+              "we'll", "we’ll", "we will", "We'll", "We’ll", "We will")  # fmt: skip
+
+
+def _is_promise(said: str) -> bool:
+    promises = _PROMISES.match(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
+    return bool(promises and (_is_timed(said) or _LATER.search(said)) and not _OFFERS.search(said))
+
+
+def _is_timed(said: str) -> bool:
+    """Whether a sentence says when something is to be done; "in the month-day form" does not."""
+    return cues.TIME_AHEAD.search(_IN_THE.sub("", said)) is not None
+
+
+def _last_asked(text: str) -> str | None:
+    """Return the last sentence that asks something of which an answer is waited for."""
+    for line in reversed(_prose(text)):
+        if "?" in line or "？" in line:
+            for said in reversed(sentences(line)):
+                if _asks(said) and not _SMALL_TALK.search(said):
+                    return said
+    return None
+
+
+def _ending_question(text: str) -> str | None:
+    """Return the sentence with which an agent's turn ends where that asks, and is no offer."""
+    last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
+    said = sentences(last)[-1:]
+    return next((it for it in said if _asks(it) and not (_SMALL_TALK.search(it) or _OFFERED.search(it))), None)
+
+
+def _asks(said: str) -> bool:
+    ends_so = said.rstrip("\"')]*_").endswith(("?", "？"))
+    return ends_so and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
+
+
+@lru_cache(maxsize=256)
+def _spaced(said: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, said.split())))
+
+
+def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[End]:
+    """Yield where sentences, which stand on one line each, are in a text."""
+    place = 0
+    for one in said:
+        found = _spaced(one).search(text, place)
+        if found is not None:
+            place = found.end()
+            yield End(kind, found.start(), found.end())

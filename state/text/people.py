@@ -1,0 +1,95 @@
+"""Which people and projects a text names: beside words that only these have, as "ask Anna" or "project Reef"; English.
+
+Precision before recall: products and places do not say, promise or have a sister. Which of the names are told of is not
+decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memtape.schemas.patterns import lazy
+from memtape.state.text.statements import MOST_TURN_CHARS, without_code
+
+NAME_CHARS = 60
+PROJECT_KEY = "\x1f"
+"""Begins the key of a project; no key of a person has it, since it counts as a space."""
+_NAME = r"(?P<name>[A-Z][a-zà-ÿ]+(?:[-'’][A-Z][a-zà-ÿ]+)?(?: [A-Z][a-zà-ÿ]+)?)"
+_SAYS = lazy(
+    _NAME
+    + r" (?:said|says|told (?:me|us|you|him|her|them)|asked (?:me|us|you|him|her|them|if|whether|for|about)|thinks"
+    r"|thought"
+    r"|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to|me|us)|prefers"
+    r"|loves|likes"
+    r"|and I\b|called me|emailed|texted|wrote to)\b"
+)
+_OF = lazy(
+    r"\b(?:[Aa]sk(?:ed)?|[Tt]ell|[Tt]old|[Mm]et|[Mm]eet with|[Tt]alk(?:ed)? (?:to|with)|[Ss]poke (?:to|with)"
+    r"|[Mm]y (?:friend|colleague"
+    r"|boss|manager|partner|wife|husband|brother|sister|son|daughter|mom|dad|mother|father|cousin|aunt|uncle|mentor)"
+    r"|Dr\.|Mr\.|Mrs\.|Ms\.),? " + _NAME
+)
+_NO_NAME = frozenset(
+    "I We You He She It They This That These Those There Then Who What When Where Why How If And But So Also No Yes "
+    "Ok The A An "
+    "My Our Your His Her Their Everyone Everybody Somebody Someone Nobody People Mom Dad God Claude Monday Tuesday "
+    "Wednesday "
+    "Thursday Friday Saturday Sunday January February March April May June July August September October November "
+    "December "
+    "Please Thanks Hey Hi Hello Well Oh Just Not Now One Some Many Most Each Both All Any".split()
+)
+
+
+def key_of_name(name: str) -> str:
+    """Return the form in which a name is one, however it is written."""
+    return " ".join(name.casefold().split())[:NAME_CHARS]
+
+
+def people_named(text: str) -> list[str]:
+    """Return the names of people that a text gives, each once, in their order."""
+    if len(text) > MOST_TURN_CHARS or not any(map(text.__contains__, _BESIDE)):
+        return []
+    return list(dict.fromkeys(_names(without_code(text))))
+
+
+def is_named(name: str, text: str) -> bool:
+    """Whether a name stands in a text as words of its own; one that begins small is a word like any other."""
+    if name not in text or not name[:1].isupper():
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+_BESIDE = (
+    " said", " says", " told ", " asked ", " thinks", " thought", " agreed", " suggested", " promised", " insisted",
+    " recommended ", " wants ", " wanted ", " prefers", " loves", " likes", " and I", " called me", " emailed",
+    " texted", " wrote to", "Ask ", "ask ", "Asked ", "asked ", "Tell ", "tell ", "Told ", "told ", "Met ",
+    "met ", "eet with ", "alk to ", "alk with ", "alked to ",
+    "alked with ", "poke to ", "poke with ", "y friend", "y colleague", "y boss", "y manager", "y partner", "y wife",
+    "y husband", "y brother", "y sister", "y son", "y daughter", "y mom", "y dad", "y mother", "y father", "y cousin",
+    "y aunt", "y uncle", "y mentor", "Dr.", "Mr.", "Mrs.", "Ms.",
+)  # fmt: skip
+"""A text without one of these names nobody by words that only people have."""
+
+
+def projects_named(text: str) -> list[str]:
+    """Return the names of projects that a text gives, each once, in their order."""
+    if len(text) > MOST_TURN_CHARS or not any(map(text.__contains__, ("roject", " repo", " codebase"))):
+        return []
+    names = (found["name"] or found["after"] for found in _PROJECT.finditer(without_code(text)))
+    return list(dict.fromkeys(name for name in names if name not in _NO_NAME))
+
+
+_PROJECT = lazy(
+    r"\b(?:[Tt]he|[Oo]ur|[Mm]y|[Ii]n|[Oo]f|[Ff]or|[Tt]o|[Oo]n) (?P<name>[A-Z][\w-]*\w|[a-z]\w*[-_][\w-]*\w)"
+    r" (?:project|repo|repository|codebase)\b|\b[Pp]roject (?P<after>[A-Z][\w-]*\w)"
+)
+
+
+def _names(text: str) -> Iterator[str]:
+    for cue in (_SAYS, _OF):
+        for found in cue.finditer(text):
+            words = found["name"].split()
+            words = words[1:] if words[0] in _NO_NAME else words
+            if words and not any(word in _NO_NAME for word in words):
+                yield " ".join(words)

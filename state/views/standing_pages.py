@@ -1,0 +1,423 @@
+"""The standing pages of a scope: what is essential, open, recent and archived, and who speaks, as values of the state.
+
+What a page leaves out is out of a start too: `context` decides which instructions are told, `leading` what is worth
+most, and both leave out what people want left out. How a page is written, and cut to its length, is in
+`sinks/standing_pages.py`; which change touches which page is in `pages`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from heapq import nlargest
+from itertools import chain, islice
+
+from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
+from memtape.schemas.patterns import lazy
+from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, marks
+from memtape.schemas.scopes import slug
+from memtape.schemas.times import DAY_US, format_day
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
+from memtape.state.subjects.passes import CONSOLIDATED
+from memtape.state.subjects.people import days_of
+from memtape.state.subjects.threads import text_of
+from memtape.state.text.open_ends import EndKind
+from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.people import PROJECT_KEY
+from memtape.state.text.polarity import orders_in
+from memtape.state.views.context import INSTRUCTING, Known, instructions_of
+from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
+from memtape.state.views.rows import memory_row
+
+ESSENTIALS, THREADS, RECENT, BUFFER, ARCHIVE = "essentials.md", "threads.md", "recent.md", "buffer.md", "archive.md"
+PEOPLE, PROJECTS = "people", "projects"
+LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
+PERSON_CHARS = 4_000
+FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
+"""So many lines are looked at for a page, which is more than its characters hold of most."""
+PEOPLE_ON_INDEX = 20
+LEAST_RECURRING = 3
+"""So many facts on a page name one thing before they stand together."""
+_GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
+_DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who is who", "Also"
+_OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}
+_SAYS, _NAMED = "Says", "Named in"
+_PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
+_BACK = "To bring one back: `memtape unarchive ID`. All that went by age: `memtape unarchive --all-of age`."
+_WHY = {"age": "by age", "asked": "since somebody asked for it"}
+
+
+def standing_page(scope: Scope, path: str) -> StandingPage:
+    """Return a standing page, also where nothing stands on it."""
+    return _PAGES[path](scope)
+
+
+def shown_on_index(scope: Scope) -> tuple[str, ...]:
+    """Return the paths of the standing pages on which anything stands, in their order."""
+    found = {
+        ESSENTIALS: _has_essential(scope),
+        THREADS: next(_open_ends(scope), None) is not None,
+        RECENT: next(_recent(scope), None) is not None,
+        BUFFER: next(_waiting(scope), None) is not None,
+        ARCHIVE: any(spoken_of(scope, unit) is not None for unit in scope.lifecycle.archived),
+    }
+    return tuple(path for path, is_there in found.items() if is_there)
+
+
+def people_on_index(scope: Scope) -> tuple[str, ...]:
+    """Return the paths of the pages of the first people of whom anything is told."""
+    shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key))
+    return tuple(islice(shown, PEOPLE_ON_INDEX))
+
+
+def person_path(key: str) -> str:
+    """Return the path of the page of somebody or of a project: a plain name as it is, any other with its digest."""
+    folder, key = (PROJECTS, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE, key)
+    if _PLAIN_KEY.fullmatch(key):
+        return f"{folder}/{key.replace(' ', '-')}.md"
+    return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
+
+
+def person_page(scope: Scope, path: str) -> StandingPage:
+    """Return the page of somebody or of a project, by its path."""
+    key = next((key for key in scope.people.told if person_path(key) == path), "")
+    person = scope.people.known.get(key)
+    lines = tuple(_of_person(scope, key)) if person is not None and _is_shown(scope, key) else ()
+    about = ""
+    if person is not None and (days := days_of(person)) is not None:
+        first, last = (format_day(day * DAY_US) for day in days)
+        about = f"{'An agent' if person.is_agent else 'A person'} who spoke "
+        about += f"on {first}." if first == last else f"from {first} to {last}."
+    return StandingPage(
+        scope=scope.name,
+        path=path,
+        title=person.name if person is not None else "",
+        limit=PERSON_CHARS,
+        lines=lines,
+        sections=(_SAYS, _NAMED),
+        about=about,
+        zone=zone_texts(scope, path),
+    )
+
+
+def _essentials(scope: Scope) -> StandingPage:
+    lines = list(_essential(scope))
+    sections = dict.fromkeys(line.section for line in lines)
+    first = [it for it in (_GOAL, _PLAN, _RULES, _PINNED, _DECIDED, _WANTED, _WHO) if it in sections]
+    about = [it for it in sections if it not in first and it != _ALSO]
+    return StandingPage(
+        scope=scope.name,
+        path=ESSENTIALS,
+        title=f"What to know of {scope.name}",
+        limit=LIMITS[ESSENTIALS],
+        lines=tuple(lines),
+        sections=(*first, *about, _ALSO),
+        zone=zone_texts(scope, ESSENTIALS),
+    )
+
+
+def _essential(scope: Scope) -> Iterator[PageLine]:
+    """Yield goal, plan, standing instructions and facts, what matters most first, by the same choice as a start's."""
+    names, said = _names_left_out(scope), dict[str, None]()
+    yield from _aims(scope, names)
+    yield from _rules(scope, names, said)
+    yield from _sectioned(scope, list(islice(_facts(scope, names, said), FACTS)))
+
+
+def _has_essential(scope: Scope) -> bool:
+    """Whether `_essential` yields anything, in the time of one line."""
+    names, said = _names_left_out(scope), dict[str, None]()
+    return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
+
+
+def _names_left_out(scope: Scope) -> list[frozenset[str]]:
+    """Return the terms of what people want left out, of each order."""
+    ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
+    return [named_by(order) for text in ordering for order in orders_in(text)]
+
+
+def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
+    for title, family in ((_GOAL, "goal"), (_PLAN, "plan")):
+        row = current_row(scope, family)
+        if row is not None and not _is_left_out(row.text, names):
+            yield _line(scope, title, row)
+
+
+def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[PageLine]:
+    """Yield standing instructions, and note in `said` the ids of what needs no other line."""
+    rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
+    said |= ids
+    for item in rules:
+        if not _is_left_out(item.text, names):
+            capture = scope.captures.get(item.id)
+            yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture) if capture else "")
+
+
+def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[MemoryRow]:
+    """Yield the facts that hold, by worth, but for tasks, orders about memory and what people want left out."""
+    for birth in scope.leading.worthiest(scope):
+        memory = scope.memories.by_birth[birth]
+        body = scope.captures.body(scope.captures.by_seq[memory.canonical])
+        if body.tags[:2] == (STATED_TAG, "task") or not is_told(scope, memory) or _is_left_out(body.text, names):
+            continue
+        row = memory_row(scope, scope.captures.by_seq[memory.name].id)
+        if row is not None and row.id not in said:
+            yield row
+
+
+def _sectioned(scope: Scope, rows: list[MemoryRow]) -> Iterator[PageLine]:
+    """Yield the lines of facts, each under its subject: how people tagged it, its category, or a name that recurs."""
+    plain = {row.id: list(_subjects(row)) for row in rows if _section(row) is None}
+    counts = Counter(name for names in plain.values() for name in names)
+    for row in rows:
+        section = _section(row)
+        if section is None:
+            recurring = [name for name in plain[row.id] if counts[name] >= LEAST_RECURRING]
+            best = max(recurring, key=lambda name: (counts[name], name), default=None)
+            section = _ALSO if best is None else f"About {best}"
+        yield _line(scope, section, row)
+
+
+def _section(row: MemoryRow) -> str | None:
+    """Return the section that a fact has by what it is, None where its names decide."""
+    if row.pinned:
+        return _PINNED
+    if row.tags[:1] == (STATED_TAG,) and row.tags[1:2] in (("decision",), ("correction",)):
+        return _DECIDED
+    return {"preference": _WANTED, "identity": _WHO}.get(row.category)
+
+
+def _subjects(row: MemoryRow) -> Iterator[str]:
+    """Yield what a fact is about, as far as words tell: tags of its own, then names and identifiers of its text."""
+    yield from () if row.tags[:1] and row.tags[0] in OWN_TAGS else dict.fromkeys(row.tags)
+    yield from dict.fromkeys(_NAME.findall(row.text))
+
+
+_NAME = lazy(
+    r"(?<![\w/.-])(?:[A-Za-z][\w.-]*[_/.][\w/.-]*\w|[A-Z]+[a-z]*[A-Z]\w*|(?<=[a-z,;] )[A-Z][a-z]{2,})(?![\w/])"
+)
+
+
+def _threads(scope: Scope) -> StandingPage:
+    return StandingPage(
+        scope=scope.name,
+        path=THREADS,
+        title=f"Open in {scope.name}",
+        limit=LIMITS[THREADS],
+        lines=tuple(_open_ends(scope)),
+        sections=tuple(_OPEN.values()),
+        how="`memtape search`",
+        zone=zone_texts(scope, THREADS),
+    )
+
+
+def _open_ends(scope: Scope) -> Iterator[PageLine]:
+    """Yield what is open, the latest first, each text once, but for what was forgotten or replaced since."""
+    told, names = dict[str, None](), _names_left_out(scope)
+    open_now = ((seq, end) for (seq, _), end in scope.threads.open.items())
+    found = sorted(open_now, key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
+    for seq, end in found:
+        capture = scope.captures.by_seq[seq]
+        if not _is_open(scope, capture):
+            continue
+        text = text_of(scope, seq, end)
+        if text in told or not _holds_as_said(scope, capture, text) or _is_left_out(text, names):
+            continue
+        told[text] = None
+        since = (f"{capture.actor.name}, since {format_day(capture.at)}",)
+        yield PageLine(_OPEN[end.kind], text, since, capture.id, place_of(scope, capture))
+
+
+def _is_open(scope: Scope, capture: Capture) -> bool:
+    """Whether what a capture left open is to be told: it is shown, and where it is a memory that holds."""
+    if capture.hidden:
+        return False
+    memory = scope.memories.of(capture.seq)
+    return not is_archived(scope, capture.seq) if memory is None else is_told(scope, memory)
+
+
+def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
+    """Whether the statement that was taken from a turn of this text, if any was, is neither forgotten nor replaced."""
+    for seq in scope.captures.stated.get(capture.seq, ()):
+        stated = scope.captures.by_seq[seq]
+        if scope.captures.body(stated).text == text and not _is_open(scope, stated):
+            return False
+    return True
+
+
+def _recents(scope: Scope) -> StandingPage:
+    return StandingPage(
+        scope=scope.name,
+        path=RECENT,
+        title=f"Lately in {scope.name}",
+        limit=LIMITS[RECENT],
+        lines=tuple(_recent(scope)),
+        sections=("",),
+        zone=zone_texts(scope, RECENT),
+    )
+
+
+def _recent(scope: Scope) -> Iterator[PageLine]:
+    """Yield what was said last, the newest first: of a turn what was decided in it, else how it begins."""
+    by_seq, days = scope.captures.by_seq, scope.captures.days
+    found, names = 0, _names_left_out(scope)
+    for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
+        said = (by_seq[seq] for seq in days[day])
+        spoken = [it for it in said if it.kind == "turn" and it.actor.origin in SPEAKING and not it.hidden]
+        for capture in nlargest(RECENT_TURNS - found, spoken, key=lambda it: (it.at, it.seq)):
+            if is_archived(scope, capture.seq):
+                continue
+            found += 1
+            yield from (line for line in _said(scope, capture) if not _is_left_out(line.text, names))
+        if found >= RECENT_TURNS:
+            return
+
+
+def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
+    """Yield the lines of a turn: its decisions and corrections that hold, else the turn as it begins."""
+    path, told = day_path(scope, capture), (f"{capture.actor.name}, {format_day(capture.at)}",)
+    decided = False
+    for seq in scope.captures.stated.get(capture.seq, ()):
+        stated = scope.captures.by_seq[seq]
+        body = scope.captures.body(stated)
+        if body.tags[1:2] in (("decision",), ("correction",)) and _is_open(scope, stated):
+            decided = True
+            yield PageLine("", f"decided: {body.text}", told, capture.id, path)
+    if not decided:
+        yield PageLine("", scope.captures.body(capture).text, told, capture.id, path)
+
+
+def _buffer(scope: Scope) -> StandingPage:
+    lines = tuple(islice(_waiting(scope), BUFFERED))
+    since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
+    return StandingPage(
+        scope=scope.name,
+        path=BUFFER,
+        title=f"Not yet consolidated in {scope.name}",
+        limit=LIMITS[BUFFER],
+        lines=lines,
+        sections=("",),
+        about=f"What was captured {since} and waits for the next pass: `memtape consolidate`." if lines else "",
+        how="`memtape search`",
+        zone=zone_texts(scope, BUFFER),
+    )
+
+
+def _waiting(scope: Scope) -> Iterator[PageLine]:
+    """Yield the memories that no pass has looked at yet, the latest first."""
+    names = _names_left_out(scope)
+    for seq in reversed(scope.captures.ordinals):
+        if seq < scope.passes.until:
+            return
+        capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
+        if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
+            continue
+        if capture.family in CONSOLIDATED and is_told(scope, memory):
+            told = (f"{capture.actor.name}, {format_day(capture.at)}",)
+            text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
+            if not _is_left_out(text, names):
+                yield PageLine("", text, told, capture.id, memory_path(capture.ordinal))
+
+
+def _archive(scope: Scope) -> StandingPage:
+    archived = scope.lifecycle.archived
+    lines = list(islice(_gone(scope), ARCHIVED))
+    living = sum(spoken_of(scope, unit) is not None for unit in archived)
+    return StandingPage(
+        scope=scope.name,
+        path=ARCHIVE,
+        title=f"Archived in {scope.name}",
+        limit=LIMITS[ARCHIVE],
+        lines=tuple(lines),
+        sections=tuple(dict.fromkeys(line.section for line in lines)),
+        about=_BACK if lines else "",
+        more=living - len(lines),
+        how="`memtape archived --limit 1000`",
+        zone=zone_texts(scope, ARCHIVE),
+    )
+
+
+def _gone(scope: Scope) -> Iterator[PageLine]:
+    """Yield what is archived by itself, the latest first, under its month and why, with how many there are."""
+    archived = scope.lifecycle.archived
+    found = [(unit, it) for unit, it in archived.items() if spoken_of(scope, unit) is not None]
+    found.sort(key=lambda one: (-one[1].at, one[0]))
+    sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it in found]
+    counts = Counter(sections)
+    for (unit, it), section in zip(found, sections, strict=True):
+        spoken = spoken_of(scope, unit)
+        assert spoken is not None
+        first = living_of(scope, unit)[0]
+        said = (f"{spoken.actor.name}, {format_day(spoken.at)}",) + ("left the views",) * it.purged
+        yield PageLine(f"{section}: {counts[section]:,}", scope.captures.body(spoken).text, said, first.id)
+
+
+def _of_person(scope: Scope, key: str) -> Iterator[PageLine]:
+    """Yield what somebody says that holds, and what names them."""
+    left_out = _names_left_out(scope)
+    told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
+    names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
+    rows = (row for id in names if (row := memory_row(scope, id)) is not None and not _is_left_out(row.text, left_out))
+    yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
+    for capture in _naming(scope, key):
+        text = scope.captures.body(capture).text
+        about = (f"{capture.actor.name}, {format_day(capture.at)}",)
+        yield PageLine(_NAMED, text, about, capture.id, place_of(scope, capture))
+
+
+def _naming(scope: Scope, key: str) -> Iterator[Capture]:
+    """Yield what names somebody and is shown, the latest first, but for what people want left out."""
+    names = _names_left_out(scope)
+    for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
+        if _is_open(scope, capture) and not _is_left_out(scope.captures.body(capture).text, names):
+            yield capture
+
+
+def _is_shown(scope: Scope, key: str) -> bool:
+    return bool(scope.people.known[key].spoke) or next(_naming(scope, key), None) is not None
+
+
+def _living(scope: Scope, seqs: Iterable[int]) -> Iterator[Capture]:
+    return (capture for capture in map(scope.captures.by_seq.__getitem__, seqs) if not capture.hidden)
+
+
+def _is_left_out(text: str, names: list[frozenset[str]]) -> bool:
+    return bool(orders_in(text)) or is_about(text, names)
+
+
+def _wanted(scope: Scope) -> Iterator[Known]:
+    """Yield what people want from now on, the latest on the log first: turns, and texts that speak for memories."""
+    for capture in _living(scope, reversed(scope.instructions.wanted)):
+        memory = scope.memories.of(capture.seq)
+        if _is_open(scope, capture) and (memory is None or memory.canonical == capture.seq):
+            body = scope.captures.body(capture)
+            yield Known(
+                id=scope.captures.by_seq[memory.name].id if memory is not None else capture.id,
+                scope=scope.name,
+                kind=body.kind,
+                text=body.text,
+                at=capture.at,
+                last_at=capture.at,
+                order=capture.seq,
+                actor=capture.actor.name,
+                origin=capture.actor.origin,
+                tags=body.tags,
+            )
+
+
+def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
+    told = () if section == _SAYS or row.origin in INSTRUCTING else (row.actor,)
+    about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
+    return PageLine(section, row.text, told + about, row.id, memory_path(scope.captures.by_seq[row.seq].ordinal))
+
+
+_PAGES: dict[str, Callable[[Scope], StandingPage]] = {
+    ESSENTIALS: _essentials,
+    THREADS: _threads,
+    RECENT: _recents,
+    BUFFER: _buffer,
+    ARCHIVE: _archive,
+}

@@ -1,0 +1,522 @@
+"""Standing pages: what is open and what closes it, who is told of, and pages within their length whatever is said."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from builders import (
+    START,
+    archived,
+    captured,
+    configured,
+    decided,
+    forgotten,
+    histories,
+    linked,
+    make_id,
+    pinned,
+    restored,
+    slots,
+    withdrawn,
+)
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape import Client
+from memtape.schemas.actions import action_tags
+from memtape.schemas.events import SPEAKING, Event, Kind, make_tick
+from memtape.schemas.rows import IndexPage, PageLine, StandingPage
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
+from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import _PAGE
+from memtape.sinks.vault import Vault, render
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.people import PEOPLE_TOLD, days_of
+from memtape.state.text.open_ends import open_ends, said_of
+from memtape.state.text.people import key_of_name, people_named, projects_named
+from memtape.state.views.context import Known, items_of, known_of
+from memtape.state.views.pages import page, pages_of
+from memtape.state.views.places import is_told
+from memtape.state.views.rows import all_changes, memory_row
+from memtape.state.views.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS, person_path
+from memtape.tools.commands.cli import main
+
+SCOPE = "project:test"
+MINUTE = 60_000_000
+TASK = "We still need to renew the certificate of api.example.org."
+
+
+def state_of(events: list[Event]) -> Partition:
+    late = make_tick(0, START + 90 * DAY_US)
+    rest = slots([configured(), late, *events])
+    partition = Partition(0, erasures_of(rest))
+    fold(partition, rest)
+    return partition
+
+
+def written(events: list[Event], path: str) -> str:
+    """What a page says once these events are folded."""
+    return render(page(state_of(events).scopes[SCOPE], path, Settings()))
+
+
+def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: str = "s", **fields: Any) -> Event:
+    actor = fields.pop("actor", {"user": "Ada", "agent": "codex"}.get(by, by))
+    return captured(text, id, "turn", actor=actor, origin=by, session=session, sent=START + after * MINUTE, **fields)
+
+
+# What is open
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (TASK, "task"),
+        ("TODO: write the migration for the ledger table.", "task"),
+        ("Remind me to call the landlord tomorrow.", "task"),
+        ("I'll send Kelly the draft of the contract by Monday.", "promise"),
+        ("I will pay the invoice by Friday.", "promise"),
+        ("Which port does the staging API listen on?", "question"),
+        ("Moments like these remind me to appreciate the ones I love.", None),
+        ("We need to show our support however we can.", None),
+        ("I'll definitely use them.", None),
+        ("If you like, I'll send Kelly the draft tomorrow.", None),
+        ("How are you doing today?", None),
+        ("I renewed the certificate.", None),
+    ],
+)
+def test_what_a_person_leaves_open(text: str, kind: str | None) -> None:
+    assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("I'll add the migration once the schema is settled.", 1),
+        ("I'll look into the flaky test tomorrow.", 1),
+        ("I'll run the tests now.", 0),
+        ("If you confirm, I'll drop the table later.", 0),
+        ("Which port does the API listen on? I'll run the tests now.", 0),
+    ],
+)
+def test_an_agent_promises_only_what_it_does_not_do_at_once(text: str, count: int) -> None:
+    assert len(open_ends(text, START, of_agent=True)) == count
+
+
+@given(st.text(), st.booleans())
+def test_what_is_open_stands_in_the_text(text: str, of_agent: bool) -> None:
+    for end in open_ends(text, START, of_agent=of_agent):
+        assert 0 <= end.start < end.end <= len(text) and said_of(text, end, START)
+
+
+OPEN = [turn(TASK, "task")]
+CLOSED_BY: dict[str, list[Event]] = {
+    "a later statement": [turn("I renewed the certificate of api.example.org.", 1, after=1)],
+    "an agent that did it": [turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)],
+    "an action": [
+        turn("ran `certbot renew api.example.org certificate`: ok", 1, by="tool", after=1,
+             tags=action_tags("command", 0)),
+    ],
+    "forgotten": [forgotten(["task"], "f", sent=START + MINUTE)],
+    "withdrawn": [withdrawn(["task"], "w", sent=START + MINUTE)],
+    "archived": [archived(["task"], "a", sent=START + MINUTE)],
+    "thirty days": [turn("Something else entirely.", 1, after=31 * 24 * 60)],
+}  # fmt: skip
+NOT_CLOSED_BY: dict[str, list[Event]] = {
+    "a plan": [turn("I will renew the certificate of api.example.org.", 1, after=1)],
+    "what is not done": [turn("I have not renewed the certificate of api.example.org.", 1, after=1)],
+    "another thing": [turn("I renewed my passport.", 1, after=1)],
+    "an action that failed": [
+        turn("ran `certbot renew api.example.org certificate`: failed", 1, by="tool", after=1,
+             tags=action_tags("command", 1)),
+    ],
+    "a question": [turn("Was the certificate of api.example.org renewed?", 1, after=1)],
+    "29 days": [turn("Something else entirely.", 1, after=29 * 24 * 60)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", CLOSED_BY)
+def test_what_closes_a_task(how: str) -> None:
+    assert "renew the certificate" in written(OPEN, THREADS)
+    assert TASK[:-1] not in written([*OPEN, *CLOSED_BY[how]], THREADS).replace("\\", "")
+
+
+@pytest.mark.parametrize("how", NOT_CLOSED_BY)
+def test_what_closes_no_task(how: str) -> None:
+    assert TASK[:-1] in written([*OPEN, *NOT_CLOSED_BY[how]], THREADS)
+
+
+def test_a_task_that_names_a_file_is_closed_by_its_edit() -> None:
+    task = turn("We still need to simplify cart/prices.py.", "task")
+    edit = turn("edited cart/prices.py", 1, by="tool", tags=action_tags("edit"), path="cart/prices.py", after=1)
+    other = turn("edited cart/rows.py", 2, by="tool", tags=action_tags("edit"), path="cart/rows.py", after=1)
+    assert "prices" in written([task, other], THREADS)
+    assert written([task, other, edit], THREADS) == ""
+
+
+def test_a_statement_that_was_replaced_or_forgotten_takes_its_task_along() -> None:
+    said = captured(TASK, "stated", tags=("stated", "task"), sent=START + MINUTE)
+    other = captured("The certificate is managed by the host.", "other", sent=START + 2 * MINUTE)
+    gone = linked("stated", "replaced_by", "other", "l", sent=START + 3 * MINUTE)
+    assert written([said], THREADS).count("renew") == 1
+    assert "renew" not in written([said, other, gone], THREADS)
+    assert "renew" not in written([said, forgotten(["stated"], "f", sent=START + MINUTE)], THREADS)
+    assert "renew" in written([said, forgotten(["stated"], "f"), restored(["stated"], "r")], THREADS)
+
+
+def test_a_question_is_open_until_somebody_answers() -> None:
+    hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
+    ask = turn("Which port does the staging API listen on?", "q", after=2)
+    answer = turn("It listens on 8081.", 3, by="agent", after=3)
+    thanks = turn("Thanks!", 4, by="agent", after=3)
+    elsewhere = turn("Another subject here.", 5, session="t", after=4)
+    assert "Which port" in written([*hello, ask], THREADS)
+    assert "(Ada, since 2026-09-21)" in written([*hello, ask, elsewhere], THREADS)
+    assert "Which port" in written([*hello, ask, thanks, elsewhere], THREADS)
+    assert "Which port" not in written([*hello, ask, answer, elsewhere], THREADS)
+    assert "Which port" not in written([ask, elsewhere], THREADS), "where no answer is ever captured"
+
+
+def test_a_question_whose_answer_is_not_known_waits_for_one_that_names_what_was_asked() -> None:
+    hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
+    ask = turn("Which port does the staging API listen on?", "q", after=2)
+    unknown = turn("I don't know yet, I'll ask the operators.", 3, by="agent", after=3)
+    other = turn("The tests of the parser are green again.", 4, by="agent", after=4)
+    answer = turn("The staging API listens on port 8081.", 5, by="agent", after=5, session="t")
+    assert "Which port" in written([*hello, ask, unknown, other], THREADS)
+    assert "Which port" not in written([*hello, ask, unknown, other, answer], THREADS)
+
+
+def test_what_an_agent_asks_at_the_end_of_its_turn_is_open_and_its_offers_are_not() -> None:
+    said = turn("Please move the ledger.", 0)
+    ask = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
+    offer = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
+    assert "(codex, since" in written([said, ask], THREADS)
+    assert written([said, offer], THREADS) == ""
+    assert written([said, ask, turn("The first one.", 2, after=2)], THREADS) == ""
+    assert written([said, ask, turn("I go on with the first one.", 2, by="agent", after=2)], THREADS) == ""
+
+
+def test_what_an_agent_promised_ends_when_it_speaks_again_in_the_session() -> None:
+    promise = turn("I'll add the ledger migration once the schema is settled.", "p", by="agent")
+    assert "codex" in written([promise, turn("Fine.", 1, after=1)], THREADS)
+    assert written([promise, turn("Here is a summary of it all.", 2, by="agent", after=2)], THREADS) == ""
+
+
+def test_a_state_that_is_restored_goes_on_alike() -> None:
+    events = [*OPEN, turn("TODO: write the migration for the ledger table.", 1, after=1)]
+    partition = restore(snapshot(state_of(events)))
+    fold(partition, slots([turn("I renewed the certificate of api.example.org.", 2, after=2)], start=9))
+    said = render(page(partition.scopes[SCOPE], THREADS, Settings()))
+    assert "ledger" in said and "certificate" not in said
+
+
+# Essentials, recent, archive
+
+
+def test_essentials_choose_facts_as_a_start_does() -> None:
+    """The same facts in the same order, wherever no time passes between."""
+    events = [
+        captured(f"Fact {n} tells thing{n}.", n, importance_given=(n * 37) % 100, sent=START + n * DAY_US)
+        for n in range(40)
+    ]
+    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), pinned([3], "p")]
+    events += [captured("Always run the tests.", "rule"), captured("Never mention thing7 again.", "o", "turn")]
+    scope = state_of(events).scopes[SCOPE]
+    rows = [row for birth in scope.leading.worthiest(scope) if (row := memory_row(scope, name_of(scope, birth)))]
+    known = [known_of(row) for row in rows]
+    orders = [
+        Known(id="o", scope=SCOPE, kind="turn", text="Never mention thing7 again.", at=START, last_at=START, order=0,
+              actor="Ada", origin="user"),
+    ]  # fmt: skip
+    now = max(row.last_at for row in rows)
+    told = [item.id for item in items_of([*reversed(known), *orders], now) if item.section == "facts"]
+    essentials = page(scope, ESSENTIALS, Settings())
+    assert isinstance(essentials, StandingPage)
+    assert [line.id for line in essentials.lines if line.section != "Standing instructions"] == told
+    assert [line.id for line in essentials.lines if line.section == "Standing instructions"] == [make_id("rule")]
+    assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
+
+
+def name_of(scope: Scope, birth: int) -> str:
+    return scope.captures.by_seq[scope.memories.name_of(birth)].id
+
+
+def test_essentials_stand_under_what_they_are_about() -> None:
+    events = [captured(f"The cluster of Kafka has setting{n} on.", n) for n in range(3)]
+    events += [captured("We decided to keep it.", "d", tags=("stated", "decision")), pinned(["x"], "p")]
+    events += [
+        captured("It is pinned here.", "x"),
+        captured("Ada likes dark themes.", "t"),
+        captured("Ship it.", "g", "goal"),
+    ]
+    events += [captured("Nothing else is like it.", "y")]
+    said = written(events, ESSENTIALS)
+    assert re.findall(r"^## (.*)$", said, re.M) == [
+        "Goal", "Pinned", "Decided", "Preferences and conventions", "About Kafka", "Also"
+    ]  # fmt: skip
+
+
+def test_recent_says_what_was_decided_newest_first() -> None:
+    events = [turn(f"Turn number {n} is here.", n, after=n) for n in range(3)]
+    decided = captured("Turn number 1 is settled.", "d", tags=("stated", "decision"), sent=START + 9 * MINUTE)
+    events.append(msgspec.structs.replace(decided, refs=(events[1].id,)))
+    said = written(events, RECENT)
+    assert re.findall(r"^- (.*?)\.", said, re.M) == [
+        "Turn number 2 is here", "decided: Turn number 1 is settled", "Turn number 0 is here"
+    ]  # fmt: skip
+
+
+def test_the_archive_says_what_how_many_and_how_it_comes_back() -> None:
+    events = [captured(f"Thing {n} that is over and done with.", n) for n in range(150)]
+    said = written([*events, archived(list(range(150)), "a", sent=START + MINUTE)], ARCHIVE)
+    assert "memtape unarchive ID" in said and ": 150" in said
+    shown = said.count("\n- ")
+    assert 0 < shown < 150 and f"{150 - shown:,} more: `memtape archived" in said
+    assert events[149].id in said or events[0].id in said
+
+
+def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
+    events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=2, sent=START + MINUTE)]
+    events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
+    assert "reef" in written(events[:1], BUFFER)
+    assert written(events[:2], BUFFER) == ""
+    assert "harbour" in (said := written(events, BUFFER)) and "reef" not in said
+    assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
+
+
+def test_a_pass_that_ends_touches_the_buffer() -> None:
+    partition = state_of([captured("The reef is charted.", "old")])
+    changes = fold(partition, slots([decided([], [], "pass", until=2, sent=START + MINUTE)], start=9)).changes
+    assert BUFFER in [one.path for one in pages_of(partition, changes)]
+
+
+def test_what_people_want_left_out_stands_on_no_page() -> None:
+    events = [captured("Ada's divorce is on Monday.", "f"), turn("Remind me to call the divorce lawyer tomorrow.", "t")]
+    events += [turn("The divorce is settled by now.", "r", after=1)]
+    paths = (ESSENTIALS, THREADS, RECENT, BUFFER)
+    assert all("divorce" in written(events, path) for path in paths)
+    events += [turn("Never mention my divorce again.", "o", after=2)]
+    assert not any("divorce" in written(events, path) for path in paths)
+
+
+# People and projects
+
+
+def test_a_project_that_is_named_often_has_a_page_with_links_back() -> None:
+    texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
+    said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
+    assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
+    assert projects_named("We start the new project. The whole repo is slow. See the tile-server repo.") == [
+        "tile-server"
+    ]
+
+
+def test_who_speaks_or_is_named_often_has_a_page_with_links_back() -> None:
+    events = [turn(f"Marisol said that reef {n} is fine.", n, after=n) for n in range(3)]
+    events += [captured("The reef is charted.", "f", actor="Ada", sent=START + DAY_US)]
+    said = written(events, "people/marisol.md")
+    assert said.startswith("# Marisol\n") and said.count("](../logs/") == 3
+    ada = written(events, "people/ada.md")
+    assert "## Says" in ada and "The reef is charted." in ada and "2026-09-21" in ada
+    assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
+
+
+def test_only_what_people_do_makes_a_name_of_one() -> None:
+    assert people_named("Anna said so, and my sister Ruth agreed. Ask Tomasz about Kafka.") == [
+        "Anna",
+        "Ruth",
+        "Tomasz",
+    ]
+    assert people_named("Kafka uses Redis in Berlin on Monday. Then it said nothing. \n```\nAnna said\n```") == []
+
+
+HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 200, "Ünï 名", ".", "ada.md",
+           "a-b", "a b", " ", "---", "%%x%%")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) -> None:
+    events = [captured(f"Text {n}.", n, actor=name, origin="agent") for n in range(3)]
+    partition = state_of(events)
+    pages = pages_of(partition, all_changes(partition.scopes[SCOPE]))
+    Vault(Home(tmp_path)).write(pages, [])
+    for one in pages:
+        assert _PAGE.fullmatch(one.path), one.path
+        headings = re.findall(r"^#.*$", render(one), re.M)
+        assert all(re.match(r"#{1,3} [^#]", it) for it in headings)
+        assert not re.search(r"(?<!\\)\[\[|(?<!\\)<b>|\u202e", render(one))
+    folder = Home(tmp_path).scope_folder(SCOPE)
+    assert all(folder in path.parents for path in tmp_path.rglob("*.md"))
+
+
+def test_names_have_pages_of_their_own() -> None:
+    keys = [key_of_name(name) for name in HOSTILE if key_of_name(name)]
+    assert len({person_path(key) for key in keys}) == len(set(keys))
+
+
+def test_people_are_bounded_whoever_makes_up_names() -> None:
+    events = [captured(f"Text {n} {k}.", f"{n}-{k}", actor=f"bot{n}") for n in range(70) for k in range(3)]
+    partition = state_of(events)
+    scope = partition.scopes[SCOPE]
+    assert len(scope.people.told) == PEOPLE_TOLD
+    paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
+    assert len(paths) == PEOPLE_TOLD
+
+
+# Laws
+
+
+@given(histories())
+def test_days_of_people_are_those_of_what_is_shown(events: list[Event]) -> None:
+    scope = state_of(events).scopes.get(SCOPE)
+    if scope is None:
+        return
+    for key, person in scope.people.known.items():
+        shown = [
+            it.at // DAY_US
+            for it in scope.captures.by_seq.values()
+            if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
+            if not it.hidden and not it.made and it.turn < 0
+        ]
+        assert dict(Counter(shown)) == person.spoke
+        assert days_of(person) == ((min(shown), max(shown)) if shown else None)
+
+
+@given(histories(), st.data())
+def test_a_restored_state_writes_the_same_pages(events: list[Event], data: st.DataObject) -> None:
+    rest = slots([configured(), *events])
+    at = data.draw(st.integers(0, len(rest)))
+    whole, half = Partition(0, erasures_of(rest)), Partition(0, erasures_of(rest))
+    fold(whole, rest)
+    fold(half, rest[:at])
+    half = restore(snapshot(half))
+    fold(half, rest[at:])
+    for name, scope in whole.scopes.items():
+        changes = all_changes(scope)
+        assert pages_of(whole, changes) == pages_of(half, all_changes(half.scopes[name]))
+
+
+@given(histories())
+def test_memory_md_links_to_what_there_is(events: list[Event]) -> None:
+    partition = state_of(events)
+    for scope in partition.scopes.values():
+        pages = pages_of(partition, all_changes(scope))
+        there = {one.path for one in pages if render(one)}
+        for one in pages:
+            if isinstance(one, IndexPage):
+                assert {path for path in there if path in LIMITS} == set(one.standing)
+                assert {path for path in there if path.startswith("people/")} == set(one.people)
+            for path in re.findall(r"\]\((?:\.\./)?([^)#]*\.md)", render(one)):
+                assert path in there or path.startswith(("logs/", "memories/")) or f"memories/{path}" in there
+
+
+lines = st.builds(
+    PageLine,
+    section=st.sampled_from(("One", "Two", "")),
+    text=st.text(max_size=600),
+    told=st.tuples(st.text(max_size=300)),
+    id=st.uuids().map(str),
+    path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")),
+)
+
+
+@given(st.lists(lines, max_size=60), st.text(max_size=90), st.integers(1_500, 10_000), st.integers(0, 10**6))
+def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
+    made = StandingPage(
+        scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found), sections=("One", "Two", ""),
+        more=more, how="`memtape archived`",
+    )  # fmt: skip
+    said = render(made)
+    assert len(said) <= limit
+    shown = said.count("](") + len(re.findall(r"(?<!\\)`[0-9a-f]{8}-[0-9a-f-]{27}`\n", said))
+    if found and len(found) + more > shown:
+        assert f"\n{len(found) + more - shown:,} more: " in said
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=200, max_size=900).filter(str.strip),
+        max_size=60,
+    )
+)
+def test_standing_pages_keep_to_their_length_whatever_was_said(texts: list[str]) -> None:
+    events = [captured(f"We still need to renew {text}", n, tags=("stated", "task")) for n, text in enumerate(texts)]
+    events += [turn(text, f"t{n}", after=n) for n, text in enumerate(texts)]
+    events += [captured(f"{text}.", f"f{n}") for n, text in enumerate(texts)]
+    partition = state_of([*events, archived([f"f{n}" for n in range(20)], "a")])
+    for one in pages_of(partition, all_changes(partition.scopes[SCOPE])) if texts else ():
+        if isinstance(one, StandingPage):
+            assert len(render(one)) <= one.limit
+
+
+# Zones
+
+
+def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path))
+
+    def run() -> None:
+        assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
+
+    def capture(*texts: str, kind: Kind = "fact") -> list[str]:
+        with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+            return [client.capture(text, kind=kind).id for text in texts]
+
+    capture(*(f"Marisol said that reef {n} is fine." for n in range(3)), TASK, kind="turn")
+    capture("The reef is charted.")
+    (old,) = capture("Old stuff that is over.")
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        client.archive([old])
+    run()
+    folder, paths = Home(tmp_path).scope_folder(SCOPE), [*LIMITS, "people/marisol.md"]
+    said = {path: f"The zone of {path.replace('/', ' ')} says hello." for path in paths}
+    for path in paths:
+        zone = f"{ZONE_START}\n- {said[path]}\n{ZONE_END}\n"
+        (folder / path).write_text(f"{(folder / path).read_text()}\n{zone}")
+    capture("Marisol said that reef 9 is fine.", kind="turn")
+    capture("The reef is charted anew.")
+    run()
+    for path in paths:
+        assert (folder / path).read_text().count(said[path]) >= 1
+        assert f"- {said[path]}\n{ZONE_END}" in (folder / path).read_text()
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        assert {it.text for it in client.search("zone says hello", limit=30).results} >= set(said.values())
+    assert CliRunner().invoke(main, ["verify"]).exit_code == 0
+
+
+def test_a_start_says_which_page_has_each_line(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+        client.capture("The staging database listens on port 5433.")
+        client.project()
+        (item,) = client.context().items
+        assert item.page == ESSENTIALS
+        client.capture("The reef is charted.")
+        assert {it.text: it.page for it in client.context(as_is=True).items}["The reef is charted."] == ""
+
+
+def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+        client.capture("Please move the ledger.", kind="turn")
+    with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="s") as client:
+        client.capture("It is done. Which of the two `ledger` tables should stay?", kind="turn")
+        client.project()
+    with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="t") as client:
+        found = [it for it in client.context().items if it.section == "tasks"]
+    assert [(it.text, it.page) for it in found] == [("Which of the two `ledger` tables should stay?", THREADS)]
+
+
+def test_everything_that_is_told_holds(tmp_path: Path) -> None:
+    events = [captured("The API listens on port 8080.", "old"), captured("The API listens on port 8081.", "new")]
+    scope = state_of(events).scopes[SCOPE]
+    told = [birth for birth in scope.leading.worthiest(scope) if is_told(scope, scope.memories.by_birth[birth])]
+    assert written(events, ESSENTIALS).count("\n- ") == len(told)
