@@ -126,7 +126,7 @@ def pinned(ids: list[object], id: object, on: bool = True, **fields: Any) -> Eve
 
 def linked(id: object, relation: str, to: object | None, name: object, on: bool = True, **fields: Any) -> Event:
     """Return the event `name`, which says what somebody says of the capture of the name `id`."""
-    body = Linked(id=make_id(id), on=on, relation=relation, to=None if to is None else make_id(to))  # type: ignore[arg-type]
+    body = Linked(id=make_id(id), on=on, relation=relation, slug=None, to=None if to is None else make_id(to))
     return event("linked", body, name, **fields)
 
 

@@ -92,6 +92,8 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     if change.table == "scope":
         yield INDEX_PATH
         return
+    if change.table in ("pages", "files"):
+        return
     capture = scope.captures.get(change.id)
     if change.table in ("tombstones", "vectors", "archive") or capture is None:
         return
