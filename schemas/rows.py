@@ -324,9 +324,9 @@ class PageRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `slug` is empty where the page has no place. `title` is as given, else the first heading, else the slug; `summary`
     as given, else the first sentence. `children` and `parents` are the ids of pages that live, in the order in which
-    they were linked. `version` is the capture that speaks for it, None of a root without a text; `beside` are those that
-    stand beside that one until somebody has seen both, and `versions` counts all. `actor`, `origin` and `at` are of the
-    version, and `first_at` of the first one.
+    they were linked. `version` is the capture that speaks for it, None of a root without a text; `beside` are those
+    that stand beside that one until somebody has seen both, and `versions` counts all. `actor`, `origin` and `at` are
+    of the version, and `first_at` of the first one.
     """
 
     key: str
@@ -522,7 +522,51 @@ class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
     zone: tuple[str, ...] = ()
 
 
-Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage
+class ListedPage(NamedTuple):
+    """A page as another lists it: by its slug, or by its id where it has none; what it says only where `told`."""
+
+    name: str
+    is_node: bool
+    told: bool
+    title: str = ""
+    summary: str = ""
+    hints: tuple[str, ...] = ()
+
+
+class PageEnd(NamedTuple):
+    """The other end of a link that is no child's: the page's slug, or its id, and whether there is such a page."""
+
+    relation: str
+    name: str
+    is_there: bool
+
+
+class Beside(NamedTuple):
+    """A version that stands beside the current one."""
+
+    id: str
+    actor: str
+    origin: Origin
+    at: int
+    text: str
+
+
+class TreePage(msgspec.Struct, frozen=True, kw_only=True):
+    """The file of a page of the tree, with its text; `row` is None where no page has this slug."""
+
+    scope: str
+    path: str
+    row: PageRow | None
+    text: str = ""
+    rest: str = ""
+    children: tuple[ListedPage, ...] = ()
+    edges: tuple[PageEnd, ...] = ()
+    backlinks: tuple[PageEnd, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    zone: tuple[str, ...] = ()
+
+
+Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage | TreePage
 
 
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
