@@ -421,9 +421,6 @@ EVENT_TYPES: dict[str, EventType] = {
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
-RESERVED = frozenset[str]()
-"""Types whose names are taken and whose bodies are not yet frozen."""
-
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
 
