@@ -1,4 +1,7 @@
-"""Text as Markdown that shows just that text, and links between pages. What pages say is not decided here."""
+"""Text as Markdown that shows just that text, and links between pages: no text becomes a heading, a link or HTML.
+
+What pages say is not decided here.
+"""
 
 from __future__ import annotations
 
@@ -34,3 +37,8 @@ def link(path: str) -> str:
 def name_of(path: str) -> str:
     """Return the name of a page, by its path."""
     return path.rpartition("/")[2].removesuffix(".md")
+
+
+def quote(text: str) -> list[str]:
+    """Return a text of any lines as a quotation."""
+    return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]

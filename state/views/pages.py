@@ -64,6 +64,7 @@ from memtape.state.views.standing_pages import (
     shown_on_index,
     standing_page,
 )
+from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
@@ -104,6 +105,8 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
         return person_page(scope, path)
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
+    if folder == PAGES:
+        return tree_page(scope, path)
     return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
 
 
@@ -118,6 +121,10 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
             yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
         case "scope":
             yield from (INDEX_PATH, ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
+        case "files":
+            yield path_of(change.id)
+        case "pages":
+            yield from path_of_id(scope, change.id)
         case "archive":
             yield from (INDEX_PATH, ARCHIVE)
         case "threads":
