@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENT, LONG_S = "--patient", 60.0
@@ -147,10 +148,28 @@ def serve(path: str, is_patient: bool) -> None:
     sys.argv[1:] = words
 
 
+def run() -> NoReturn:
+    """Run the command and end as an interpreter does, but take nothing apart that was imported: that takes long."""
+    import atexit
+    import runpy
+    import threading
+
+    status: object = None
+    try:
+        runpy.run_module("memtape", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        status = ended.code
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    if status is not None and not isinstance(status, int):
+        print(status, file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else int(status is not None))
+
+
 if __name__ == "__main__":
     if sys.argv[1] != "--serve":
         sys.exit(call(sys.argv[1], sys.argv[2:]))
     serve(sys.argv[2], PATIENT in sys.argv[3:])
-    import runpy
-
-    runpy.run_module("memtape", run_name="__main__", alter_sys=True)
+    run()
