@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import forking
 import pytest
 from hypothesis import HealthCheck, settings
 from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
@@ -24,6 +25,8 @@ settings.register_profile("soak", max_examples=200, **PATIENT)
 settings.register_profile("nightly", max_examples=5_000, **PATIENT)
 # No test writes to a log that whoever runs it works with.
 os.environ.pop("MEMTAPE_LOG", None)
+# What tests compile is kept: most of the time of a process that starts in an instant is the compiling.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Nor does any load a model or ask an endpoint that happens to be there; those of embedders choose their own.
 os.environ["MEMTAPE_EMBEDDER"] = "floor"
 # Nor does any hook leave a server behind; those of such servers ask for one.
@@ -136,6 +139,13 @@ def draw(items: list[pytest.Item], count: int, rng: random.Random) -> list[pytes
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     return [rng.choice(cases[test]) for test in rng.sample(list(cases), min(count, len(cases)))]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_serving() -> Iterator[None]:
+    """What serves commands to tests ends with them."""
+    yield
+    forking.end()
 
 
 @pytest.fixture(autouse=True)

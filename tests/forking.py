@@ -4,23 +4,28 @@ Most of what a short command takes is imports. A child is a process of its own w
 environment and the open files of whoever called it, and does all that the command does. What starts threads when it is
 imported, as Lance may, each child imports by itself, for a thread does not live through a fork.
 
-As a program, with the path of a socket and the words of a command, this calls; without words it serves.
+As a program, with the path of a socket and the words of a command, this calls; with `--serve` and the path it serves.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENT, LONG_S = "--patient", 60.0
 BEFORE = ("memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
 """What is imported before anybody calls, beside what is in the product."""
 
@@ -29,24 +34,52 @@ BEFORE = ("memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
 def forking(command: Path) -> Iterator[None]:
     """Make a command that does what `memtape` does, for as long as the context lasts."""
     with tempfile.TemporaryDirectory(prefix="memtape-") as folder:  # The path of a socket must be short.
-        path = f"{folder}/socket"
-        words = [sys.executable, __file__, path]
-        server = subprocess.Popen(
-            words,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
+        server, words = _started(folder)
         try:
-            assert server.stdout is not None
-            assert server.stdout.readline() == b"ready\n"
-            command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {__file__} {path} "$@"\n')
+            command.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
             command.chmod(0o755)
             yield
         finally:
             os.killpg(server.pid, signal.SIGKILL)
             server.communicate()
+
+
+@cache
+def memtape() -> tuple[str, ...]:
+    """Return the words that begin a command, as `python -m memtape` does; what serves them ends with this process.
+
+    They set aside how long a hook may take, and with `PATIENT` as the first word how long it waits for a server: a
+    loaded machine is not a wrong answer.
+    """
+    folder = tempfile.mkdtemp(prefix="memtape-")
+    server, words = _started(folder, PATIENT)
+    _servers.append((server, folder))
+    return tuple(words)
+
+
+_servers: list[tuple[subprocess.Popen[bytes], str]] = []
+
+
+def end() -> None:
+    """End what serves the commands of this process, where anything does."""
+    for server, folder in _servers:
+        server.communicate()  # It ends where nobody could call it any more.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(folder: str, *more: str) -> tuple[subprocess.Popen[bytes], list[str]]:
+    """Start what serves commands on a socket in a folder, and return it with the words that call it."""
+    path = f"{folder}/socket"
+    server = subprocess.Popen(
+        [sys.executable, __file__, "--serve", path, *more],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return server, [sys.executable, "-IS", __file__, path]
 
 
 def call(path: str, words: list[str]) -> int:
@@ -59,11 +92,15 @@ def call(path: str, words: list[str]) -> int:
         return int(server.makefile().read())
 
 
-def serve(path: str) -> None:
-    """Return in a child for each call, when all there is as its caller has it; never return in the process itself."""
+def serve(path: str, is_patient: bool) -> None:
+    """Return in a child for each call, when all there is as its caller has it; never return in the process itself.
+
+    It ends with the process that started it, whose end of the pipe is closed then.
+    """
     import gc
     import importlib
     import pkgutil
+    import select
     import threading
 
     import memtape
@@ -72,19 +109,26 @@ def serve(path: str) -> None:
         if not name.endswith("__main__"):
             importlib.import_module(name)
     assert threading.active_count() == 1, threading.enumerate()
+    if is_patient:
+        from memtape.tools.agents import hooks
+
+        hooks.WAIT_S = hooks.START_WAIT_S = LONG_S
     gc.freeze()  # What children never look at they need not copy.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
         os.write(1, b"ready\n")
         while True:
+            if 0 in select.select([listener, 0], [], [])[0]:
+                os._exit(0)
             caller = listener.accept()[0]
             if not os.fork():
                 break
             caller.close()
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
     with caller:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         files = socket.recv_fds(caller, 1, 3)[1]
         words, cwd, environment = json.load(caller.makefile())
         if child := os.fork():
@@ -96,13 +140,36 @@ def serve(path: str) -> None:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
+    if words[:1] == [PATIENT]:
+        from memtape.tools.agents import handing
+
+        handing.HAND_WAIT_S = LONG_S
+        words = words[1:]
     sys.argv[1:] = words
 
 
-if __name__ == "__main__":
-    if sys.argv[2:]:
-        sys.exit(call(sys.argv[1], sys.argv[2:]))
-    serve(sys.argv[1])
+def run() -> NoReturn:
+    """Run the command and end as an interpreter does, but take nothing apart that was imported: that takes long."""
+    import atexit
     import runpy
+    import threading
 
-    runpy.run_module("memtape", run_name="__main__", alter_sys=True)
+    status: object = None
+    try:
+        runpy.run_module("memtape", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        status = ended.code
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    if status is not None and not isinstance(status, int):
+        print(status, file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else int(status is not None))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] != "--serve":
+        sys.exit(call(sys.argv[1], sys.argv[2:]))
+    serve(sys.argv[2], PATIENT in sys.argv[3:])
+    run()

@@ -6,7 +6,6 @@ It is started from `KAFKA_HOME`, by default `../shared/kafka` beside this checko
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -132,11 +131,13 @@ class Broker:
 
     def delete_before(self, topic: str, partition: int, offset: int) -> None:
         """Delete the records of a partition before an offset."""
-        assert self.folder, pytest.skip("KAFKA_HOME is not known")
-        request = self.folder / "delete.json"
-        places = [{"topic": topic, "partition": partition, "offset": offset}]
-        request.write_text(json.dumps({"partitions": places, "version": 1}))
-        self.tool("kafka-delete-records.sh", "--bootstrap-server", self.server, "--offset-json-file", str(request))
+        from kafka import KafkaAdminClient, TopicPartition
+
+        admin = KafkaAdminClient(bootstrap_servers=[self.server])
+        try:
+            admin.delete_records({TopicPartition(topic, partition): offset})
+        finally:
+            admin.close()
 
     def _wait(self) -> None:
         assert self._process

@@ -1,4 +1,4 @@
-"""Which cases of a test are for `make soak`, and which of them `make test` runs too."""
+"""Which cases of a test are for `make soak`, which `make test` runs too, and how many examples a law is given."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 
 def soaked(cases: Iterable[Any], *kept: Any) -> list[Any]:
@@ -14,3 +15,9 @@ def soaked(cases: Iterable[Any], *kept: Any) -> list[Any]:
     assert kept and all(case in listed for case in kept), kept
     rest = (case if isinstance(case, tuple) else (case,) for case in listed if case not in kept)
     return [*kept, *(pytest.param(*case, marks=[pytest.mark.slow, pytest.mark.soak]) for case in rest)]
+
+
+def examples(short: int) -> settings:
+    """Give a law so many examples in `make test`; where a soak gives all laws more, it gives them to this one too."""
+    drawn = settings().max_examples
+    return settings(max_examples=short if drawn == settings.get_profile("ci").max_examples else max(short, drawn))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forking
 from test_hooks import hook, told
 
 from memtape.schemas.errors import MemtapeError
@@ -30,8 +31,7 @@ def kept(home: Path) -> str:
 
 def memtape(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
-    command = [sys.executable, "-m", "memtape", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run([*forking.memtape(), *words], env=environment, capture_output=True, text=True, check=False)
 
 
 def test_an_error_that_found_no_room_is_told_when_there_is_room(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import forking
 import msgspec
 import pytest
 
@@ -83,9 +84,7 @@ def memtape(home: Path, *words: str, path: str | None = None) -> subprocess.Comp
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
     if path is not None:
         environment["PATH"] = path
-    return subprocess.run(
-        [sys.executable, "-m", "memtape", *words], env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([*forking.memtape(), *words], env=environment, capture_output=True, text=True, check=False)
 
 
 INSTALLERS = [host for host, about in CONNECTABLE.items() if about.install]

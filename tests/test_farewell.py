@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import forking
 import pytest
 
 from memtape.schemas.variables import HOOKS_VARIABLE
@@ -69,7 +70,7 @@ def tree(folder: Path, apart: Path) -> dict[str, bytes | None]:
 def memtape(home: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
     return subprocess.run(
-        [sys.executable, "-m", "memtape", *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [*forking.memtape(), *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
 
 
@@ -183,7 +184,5 @@ def test_a_host_that_cannot_be_connected_leaves_no_block(user: Path) -> None:
     home, file = user / "memory", user / "AGENTS.md"
     env = {**os.environ, "PATH": "/usr/bin:/bin"}
     words = ["connect", "claude", "--instructions", str(file), "--home", str(home)]
-    done = subprocess.run(
-        [sys.executable, "-m", "memtape", *words], env=env, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([*forking.memtape(), *words], env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and not file.exists() and "was added" not in done.stderr

@@ -17,6 +17,7 @@ from shutil import copytree, rmtree
 from typing import Any
 
 import pytest
+from forking import PATIENT, memtape
 from soaked import soaked
 from test_hooks import ANSWER, FIELD, PROMPT, ROOT, Live, events_of, hook, told
 from test_warm import PORT, QUESTION, WAIT_S, said, until, warm
@@ -82,19 +83,10 @@ def server(home: Path, moment: str = "") -> Iterator[subprocess.Popen[str]]:
         running.communicate(timeout=WAIT_S)
 
 
-PATIENT = """
-import os, sys
-from memtape.tools.agents import handing, hooks
-handing.HAND_WAIT_S = hooks.WAIT_S = 60
-from memtape.__main__ import main
-main()
-"""
-
-
 def patient(home: Path, host: str, data: dict[str, Any], **variables: str) -> bytes:
     """Call a hook as `connect` installs it, which waits long for a server, and for itself."""
     done = subprocess.run(
-        [sys.executable, "-c", PATIENT, "hook", "--host", host, "--home", str(home)],
+        [*memtape(), PATIENT, "hook", "--host", host, "--home", str(home)],
         input=json.dumps(data).encode(), capture_output=True, timeout=WAIT_S, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), **variables},
     )  # fmt: skip

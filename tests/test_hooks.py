@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forking import memtape
 from msgspec.structs import replace
 from soaked import soaked
 from transcripts import at
@@ -45,6 +46,7 @@ from memtape.tools.importing.finding import named_session
 from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
+PLAIN = (sys.executable, "-m", "memtape")
 PROMPT = {"claude": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
 ANSWER = {"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent"}
 FIELD = {"claude": "last_assistant_message", "codex": "last_assistant_message", "gemini": "prompt_response"}
@@ -68,10 +70,13 @@ def hook(
     stdout: int = subprocess.PIPE,
     limit: Callable[[], None] | None = None,
 ) -> bytes:
-    """Call a hook, which must end well and quietly whatever it was told, and return what it answered."""
+    """Call a hook, which must end well and quietly whatever it was told, and return what it answered.
+
+    With a `limit` of the process it is started by itself.
+    """
     data = told if isinstance(told, bytes) else json.dumps(told).encode()
     done = subprocess.run(
-        [sys.executable, "-m", "memtape", "hook", "--host", host, "--home", str(home), *words],
+        [*(PLAIN if limit else memtape()), "hook", "--host", host, "--home", str(home), *words],
         input=data, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )  # fmt: skip
@@ -112,6 +117,8 @@ def ended(code):
         file.write("\\n".join(sys.modules))
     os.kill(os.getpid(), 9)
 os._exit = ended
+from memtape.tools.agents import handing, hooks
+handing.HAND_WAIT_S = hooks.WAIT_S = hooks.RECALL_WAIT_S = hooks.CONTEXT_WAIT_S = 60
 from memtape.__main__ import main
 main()
 """

@@ -243,6 +243,8 @@ def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
 def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
     kafka: Broker, admin: Any, opened: Open, name: str, value: str
 ) -> None:
+    from kafka.admin import ConfigResource, ConfigResourceType
+
     topic = make_topic(admin, **{name.replace(".", "_"): value})
     with pytest.raises(MemtapeError, match=f"{name} is ") as refusal:
         opened(1, kafka.url(topic))
@@ -251,7 +253,7 @@ def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_i
     log = opened(1, kafka.url(topic))
     log.check()
     # And where somebody changes it later, a check says so.
-    kafka.tool(command, *arguments[:-1], f"{name}=[{value}]" if "," in value else f"{name}={value}")
+    admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs={name: value})])
     with pytest.raises(MemtapeError, match=f"{name} is "):
         log.check()
 

@@ -18,6 +18,7 @@ import anyio
 import httpx
 import mcp_types as types
 import pytest
+from forking import memtape
 from mcp.client.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
@@ -42,9 +43,8 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def stdio(home: Path, folder: Path, *words: str) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=sys.executable, args=["-m", "memtape", "mcp", *words], env=environment(home), cwd=folder
-    )
+    command, *args = memtape()
+    return StdioServerParameters(command=command, args=[*args, "mcp", *words], env=environment(home), cwd=folder)
 
 
 def talk(server: Any, action: Callable[[McpClient], Awaitable[None]], mode: str = "auto", **more: Any) -> None:

@@ -13,13 +13,17 @@ import crash
 import model_aging
 import pytest
 from builders import AGING, START, configured, histories, slots
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given, seed, settings
 from met import events_in, missing
+from soaked import soaked
 from test_golden_log import LOGS, slots_of
 from test_invariance import GOLDEN
 from test_model import told
 
 from memtape.schemas.events import EVENT_TYPES, Event, make_tick
+
+RARE = ("lost a source by embedded",)
+"""What one in hundreds of histories meets."""
 
 
 def drawn() -> list[Event]:
@@ -49,11 +53,13 @@ def test_a_suite_meets_every_type_of_event(suite: str) -> None:
     assert missing(SUITES[suite]()) == []
 
 
-def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
-    """Passes have room for a few, so that what waits for the next is met as well."""
+@pytest.mark.slow
+@pytest.mark.parametrize(("rounds", "rare"), soaked([(6, RARE), (60, ())], (6, RARE)))
+def test_histories_meet_all_that_can_happen_to_texts_that_age(rounds: int, rare: tuple[str, ...]) -> None:
+    """Passes have room for a few, so that what waits for the next is met as well. No more are drawn than it takes."""
     met: dict[str, None] = {}
 
-    @settings(max_examples=700, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=50, database=None, phases=[Phase.generate])
     @given(histories(60, (AGING,)))
     def take(history: list[Event]) -> None:
         scopes = told(slots([configured(), *history]), 1).world().scopes.values()
@@ -61,8 +67,12 @@ def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_aging, "MOST_MOVED", 4)
-        take()
-    assert [name for name in model_aging.HAPPENINGS if name not in met] == []
+        for number in range(rounds):
+            seed(number)(take)()
+            missed = [name for name in model_aging.HAPPENINGS if name not in met and name not in rare]
+            if not missed:
+                break
+    assert missed == []
 
 
 def test_a_type_that_nobody_met_is_named() -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from soaked import examples
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
@@ -115,7 +116,7 @@ def stir(world: World, draw: Any, what: str, first: list[Result], gone: set[str]
     return False
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(st.data())
 def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(data: st.DataObject) -> None:
     """Whatever was captured, forgotten or archived between the pages, in the project and in `global`."""
@@ -203,7 +204,7 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 
 
 @given(st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
     from memtape.tools.ask.cursors import Cursor, read, written
 

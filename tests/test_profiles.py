@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
 from test_cli import every_command
@@ -158,7 +159,7 @@ class Machine:
 
     def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **more: str) -> Any:
         return subprocess.run(
-            [sys.executable, "-m", "memtape", *words],
+            [*memtape(), *words],
             env=environment(self.home) | self.variables | more,
             cwd=folder or self.project, input=input, capture_output=True, timeout=120, check=False,
         )  # fmt: skip
@@ -242,31 +243,30 @@ def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
 @pytest.mark.slow
 def test_a_server_finds_what_it_was_told_and_leaves_no_byte_however_it_ends(machine: Machine) -> None:
     before = machine.bytes()
-    for kill in (False, True):
-        host = Host(machine.home, machine.project, **machine.variables)
-        added = host.call("add_memory", **ASKED["add_memory"])
-        assert "nothing is kept" in added and "number seven" in host.call("search_memories", query="harbour crane")
-        for name, asked in ASKED.items():
-            host.ask("tools/call", name=name, arguments=asked)
-        id = added.partition("`")[2].partition("`")[0]
-        assert "number seven" in host.call("get_memory", id=id)
-        host.call("update_memory", id=id, text="The harbour crane is number nine.")
-        host.call("mark_used", ids=[id])
-        host.call("forget_memory", id=id)
-        assert "number seven" not in host.call("search_memories", query="harbour crane")
-        host.call("restore_memory", id=id)
-        assert "nothing is kept" in host.call("memory_status") and "nothing is kept" in host.call("get_context")
-        assert "5433" not in host.call("search_memories", query="staging kayak port")  # No home is read.
-        assert machine.bytes() == before
-        other = Host(machine.home, machine.project, **machine.variables)
-        assert "number" not in other.call("search_memories", query="harbour crane")
-        other.close()
-        if kill:
-            host.process.kill()
-            host.process.communicate()
-        else:
-            host.close()
-        assert machine.bytes() == before
+    host = Host(machine.home, machine.project, **machine.variables)
+    added = host.call("add_memory", **ASKED["add_memory"])
+    assert "nothing is kept" in added and "number seven" in host.call("search_memories", query="harbour crane")
+    for name, asked in ASKED.items():
+        host.ask("tools/call", name=name, arguments=asked)
+    id = added.partition("`")[2].partition("`")[0]
+    assert "number seven" in host.call("get_memory", id=id)
+    host.call("update_memory", id=id, text="The harbour crane is number nine.")
+    host.call("mark_used", ids=[id])
+    host.call("forget_memory", id=id)
+    assert "number seven" not in host.call("search_memories", query="harbour crane")
+    host.call("restore_memory", id=id)
+    assert "nothing is kept" in host.call("memory_status") and "nothing is kept" in host.call("get_context")
+    assert "5433" not in host.call("search_memories", query="staging kayak port")  # No home is read.
+    assert machine.bytes() == before
+    other = Host(machine.home, machine.project, **machine.variables)
+    assert "number" not in other.call("search_memories", query="harbour crane")
+    other.call("add_memory", **ASKED["add_memory"])
+    assert "number seven" in other.call("search_memories", query="harbour crane")
+    other.process.kill()
+    other.process.communicate()
+    assert machine.bytes() == before
+    host.close()
+    assert machine.bytes() == before
 
 
 def test_a_client_keeps_nothing_and_says_what_it_cannot_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from memtape.flows.workers.reword import reword
 from memtape.schemas.events import Captured, make_tick
 from memtape.schemas.rows import SummaryRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.tables import Shard
-from memtape.state.consolidation.untold import LEAST_SOURCES
+from memtape.state.consolidation.untold import LEAST_SOURCES, MOST, untold
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from tests.test_consolidation import SCOPE, answering, asking, erase, made, model, no_model
+from memtape.tools.keep.rewording import Reworder
+from tests.test_consolidation import SCOPE, answering, asking, erase, made, model, no_model, scope_of
 from tests.test_facts import Scripted
 
 __all__ = ["asking", "model", "no_model"]  # Fixtures.
@@ -93,6 +95,35 @@ def test_what_the_sources_do_not_say_is_refused_and_asked_for_once(
     assert client.consolidate(at_once=True).retold == 0
     (kept,) = summaries(client)
     assert not kept.by_model and kept.text.splitlines() == list(SAID)
+
+
+def test_what_is_refused_or_too_large_keeps_no_older_summary_from_being_told(
+    asking: Client, model: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(MOST + 2):
+        for n in range(LEAST_SOURCES + (day == 0)):
+            said = f"The kiln of day {day} was fired by shift {n}."
+            asking.capture(said, "turn", at=now_us() - (12 + day) * DAY_US, session=f"s{day}")
+    tick(asking, 1)
+    summed = untold(scope_of(asking), ())
+    assert len(summed) == MOST
+    with monkeypatch.context() as large:
+        large.setattr("memtape.state.consolidation.untold.MAX_IDS", LEAST_SOURCES + 1)
+        assert [it.id for it in untold(scope_of(asking), ())][:-1] == [it.id for it in summed[1:]]
+    answering(model, "The office moved to Lisbon.")
+    reworder = Reworder(asking.home)
+    for count in (MOST, MOST + 2, MOST + 2):  # Each is asked about once.
+        assert reword(asking.log, scope_of(asking), reworder, now_us) == 0
+        assert len(model.prompts) == count
+
+
+def test_without_a_model_no_text_of_a_summary_is_read(
+    aged: tuple[Client, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, _ = aged
+    client.home.settings_path.write_text("catch_up = false\n")
+    monkeypatch.setattr("memtape.flows.workers.reword.untold", lambda *_: pytest.fail("Texts were read."))
+    assert reword(client.log, scope_of(client), Reworder(client.home), now_us) == 0
 
 
 def test_a_text_tells_a_summary_only_until_the_summary_changes(aged: tuple[Client, list[str]], model: Scripted) -> None:

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from builders import configured, event, histories, make_id, recalled, slots
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape import Client
@@ -121,7 +121,6 @@ def test_a_win_of_one_is_a_loss_of_the_other(used: list[str], active: list[str],
     assert set(its.won) <= set(used) & set(shadow[:2]) and not set(its.won) & set(active[:2])
 
 
-@settings(max_examples=100, deadline=None)
 @given(histories(), st.data())
 def test_what_a_shadow_found_means_nothing(history: list[Event], data: st.DataObject) -> None:
     """Wherever its recalls stand, and whatever they say, they mean what an erased one does: nothing."""

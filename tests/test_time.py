@@ -46,6 +46,23 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 40)
 
 
+@pytest.fixture(scope="module")
+def projected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose log of 200 events is projected, for copies."""
+    home = Home(tmp_path_factory.mktemp("origin") / "home")
+    log = filled(home, 200)
+    project(home, log)
+    log.close()
+    return home.path
+
+
+@pytest.fixture
+def log(projected: Path, home: Home) -> EmbeddedLog:
+    """The log of a home that is such a copy."""
+    shutil.copytree(projected, home.path, dirs_exist_ok=True)
+    return EmbeddedLog(home.log_path)
+
+
 def sound(home: Home, log: EmbeddedLog) -> Verification:
     verdict = verify(home, log)
     assert verdict.ok, verdict.differences[:5]
@@ -244,9 +261,7 @@ def break_views(home: Home, log: EmbeddedLog, how: str) -> None:
         "flipped bits", "a changed row", "a page too many", "a damaged index",
     ),
 )  # fmt: skip
-def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
-    log = filled(home, 200)
-    project(home, log)
+def test_damage_is_found_and_mended_by_a_rebuild(home: Home, log: EmbeddedLog, how: str) -> None:
     before, vault = sound(home, log).state_hash, vault_bytes(home)
     break_views(home, log, how)
     verdict = verify(home, log)
@@ -259,9 +274,7 @@ def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
     assert {name: data for name, data in vault_bytes(home).items() if name not in beside} == vault
 
 
-def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:
-    log = filled(home, 200)
-    project(home, log)
+def test_damaged_views_are_a_sentence_for_who_searches(home: Home, log: EmbeddedLog) -> None:
     break_views(home, log, "a damaged index")
     with Client(home.path, scope="project:a", log=log) as client, pytest.raises(MemtapeError, match="cannot be read"):
         for scope in SCOPES:
@@ -270,9 +283,7 @@ def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_searches_are_served_while_builds_are_switched(home: Home) -> None:
-    log = filled(home, 200)
-    project(home, log)
+def test_searches_are_served_while_builds_are_switched(home: Home, log: EmbeddedLog) -> None:
     with Client(home.path, scope="project:a", log=log) as client:
         before = client.search("port staging", 50, quiet=True).answer.results
         assert before
@@ -298,9 +309,7 @@ def test_searches_are_served_while_builds_are_switched(home: Home) -> None:
 
 
 @pytest.mark.parametrize("how", ["a changed row", "an edited page", "a page too many"])
-def test_one_scope_is_mended_in_place(home: Home, how: str) -> None:
-    log = filled(home, 200)
-    project(home, log)
+def test_one_scope_is_mended_in_place(home: Home, log: EmbeddedLog, how: str) -> None:
     before = sound(home, log).state_hash
     break_views(home, log, how)
     (scope,) = {difference.scope for difference in verify(home, log).differences}
@@ -331,9 +340,7 @@ def test_a_rebuild_that_was_cut_short_goes_on(home: Home, often: None, monkeypat
 
 
 @pytest.mark.slow
-def test_a_living_projector_is_asked_to_rebuild(home: Home, tmp_path: Path) -> None:
-    log = filled(home, 200)
-    project(home, log)
+def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, tmp_path: Path) -> None:
     before = sound(home, log).state_hash
     daemon = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
     try:

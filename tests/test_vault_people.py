@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from builders import START
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from soaked import examples
 
 from memtape.schemas.events import Actor
 from memtape.schemas.rows import DayPage, Entry, ScopeMark
@@ -159,7 +160,7 @@ class Person:
         return f"mine {self.rng.randrange(10**12)}\n".encode()
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(st.integers(0, 2**32), st.booleans())
 @example(0, True)
 def test_what_somebody_saved_is_still_there_whatever_happens(

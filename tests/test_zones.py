@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 from builders import START, captured, configured, histories, pinned, recalled, slots, used, withdrawn
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from soaked import examples
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Event
@@ -147,7 +148,7 @@ def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: s
 # What a zone says
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.lists(LINES, max_size=14))
 @example(["1. ---", "para"])
 def test_what_is_written_anew_says_the_same(lines: list[str]) -> None:
@@ -240,7 +241,7 @@ def saving_between(person: Writer, chance: float) -> Iterator[None]:
 MET: Counter[str] = Counter()
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(st.integers(0, 2**32), st.booleans())
 @example(1481, True)
 @example(1669810, True)
@@ -345,7 +346,6 @@ def scope_of(events: list[Event]) -> tuple[Partition, Scope]:
     return partition, partition.scopes[SCOPE]
 
 
-@settings(max_examples=150)
 @given(histories(), st.data())
 def test_what_leads_is_the_same_event_by_event_at_once_and_after_a_restore(
     events: list[Event], data: st.DataObject
@@ -415,8 +415,7 @@ def test_each_line_leads_to_the_place_of_its_memory() -> None:
         assert every[path].count(f"^{id}") == 1
 
 
-@given(st.integers(0, 250), st.integers(0, 220), st.integers(60, 220))
-@settings(max_examples=40)
+@given(st.integers(0, 110), st.integers(0, 90), st.integers(60, 100))
 def test_the_lines_of_the_zone_are_counted_and_not_said_twice(facts: int, own: int, lines: int) -> None:
     source = zone_source("MEMORY.md")
     events = [captured(f"fact {number} of {number * 7}", number) for number in range(facts)]

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of
+from soaked import examples
 from test_vault_people import Killed, killed_at
 from test_watch import write
 
@@ -425,7 +426,7 @@ LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading",
 HAPPENING = ("run", "rebuild", "killed", "killed", "two readers", "lost page", "lost notes", "capture")
 
 
-@settings(max_examples=25)
+@examples(8)
 @given(st.integers(0, 2**32))
 @example(1)
 @example(4989)

@@ -432,7 +432,7 @@ class Client(Writer):
     def _answer(self, id: str, *, declined: bool) -> Proposal:
         from memtape.tools.ask import accepting
 
-        accepting.check_person(self.actor.origin)
+        accepting.check_answers(self.actor.origin)
         rule, before = accepting.meant(self.proposals(), id)
         everywhere = Writer(
             self.home,

@@ -7,13 +7,12 @@ or one that was killed, add nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Container
+from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.consolidate import append
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
-    MAX_IDS,
     Actor,
     Captured,
     Decided,
@@ -35,16 +34,27 @@ class Retold(NamedTuple):
     actor: Actor
 
 
-Retell = Callable[[Untold], Retold | None]
-"""Returns how a model tells a summary, None where no model is named or its answer is no use. Raises `BudgetSpent`, and
-`MemtapeError` where a model cannot be asked."""
+class Retell(Protocol):
+    """How a model tells summaries. `given_up` has those of which an answer was no use, by id and changes."""
+
+    @property
+    def given_up(self) -> Container[tuple[str, int]]: ...
+
+    def is_named(self) -> bool:
+        """Whether there is a model to ask at all."""
+
+    def __call__(self, summary: Untold) -> Retold | None:
+        """Return how the model tells a summary, None where its answer is no use.
+
+        Raises `BudgetSpent`, and `MemtapeError` where a model cannot be asked.
+        """
 
 
 def reword(log: Log, scope: Scope, retell: Retell, now_us: Callable[[], int]) -> int:
     """Have a model tell summaries of a scope that it has not told yet, and return how many it told."""
     count = 0
-    for summary in untold(scope):
-        told = retell(summary) if len(summary.sources) < MAX_IDS else None
+    for summary in untold(scope, retell.given_up) if retell.is_named() else ():
+        told = retell(summary)
         if told is not None:
             append(log, _events(scope.name, summary, told, now_us()))
             count += 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
+from memtape.schemas.events import MAX_IDS
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import whole_text
 from memtape.state.subjects.lifecycle import Summary, sources_of
@@ -22,14 +24,19 @@ class Untold(NamedTuple):
     texts: tuple[str, ...]
 
 
-def untold(scope: Scope) -> list[Untold]:
-    """Return the summaries of a scope that are to be told."""
+def untold(scope: Scope, given_up: Container[tuple[str, int]]) -> list[Untold]:
+    """Return the summaries of a scope that are to be told.
+
+    Left out are those that are `given_up`, by id and changes, and those of more sources than an event can name: neither
+    keeps an older summary from being told.
+    """
     summaries = sorted(scope.lifecycle.summaries.values(), key=lambda summary: summary.group, reverse=True)
     found = list[Untold]()
     for summary in summaries:
-        if len(found) < MOST and summary.told < 0 and not summary.awaited:
+        is_due = summary.told < 0 and not summary.awaited and (summary.id, summary.changes) not in given_up
+        if len(found) < MOST and is_due:
             made = _untold(scope, summary)
-            found += [made] if len(made.sources) >= LEAST_SOURCES else []
+            found += [made] if LEAST_SOURCES <= len(made.sources) < MAX_IDS else []
     return found
 
 

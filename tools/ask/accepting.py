@@ -9,23 +9,20 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, Forgotten, Origin, Restored
+from memtape.schemas.events import Forgotten, Origin, Restored
 from memtape.schemas.scopes import GLOBAL
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal
 from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.ask.proposals import Answered
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Writer, check_person
 
 
-def check_person(origin: Origin) -> None:
+def check_answers(origin: Origin) -> None:
     """Raise `MemtapeError` for whoever may answer no proposal."""
-    if origin not in PEOPLE:
-        raise MemtapeError(
-            f"Only people answer a rule for all projects, and this is said by {origin}.",
-            "The user can run `memtape accept`; who is a person says --origin user.",
-        )
+    then = "The user can run `memtape accept`; who is a person says --origin user."
+    check_person(origin, "answer a rule for all projects", then)
 
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:

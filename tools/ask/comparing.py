@@ -7,7 +7,7 @@ which it was asked.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event, Filters, Recalled
+from memtape.schemas.events import Event, Filters, Recalled, Used
 from memtape.schemas.lanes import LANES, Lane, shadow_of, unasked_by
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
@@ -97,12 +97,7 @@ def compare(
 def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
     """Yield a scope's searches and prompts in the order of the log, erased ones left out; a start asks nothing."""
     events = list(events_of(log, scope))
-    used: dict[str, dict[str, None]] = {}
-    for event in events:
-        if event.type == "used":
-            recall_id = getattr(event.body, "recall", None)
-            if recall_id is not None:
-                used.setdefault(recall_id, {}).update(dict.fromkeys(getattr(event.body, "ids", ())))
+    used = uses_by_recall(events)
     for event in events:
         if isinstance(event.body, Recalled) and unasked_by(event.body.lanes) != "start":
             if shadow_of(event.body.lanes) is not None:
@@ -117,6 +112,15 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
                 event.session,
                 not body.after and not body.quotas,
             )
+
+
+def uses_by_recall(events: Iterable[Event]) -> dict[str, dict[str, None]]:
+    """Return by the id of a search what events say to have been used of it, each once."""
+    used: dict[str, dict[str, None]] = {}
+    for event in events:
+        if isinstance(event.body, Used) and event.body.recall is not None:
+            used.setdefault(event.body.recall, {}).update(dict.fromkeys(event.body.ids))
+    return used
 
 
 def events_of(log: Log, scope: str) -> Iterator[Event]:

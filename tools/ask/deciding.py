@@ -11,7 +11,6 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
-    PEOPLE,
     REPOSITORY_TAG,
     STATED_TAG,
     Body,
@@ -34,7 +33,7 @@ from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.tools.ask.naming import LEAST_CHARS, Ids, erased_for_good, is_whole, nowhere, the_one
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.pausing import check_storing
-from memtape.tools.capture.writing import Receipt, Writer
+from memtape.tools.capture.writing import Receipt, Writer, check_person
 from memtape.tools.keep.states import state_at
 
 if TYPE_CHECKING:
@@ -175,11 +174,8 @@ class Deciding:
         """Append which side of a conflict is kept, and return what that did, as `Client.settle` says."""
         check_label("note", note)
         origin = self._writer.actor.origin
-        if origin not in PEOPLE:
-            raise MemtapeError(
-                f"Only people settle a conflict, and this is said by {origin}.",
-                "The user can run `memtape settle`; who is a person says --origin user.",
-            )
+        then = "The user can run `memtape settle`; who is a person says --origin user."
+        check_person(origin, "settle a conflict", then)
         scope, conflict = self._conflict(id)
         if scope.name == GLOBAL and origin != "operator":
             raise MemtapeError(f"{conflict.id} belongs to global.", "Settle it with --origin operator.")

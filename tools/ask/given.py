@@ -147,7 +147,7 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
     text, now, scope = _shown(of, id) or _hidden(log, of, id)
     use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
     used = True if told else _is_used(use, at, answered)
-    return GivenMemory(id=id, scope=scope, line=None if text is None else _first_line(text), used=used, now=now)
+    return GivenMemory(id=id, scope=scope, line=None if text is None else first_line(text), used=used, now=now)
 
 
 def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
@@ -197,5 +197,6 @@ def answers_of(found: Found, session: str | None, at: int) -> list[int]:
     return sorted(map(int, answers[answers < ends.min()] if len(ends) else answers))
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """Return the first line of a text that is not empty, stripped, and an empty one where there is none."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")

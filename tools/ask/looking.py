@@ -20,6 +20,7 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.views.last_session import left_of
 from memtape.tools.ask.found import Found
+from memtape.tools.ask.given import first_line
 from memtape.tools.ask.naming import is_whole
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Retriever
@@ -146,4 +147,4 @@ def _requests(found: Found, people: Sequence[int]) -> Iterator[str]:
     for place in people[:REQUESTS]:
         text = found.text(place)
         if text.strip() and not is_goodbye(text) and not is_nod(text):
-            yield next(line.strip() for line in text.splitlines() if line.strip())
+            yield first_line(text)

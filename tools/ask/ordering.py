@@ -31,7 +31,13 @@ EVERYTHING = 1_000_000
 
 
 class Asked(NamedTuple):
-    """What is asked, as `Retriever.search` says."""
+    """What is asked, and of what it may be answered.
+
+    With `explain` every result has the parts of its relevance, but summaries. Of turns that say the same only the best
+    placed is returned, with the count of the others, unless `repeats` are asked for, as who measures by the ids of
+    turns does. `session` is that of who asks: what it has just said stands below what answers the same. `valid_at` is
+    the time at which it is to have held, in microseconds.
+    """
 
     query: str
     filters: Filters = NO_FILTERS

@@ -50,18 +50,7 @@ class Paged(NamedTuple):
 def first_page(views: Retriever, log: Log, paged: Paged) -> Answer:
     """Return the answer of a search, with the cursor of the next page where there may be one."""
     asked, at = paged.asked, now_us()
-    answer = views.search(
-        paged.scope,
-        asked.query,
-        paged.limit,
-        asked.filters,
-        asked.lanes,
-        explain=asked.explain,
-        session=asked.session,
-        valid_at=asked.valid_at,
-        archived=paged.archived,
-        quotas=paged.quotas,
-    )
+    answer = views.answer(paged.scope, asked, paged.limit, archived=paged.archived, quotas=paged.quotas)
     returned = [result.id for result in answer.results if not result.sums]
     left = sum(its.found for source, its in answer.sources.items() if source != "summaries") > len(returned)
     if views.past is not None or not returned or not left or (len(returned) < paged.limit and not paged.quotas):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, ScopeChanged
+from memtape.schemas.events import ScopeChanged
 from memtape.schemas.rows import LifeMark
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
@@ -22,7 +22,7 @@ from memtape.tools.ask.deciding import state_of
 from memtape.tools.ask.reading import Reader
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.project import folders_known
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Writer, check_person
 
 MOST_NAME_CHARS = 200
 """What an event takes."""
@@ -106,11 +106,8 @@ class Projects:
     def _stands(self, what: str) -> Scope:
         """Return the state of the scope where who speaks may say something of it as a whole."""
         origin, name = self._writer.actor.origin, self._writer.scope
-        if origin not in PEOPLE:
-            raise MemtapeError(
-                f"Only people {what} a project, and this is said by {origin}.",
-                f"The user can run `memtape project {what}`; who is a person says --origin user.",
-            )
+        then = f"The user can run `memtape project {what}`; who is a person says --origin user."
+        check_person(origin, f"{what} a project", then)
         if name == GLOBAL:
             raise MemtapeError(f"{GLOBAL} is no project.", "Name one with --scope.")
         scope = state_of(self._writer, name)

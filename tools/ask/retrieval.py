@@ -127,29 +127,36 @@ class Retriever(Served):
         filters: Filters,
         lanes: Collection[Lane] = LANES,
         now: int | None = None,
-        explain: bool = False,
         repeats: bool = False,
         session: str | None = None,
-        valid_at: int | None = None,
-        archived: bool = False,
-        quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
+        `now` is that of a search which is asked again, by default as `Retriever.now` says.
+        """
+        return self.answer(scope, Asked(query, filters, lanes, repeats=repeats, session=session), limit, now)
+
+    def answer(
+        self,
+        scope: str,
+        asked: Asked,
+        limit: int,
+        now: int | None = None,
+        archived: bool = False,
+        quotas: Mapping[Source, int] = MappingProxyType({}),
+    ) -> Answer:
+        """Return the best results of a scope as `search` does.
+
         With `archived` what is archived is found too. Where little is found, summaries tell of what else was said,
-        below what was found, unless `repeats` or a time at which it held are asked for. `now` is that of a search which
-        is asked again, by default as `Retriever.now` says. With `explain` every result has the parts of its relevance,
-        but summaries. Of turns that say the same only the best placed is returned, with the count of the others, unless
-        `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who asks: what it has
-        just said stands below what answers the same. Of no source more than its quota is returned.
+        below what was found, unless `repeats` or a time at which it held are asked for. Of no source more than its
+        quota is returned.
         """
         choice = EVERY_TEXT if archived else AT_HAND
-        asked = Asked(query, filters, lanes, explain, repeats, session, valid_at)
         answer = self._ranked(scope, asked, limit, now, choice, quotas)
-        if repeats or len(answer.results) >= min(limit, FEW_RESULTS):
+        if asked.repeats or len(answer.results) >= min(limit, FEW_RESULTS):
             return answer
         answer = answer._replace(aside="" if archived else self._aside(scope, bool(answer.results)))
-        return answer if valid_at is not None else self._with_summaries(answer, scope, asked, limit)
+        return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked, limit)
 
     def _with_summaries(self, answer: Answer, scope: str, asked: Asked, limit: int) -> Answer:
         """Return an answer with the best summaries below what was found."""

@@ -20,9 +20,9 @@ from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percen
 from memtape.state.ranking.shadowing import judged
 from memtape.state.subjects.edges import WINDOW_US
 from memtape.state.subjects.usage import other_row_id
-from memtape.tools.ask.comparing import events_of
+from memtape.tools.ask.comparing import events_of, uses_by_recall
 from memtape.tools.ask.found import Found
-from memtape.tools.ask.given import answers_of
+from memtape.tools.ask.given import answers_of, first_line
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.keep.retriever_states import states_on
 
@@ -58,7 +58,7 @@ class _Names:
         """Return the first line of a text, None of what is not shown."""
         for found in self._found:
             if (place := found.texts.called(id)) is not None:
-                return next((line.strip() for line in found.text(place).splitlines() if line.strip()), "")
+                return first_line(found.text(place))
         return None
 
     def was_used_at(self, id: str, at: int) -> bool:
@@ -110,7 +110,7 @@ def charted(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names) -> dict[str, list[_Pair]]:
     """Return by retriever what it told of each search, the first time that it did."""
     pairs: dict[str, list[_Pair]] = {}
-    uses = [event for event in events if isinstance(event.body, Used)]
+    by_recall, by_session = uses_by_recall(events), _uses_by_session(events)
     seen: dict[str, None] = {}
     for event in events:
         told = shadow_of(event.body.lanes) if isinstance(event.body, Recalled) else None
@@ -120,27 +120,28 @@ def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names
         seen[event.id] = None
         assert isinstance(asked.body, Recalled) and isinstance(event.body, Recalled)
         active, shadow = names.named(asked.body.results), names.named(event.body.results)
-        used = _used(asked, uses, (*active, *shadow), names)
+        later = _used_later(asked, by_session.get(asked.session, ()), (*active, *shadow), names)
+        used = names.named((*by_recall.get(asked.id, ()), *later))
         pairs.setdefault(told.retriever, []).append(_Pair(asked, told, active, shadow, used))
     return pairs
 
 
-def _used(asked: Event, uses: Sequence[Event], found: Iterable[str], names: _Names) -> tuple[str, ...]:
-    """Return the memories that were used after a search, by their names now."""
-    told = [
-        id for event in uses if isinstance(event.body, Used) and event.body.recall == asked.id for id in event.body.ids
-    ]
-    later = [id for event in uses if _is_after(event, asked) for id in getattr(event.body, "ids", ())]
-    used_later = dict.fromkeys(names.named(later))
+def _uses_by_session(events: Iterable[Event]) -> dict[str | None, list[tuple[int, tuple[str, ...]]]]:
+    """Return by session when something was said to be used in it, and what."""
+    uses: dict[str | None, list[tuple[int, tuple[str, ...]]]] = {}
+    for event in events:
+        if isinstance(event.body, Used) and event.session is not None:
+            uses.setdefault(event.session, []).append((event.at, event.body.ids))
+    return uses
+
+
+def _used_later(
+    asked: Event, uses: Iterable[tuple[int, tuple[str, ...]]], found: Iterable[str], names: _Names
+) -> list[str]:
+    """Return what a search found and its session used afterwards, without saying of which search it was."""
+    later = set(names.named(id for at, ids in uses if 0 <= at - asked.at <= WINDOW_US for id in ids))
     answered = answers_of(names.own, asked.session, asked.at)
-    also = [id for id in found if id in used_later or any(names.was_used_at(id, at) for at in answered)]
-    return names.named((*told, *also))
-
-
-def _is_after(used: Event, asked: Event) -> bool:
-    """Whether a use was said in the session of a search, within the window after it."""
-    own = asked.session is not None and used.session == asked.session
-    return own and 0 <= used.at - asked.at <= WINDOW_US
+    return [id for id in found if id in later or any(names.was_used_at(id, at) for at in answered)]
 
 
 def _measures(pairs: Sequence[_Pair], names: _Names) -> dict[str, Any]:

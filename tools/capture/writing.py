@@ -15,8 +15,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent, OnlyPrivate
-from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, UNKNOWN, Actor, Body, Captured, Event, Kind, Origin
+from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError, OnlyPrivate
+from memtape.schemas.events import (
+    EVENT_TYPES,
+    MAX_AT_LEAD_US,
+    PEOPLE,
+    UNKNOWN,
+    Actor,
+    Body,
+    Captured,
+    Event,
+    Kind,
+    Origin,
+)
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Position
 from memtape.schemas.private import is_private
@@ -257,6 +268,12 @@ class Writer:
         event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
         event = replace(event, refs=refs)
         return Receipt(event.id, self.log.append([self.redactor.event(event)])[0], profile=self.profile.name)
+
+
+def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:
+    """Raise `MemtapeError` for whoever may not do what only people do; `then` says how it is done."""
+    if origin not in PEOPLE:
+        raise MemtapeError(f"Only people {does}, and this is said by {origin}.", then)
 
 
 def default_actor() -> str:

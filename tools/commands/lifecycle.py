@@ -5,10 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import PEOPLE
 from memtape.schemas.times import parse_time
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.aging import aging_lines
 from memtape.tools.commands.options import print_json, say, with_client
@@ -58,11 +56,7 @@ def lifecycle(
 
 def _change(client: Client, changes: tuple[str, ...]) -> dict[str, int | bool]:
     """Change settings as they are given. Raises `MemtapeError`, also for whoever is no person."""
-    if client.actor.origin not in PEOPLE:
-        raise MemtapeError(
-            f"Only people change how texts age, and this is said by {client.actor.origin}.",
-            "Who is a person says --origin user.",
-        )
+    check_person(client.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:
         raise click.UsageError(f"{wrong[0]} is no KEY=VALUE, as archive_after_days=-1.")

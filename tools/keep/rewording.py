@@ -33,17 +33,21 @@ class Reworder:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._given_up: dict[tuple[str, int], None] = {}
+        self.given_up: dict[tuple[str, int], None] = {}
+
+    def is_named(self) -> bool:
+        """See `flows.workers.reword.Retell`. Raises `MemtapeError`."""
+        return model_for(self._home, "consolidate") is not None
 
     def __call__(self, summary: Untold) -> Retold | None:
         """See `flows.workers.reword.Retell`."""
         model = model_for(self._home, "consolidate")
-        if model is None or (summary.id, summary.changes) in self._given_up:
+        if model is None:
             return None
         try:
             text = told_by(model.answer(prompt_for(summary), LIMIT_S), summary)
         except (ModelTimeout, BadAnswer):
-            self._given_up[summary.id, summary.changes] = None
+            self.given_up[summary.id, summary.changes] = None
             return None
         return Retold(self._redactor.text(text), author(model, self._redactor))
 
