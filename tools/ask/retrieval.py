@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark, Source
+from memtape.schemas.events import Captured, Event, Filters, Mark, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
@@ -35,6 +35,7 @@ from memtape.state.ranking.wording import Weighed
 from memtape.state.text.orders import is_about, named_by
 from memtape.tools.ask.aged import life_of, purged_of
 from memtape.tools.ask.choosing import holding
+from memtape.tools.ask.deep import Deepening
 from memtape.tools.ask.found import Found, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.ordering import EVERYTHING, Asked, Order, ordered, with_passages
@@ -64,7 +65,7 @@ class Answer(NamedTuple):
     `warnings` say what is wrong with the views, a sentence each. `aside` is a sentence on what was not searched, where
     little was found: texts that are archived, by themselves or with their project. `sources` has the count of each
     source, by `quotas` that were asked for. `next` is the cursor of the next page, None where there is none, and
-    `after` says how many results the pages before had.
+    `after` says how many results the pages before had. `trace` has the steps of a deep search.
     """
 
     results: list[Result]
@@ -82,6 +83,7 @@ class Answer(NamedTuple):
     quotas: Mapping[Source, int] = MappingProxyType({})
     sources: Mapping[Source, SourceCount] = MappingProxyType({})
     next: str | None = None
+    trace: tuple[Traced, ...] = ()
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
@@ -133,6 +135,7 @@ class Retriever(Served):
         valid_at: int | None = None,
         archived: bool = False,
         quotas: Mapping[Source, int] = MappingProxyType({}),
+        deep: Deepening | None = None,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
@@ -142,9 +145,10 @@ class Retriever(Served):
         but summaries. Of turns that say the same only the best placed is returned, with the count of the others, unless
         `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who asks: what it has
         just said stands below what answers the same. Of no source more than its quota is returned.
+        A `deep` search looks up to three times.
         """
         choice = EVERY_TEXT if archived else AT_HAND
-        asked = Asked(query, filters, lanes, explain, repeats, session, valid_at)
+        asked = Asked(query, filters, lanes, explain, repeats, session, valid_at, deep)
         answer = self._ranked(scope, asked, limit, now, choice, quotas)
         if repeats or len(answer.results) >= min(limit, FEW_RESULTS):
             return answer
@@ -224,6 +228,7 @@ class Retriever(Served):
             readies[0].corpus.count,
             self._warnings(view.mark.partition for view in views),
             quotas=dict(quotas),
+            trace=order.trace,
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
