@@ -126,10 +126,9 @@ class Mark(_Body, frozen=True):
 class Traced(_Body, frozen=True):
     """One step of one look of a deep search: what it was given, what came of it, who decided, at which cost, how long.
 
-    `given` and `kept` count texts. `ids` are those that the look or its edges saw first, or that the filter dropped;
-    the results say what the gate kept. `query` is what a look asked, or what the gate wants asked next. `cost` is in
-    characters that a model read and wrote, `took_us` how long the step took, which means nothing. `failure` says why a
-    model decided nothing.
+    `given` and `kept` count texts. `ids` are those that a look or a walk saw first, or that filter and gate dropped.
+    `query` is what a look asked, or what the gate wants asked next. `cost` is in characters that a model read and
+    wrote, `took_us` how long the step took, which means nothing. `failure` says why a model decided nothing.
     """
 
     by: Name

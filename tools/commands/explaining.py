@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.visible import one_line
-from memtape.state.ranking.deep.seen import MOST_LOOKS
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Traced

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from memtape.schemas.events import DeepStep, Failure
+from memtape.schemas.lanes import MOST_LOOKS
 from memtape.state.ranking.deep.asking import terms_of_kinds
 from memtape.state.ranking.deep.ground import Ground
 from memtape.state.ranking.deep.rules import BY_RULE, Judge, Told
-from memtape.state.ranking.deep.seen import MOST_LOOKS, Seen, Spot, merged
+from memtape.state.ranking.deep.seen import Seen, Spot, merged
 from memtape.state.ranking.lanes import SEEDS
 
 LOOKED_AT = 50
@@ -72,12 +73,12 @@ class _Loop:
         self._lent: dict[Spot, float] = {}
         self._dropped: dict[Spot, None] = {}
         self._of_kind: dict[Spot, None] = {}
+        self._found: list[Seen] = []
         self.steps: list[Taken] = []
 
     def found(self) -> list[Seen]:
-        """Return what was found so far, best first."""
-        found = merged(self._looks, self._lent, self._of_kind)
-        return [it for it in found if it.spot not in self._dropped]
+        """Return what was found and kept in all looks, best first."""
+        return [it for it in self._found if it.spot not in self._dropped]
 
     def take(self, query: str, number: int) -> str:
         """Look once, and return what is to be asked next, empty where there is enough."""
@@ -87,6 +88,7 @@ class _Loop:
             self._favour([it.spot for look in self._looks for it in look])
         # A walk of the page tree would add here what it reaches, before edges are followed from all.
         self._follow(number)
+        self._found = merged(self._looks, self._lent, self._of_kind)
         return self._gate(number)
 
     def _scouts(self, query: str, number: int) -> list[Seen]:
@@ -113,7 +115,7 @@ class _Loop:
 
     def _follow(self, number: int) -> None:
         since, known = self._clock_us(), dict.fromkeys(self._ground.first)
-        seeds = self.found()[:SEEDS]
+        seeds = self._looks[-1][:SEEDS]
         near = self._ground.near(seeds, number)
         for spot, score in near:
             self._lent[spot] = max(self._lent.get(spot, 0.0), score)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from memtape.state.ranking.ranker import DIGITS
 from memtape.state.ranking.yielding import LEAST_STEP
 
-MOST_LOOKS = 3
 WEIGHTS = (1.0, 1.0, 0.05)
 """What each look counts; the third asks for what is missing and for names, and hardly does more than part equals."""
 OF_KIND = 0.12
@@ -57,28 +56,28 @@ def merged(
         spot: best * (share + (added if spot in of_kind else 0.0)) / (1 + added) for spot, share in summed.items()
     }
     scores |= {spot: score for spot, score in lent.items() if score > scores.get(spot, 0.0)}
-    numbers = {spot: number for number, spot in enumerate(dict.fromkeys((*summed, *lent)))}
-    ranked = sorted(scores, key=lambda spot: (-round(scores[spot], DIGITS), numbers[spot]))
+    units = {spot: round(scores[spot] / LEAST_STEP) for spot in dict.fromkeys((*summed, *lent))}
+    ranked = sorted(units, key=lambda spot: -units[spot])  # Equals stay as they were put in.
     sure = [it.spot for it in looks[0][:SURE]] if looks else []
-    return _apart([(spot, scores[spot]) for spot in _with_sure(ranked, sure)])
+    return _apart([(spot, units[spot]) for spot in _with_sure(ranked, sure)])
 
 
 def _with_sure(ranked: Sequence[Spot], sure: Sequence[Spot]) -> list[Spot]:
     """Return an order in which each that is sure stands no lower than at twice its place, those before it included."""
     waiting, placed = dict.fromkeys(ranked), list[Spot]()
-    while waiting:
+    while waiting and len(placed) < 2 * len(sure):
         # Of those that are sure the first that waits is due when no place is left before the last that it may have.
         due = next((it for r, it in enumerate(sure, start=1) if it in waiting and 2 * r <= len(placed) + 1), None)
         spot = due if due is not None else next(iter(waiting))
         del waiting[spot]
         placed.append(spot)
-    return placed
+    return [*placed, *waiting]
 
 
-def _apart(ordered: Sequence[tuple[Spot, float]]) -> list[Seen]:
-    """Return an order with scores that fall by a step at least from one to the next."""
-    seen, least = list[Seen](), 0.0
-    for spot, score in reversed(ordered):
-        least = max(round(score, DIGITS), round(least + LEAST_STEP, DIGITS))
-        seen.append(Seen(spot, least))
+def _apart(ordered: Sequence[tuple[Spot, int]]) -> list[Seen]:
+    """Return an order, given with scores in `LEAST_STEP`, with scores that fall by a step at least to the next."""
+    seen, least = list[Seen](), 0
+    for spot, units in reversed(ordered):
+        least = max(units, least + 1)
+        seen.append(Seen(spot, round(least * LEAST_STEP, DIGITS)))
     return seen[::-1]
