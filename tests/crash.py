@@ -600,7 +600,8 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
                 kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
                 yield captured(" ".join(rng.choices(words, k=rng.randint(1, 4))), f"{seed}-{number}", kind, **common)
             case "recalled":
-                yield recalled(earlier, f"{seed}-{number}", **common)
+                looks = rng.choice(((), (earlier[:1], earlier[1:])))
+                yield recalled(earlier, f"{seed}-{number}", looks=looks, **common)
             case "used":
                 yield used(earlier, f"{seed}-{number}", f"{seed}-{number - 1}", **common)
             case "forgotten":

@@ -28,7 +28,7 @@ from memtape.state.text.terms import TOLD_LANGUAGES
 VIEWS_VERSION = 13
 """The version of the rules by which rows and pages are made of the state."""
 
-DUPLICATES_VERSION = 3
+DUPLICATES_VERSION = 4
 """The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
 
 INDEX_VERSION = 5

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memtape.schemas.lanes import Lane
 from memtape.state.index.entries import ENDS_ASKING
 from memtape.state.index.parts import Ints
 from memtape.state.index.sessions import NOBODY
@@ -23,6 +24,9 @@ from memtape.state.ranking.yielding import just_said, stands
 
 BESIDE = 0.5
 """The weight of the way from a turn to the one before and after it, where an edge of full weight has 1."""
+
+FINDING: tuple[Lane, ...] = ("sparse", "dense")
+"""The lanes that find; the others move or lend."""
 
 Rank = Callable[[str], Ranking]
 
@@ -74,6 +78,10 @@ class Ground:
             ranking = field.corpus.lent(relevance, self._unsaid(field), field.now)
             found += self._note(scope, ranking.hits, number)
         return sorted(found, key=lambda it: -it.score)
+
+    def is_found(self, spot: Spot) -> bool:
+        """Whether words or vectors have found a text that was seen, and not edges alone."""
+        return any(lane in FINDING for lane in self.hits[spot].lanes)
 
     def weights(self, question: str) -> dict[str, float]:
         """Return what share of a question's weight each of its terms has, in the first scope that has any text."""

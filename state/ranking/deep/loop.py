@@ -115,7 +115,8 @@ class _Loop:
 
     def _follow(self, number: int) -> None:
         since, known = self._clock_us(), dict.fromkeys(self._ground.first)
-        seeds = self._looks[-1][:SEEDS]
+        # What edges alone have led to is a hop away already.
+        seeds = [it for it in self._looks[-1] if self._ground.is_found(it.spot)][:SEEDS]
         near = self._ground.near(seeds, number)
         for spot, score in near:
             self._lent[spot] = max(self._lent.get(spot, 0.0), score)

@@ -55,7 +55,7 @@ def merged(
     scores = {
         spot: best * (share + (added if spot in of_kind else 0.0)) / (1 + added) for spot, share in summed.items()
     }
-    scores |= {spot: score for spot, score in lent.items() if score > scores.get(spot, 0.0)}
+    scores |= {spot: max(score, scores.get(spot, 0.0)) for spot, score in lent.items()}
     units = {spot: round(scores[spot] / LEAST_STEP) for spot in dict.fromkeys((*summed, *lent))}
     ranked = sorted(units, key=lambda spot: -units[spot])  # Equals stay as they were put in.
     sure = [it.spot for it in looks[0][:SURE]] if looks else []
