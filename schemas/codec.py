@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, RESERVED, Captured, Event, check_event
+from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event, check_event
 from memtape.schemas.upcasts import upcast
 
 KEYS = frozenset(Event.__struct_fields__)
@@ -136,8 +136,6 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
         said = f"the field {strange[0][:60]!r} is unknown" if strange else f"the field {missing[0]!r} is missing"
         raise InvalidEvent("invalid", f"Not an event: {said}.", "$")
     type_name = parsed["type"]
-    if isinstance(type_name, str) and type_name in RESERVED:
-        raise InvalidEvent("reserved_type", f"Events of type {type_name!r} are not yet accepted.", "$.type")
     if not isinstance(type_name, str) or type_name not in EVENT_TYPES:
         said = repr(type_name[:60]) if isinstance(type_name, str) else "that is no text"
         raise InvalidEvent("unknown_type", f"No event has the type {said}.", "$.type")

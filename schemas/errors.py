@@ -20,7 +20,7 @@ class MemtapeError(Exception):
 class InvalidEvent(MemtapeError):
     """An event that may not stand on the log.
 
-    `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`, `misplaced`,
+    `code` is a stable word (`not_json`, `unknown_type`, `newer_version`, `oversized`, `misplaced`,
     `denied`, `private`, `unimportant`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty.
     Neither holds anything that the payload said, so both may be kept in a dead letter; the message may quote it.
     """

@@ -18,8 +18,9 @@ from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.ids import ID_PATTERN, derived_id
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
+from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import Step, decided_2, decided_3, recalled_2, recalled_3, recalled_4
+from memtape.schemas.upcasts import Step, decided_2, decided_3, linked_2, recalled_2, recalled_3, recalled_4
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -58,6 +59,8 @@ Label = Annotated[str, Meta(min_length=1, max_length=4_096)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
+Slug = Annotated[str, Meta(min_length=1, max_length=200)]
+"""A text, since people choose it; `schemas.slugs` says what one may be."""
 Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -243,17 +246,50 @@ class Pinned(_Body, frozen=True):
     on: bool
 
 
+OF_MEMORIES = ("holds", "replaced_by")
+"""The relations of `linked` that say something of a memory; all others are links from one page to another."""
+CHILD = "child"
+"""The relation of a page that stands below another."""
+EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
+"""The relations of pages that have a meaning; another is kept, and named by who looks the tree over."""
+
+
 class Linked(_Body, frozen=True):
     """What somebody says of a memory, by a captured id: that it holds, or that another replaced it (`to`).
 
     It overrules what follows from the texts, and what was said of the memory before; `on` false ends it. Who is trusted
     less than who said a memory cannot end it.
+
+    Any other relation is a link from a page, by its id, to another: `child` puts the other below it. `slug` names a
+    page that nobody has written yet; the link leads there when it is born. `on` false ends the link. Version 1 knew
+    memories alone.
     """
 
     id: Id
     on: bool
-    relation: Literal["holds", "replaced_by"]
+    relation: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,39}\Z")]
+    slug: Slug | None
     to: Id | None
+
+
+class Edited(_Body, frozen=True):
+    """What somebody changed of a page; null changes nothing, and what is empty ends what was given.
+
+    `by` is the capture that is the page's text from now on. `base` is the version that the writer saw: where that is
+    not the current one, both stand. `slug` moves the page. `hints` are questions and topics that lead here, `refs`
+    files, URLs and captured ids that it tells of, and `rest` is front matter that Memtape does not know, word for word.
+    The event's refs are `refs_of_edit`, so that what was said of an erased text goes with it.
+    """
+
+    base: Id | None
+    by: Id | None
+    hints: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=400)], ...], Meta(max_length=64)] | None
+    id: Id
+    refs: Annotated[tuple[Label, ...], Meta(max_length=256)] | None
+    rest: Annotated[str, Meta(max_length=MAX_TEXT_BYTES)] | None
+    slug: Slug | None
+    summary: Annotated[str, Meta(max_length=4_096)] | None
+    title: Annotated[str, Meta(max_length=400)] | None
 
 
 class Settled(_Body, frozen=True):
@@ -355,6 +391,7 @@ Body = (
     | Unfolded
     | Pinned
     | Linked
+    | Edited
     | Settled
     | Withdrawn
     | Archived
@@ -398,7 +435,8 @@ EVENT_TYPES: dict[str, EventType] = {
     "erased": EventType(Erased, can_be_blank=False),
     "unfolded": EventType(Unfolded),
     "pinned": EventType(Pinned, effect="answers"),
-    "linked": EventType(Linked, effect="answers"),
+    "linked": EventType(Linked, (linked_2,), effect="answers"),
+    "edited": EventType(Edited, effect="answers"),
     "settled": EventType(Settled, effect="answers"),
     "withdrawn": EventType(Withdrawn),
     "archived": EventType(Archived, effect="answers"),
@@ -409,9 +447,6 @@ EVENT_TYPES: dict[str, EventType] = {
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
-
-RESERVED = frozenset(("edited",))
-"""Types whose names are taken and whose bodies are not yet frozen."""
 
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
@@ -497,8 +532,11 @@ def check_event(event: Event) -> None:
             _check_embedded(embedded, event.refs)
         case Decided() as decided:
             _check_decided(decided)
-        case Linked(relation=relation, to=to) if (relation == "replaced_by") is (to is None):
-            raise InvalidEvent("invalid", "What replaced a memory is named, and nothing else is.", "$.body.to")
+        case Linked() as linked:
+            _check_linked(linked)
+        case Edited(slug=slug, rest=rest):
+            _check_slug(slug)
+            check_text_size("rest", rest or "")
         case Settled(ids=ids, keep=keep) if len(frozenset(ids)) < 2 or not frozenset(ids).issuperset(keep):
             raise InvalidEvent("invalid", "A conflict is of two memories, of which one or both are kept.", "$.body")
         case Ticked() as ticked if event.id != tick_id(ticked):
@@ -548,12 +586,36 @@ def make_configured(log_id: str, partitions: int, settings: Settings, revision: 
     return make_event("configured", id, body, None, SYSTEM, (), sent, sent)
 
 
+def refs_of_edit(edited: Edited) -> tuple[str, ...]:
+    """Return the refs of an edit: the text that it brings, else the version that its writer saw, else the page."""
+    return (edited.by or edited.base or edited.id,)
+
+
 def _check_captured(captured: Captured) -> None:
     check_text_size("text", captured.text)
     if not captured.media and not captured.text.strip():
         raise InvalidEvent("invalid", "The text is empty.", "$.body.text")
     if captured.part and captured.part.index >= captured.part.count:
         raise InvalidEvent("invalid", "A part's index must be below its count.", "$.body.part")
+
+
+def _check_linked(linked: Linked) -> None:
+    if linked.relation not in OF_MEMORIES:
+        if (linked.to is None) is (linked.slug is None):
+            raise InvalidEvent(
+                "invalid", "A link of a page leads to an id, or to a slug, and not to both.", "$.body.to"
+            )
+        _check_slug(linked.slug)
+    elif (linked.relation == "replaced_by") is (linked.to is None):
+        raise InvalidEvent("invalid", "What replaced a memory is named, and nothing else is.", "$.body.to")
+    elif linked.slug is not None:
+        raise InvalidEvent("invalid", "Of a memory no slug is named.", "$.body.slug")
+
+
+def _check_slug(slug: str | None) -> None:
+    if slug is not None and not is_slug(slug):
+        said = "A slug is segments of a-z, 0-9, _ and -, each at most 80 characters, joined by /, at most 200 in all."
+        raise InvalidEvent("invalid", said, "$.body.slug")
 
 
 def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:

@@ -27,19 +27,21 @@ Category = Literal["identity", "preference", "technical", "goal", "context"]
 Status = Literal["draft", "stable", "deprecated"]
 """What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
 replaced."""
-TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive"]
-Fed = TableName | Literal["pages"]
-"""What the views hold that follows from a state: a table, or the pages of the vault."""
+TableName = Literal[
+    "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages"
+]
+Fed = TableName | Literal["vault"]
+"""What the views hold that follows from a state: a table, or the Markdown of the vault."""
 
 
 class Change(NamedTuple):
-    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, or how
-    the scope as a whole does.
+    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, how
+    the scope as a whole does, or the file of a slug (`files`).
 
     Sinks ask the state for what the row holds now.
     """
 
-    table: TableName | Literal["journal", "standing", "scope"]
+    table: TableName | Literal["journal", "standing", "scope", "files"]
     scope: str
     id: str
 
@@ -309,6 +311,49 @@ class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):
     offset_of: int
 
 
+class PageEdge(msgspec.Struct, frozen=True):
+    """Where a page leads other than to its children: to the page of an id, or to a slug that no page has yet."""
+
+    relation: str
+    to: str | None
+    slug: str
+
+
+class PageRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A page, and a node where it has `children`. `id` is that of its first capture; the root has one of its own.
+
+    `slug` is empty where the page has no place. `title` is as given, else the first heading, else the slug; `summary`
+    as given, else the first sentence. `children` and `parents` are the ids of pages that live, in the order in which
+    they were linked. `version` is the capture that speaks for it, None of a root without a text; `beside` are those
+    that stand beside that one until somebody has seen both, and `versions` counts all. `actor`, `origin` and `at` are
+    of the version, and `first_at` of the first one.
+    """
+
+    key: str
+    id: str
+    scope: str
+    slug: str
+    title: str
+    summary: str
+    hints: tuple[str, ...]
+    refs: tuple[str, ...]
+    children: tuple[str, ...]
+    parents: tuple[str, ...]
+    edges: tuple[PageEdge, ...]
+    version: str | None
+    beside: tuple[str, ...]
+    versions: int
+    actor: str
+    origin: Origin
+    at: int
+    first_at: int
+
+    @property
+    def diverged(self) -> bool:
+        """Whether more than one version of it stands."""
+        return bool(self.beside)
+
+
 TOLD_LEVELS = {1: "day", 2: "week"}
 """What people are told of the level of a summary."""
 
@@ -327,7 +372,9 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-LivingRow = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow | SummaryRow | ArchiveRow
+LivingRow = (
+    MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow | SummaryRow | ArchiveRow | PageRow
+)
 Row = LivingRow | GoneRow
 
 TABLES: dict[TableName, type[LivingRow]] = {
@@ -340,13 +387,14 @@ TABLES: dict[TableName, type[LivingRow]] = {
     "conflicts": ConflictRow,
     "summaries": SummaryRow,
     "archive": ArchiveRow,
+    "pages": PageRow,
 }
 """Every table of rows, each with the type of its rows. All have `key` for their key, and the guard of `Guarded`.
 
 Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
 """
 
-ALL_FED: tuple[Fed, ...] = (*TABLES, "pages")
+ALL_FED: tuple[Fed, ...] = (*TABLES, "vault")
 
 
 class Guarded(msgspec.Struct, frozen=True):
@@ -474,7 +522,51 @@ class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
     zone: tuple[str, ...] = ()
 
 
-Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage
+class ListedPage(NamedTuple):
+    """A page as another lists it: by its slug, or by its id where it has none; what it says only where `told`."""
+
+    name: str
+    is_node: bool
+    told: bool
+    title: str = ""
+    summary: str = ""
+    hints: tuple[str, ...] = ()
+
+
+class PageEnd(NamedTuple):
+    """The other end of a link that is no child's: the page's slug, or its id, and whether there is such a page."""
+
+    relation: str
+    name: str
+    is_there: bool
+
+
+class Beside(NamedTuple):
+    """A version that stands beside the current one."""
+
+    id: str
+    actor: str
+    origin: Origin
+    at: int
+    text: str
+
+
+class TreePage(msgspec.Struct, frozen=True, kw_only=True):
+    """The file of a page of the tree, with its text; `row` is None where no page has this slug."""
+
+    scope: str
+    path: str
+    row: PageRow | None
+    text: str = ""
+    rest: str = ""
+    children: tuple[ListedPage, ...] = ()
+    edges: tuple[PageEnd, ...] = ()
+    backlinks: tuple[PageEnd, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    zone: tuple[str, ...] = ()
+
+
+Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage | TreePage
 
 
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):

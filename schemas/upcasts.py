@@ -49,6 +49,18 @@ def recalled_4(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "body": {**body, "trace": []}}
 
 
+def linked_2(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 spoke of memories alone. What is no such body is left to its type to refuse."""
+    body = old["body"]
+    if not isinstance(body, dict):
+        return old
+    if "slug" in body:
+        raise InvalidEvent("invalid", "$.body: the field 'slug' is unknown.", "$.body")
+    if "relation" in body and body["relation"] not in ("holds", "replaced_by"):
+        raise InvalidEvent("invalid", "$.body.relation: version 1 knows holds and replaced_by.", "$.body.relation")
+    return {**old, "body": {**body, "slug": None}}
+
+
 def decided_2(old: dict[str, Any]) -> dict[str, Any]:
     """Version 1 could not say that memories are in conflict. What is no such body is left to its type to refuse."""
     return _without_operation(old, "conflict", "no operation of version 1 is a conflict")

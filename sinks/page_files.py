@@ -3,7 +3,9 @@
 Each scope has a list of the files that were written for it, with their digests, in a folder of the vault that Obsidian
 does not show. What is not on the list belongs to somebody. What is on it with other bytes was changed by somebody, and
 is kept under another name before the page is written anew. The zone of people in a page (`sinks/zones.py`) is no part
-of its digest, and is put back to the byte whenever the page is written. What a page says is not decided here.
+of its digest, and is put back to the byte whenever the page is written. Of a page of the tree the zone is its text: it
+gives way to another unless somebody has changed it, and then the whole file waits until it was read (`taken`). What a
+page says is not decided here.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ import msgspec
 
 from memtape.schemas.scopes import GLOBAL
 from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
-from memtape.sinks.zones import is_untouched, joined, parts
+from memtape.sinks.zones import is_as_written, is_theirs, is_untouched, joined, parts
 
 WATERMARK_FILE = "watermark.json"
 PAGE_FOLDERS = ("memories", "logs")
+TREE_FOLDER = "pages"
+"""Where the files of the tree are, in folders of their own, beside files of people."""
 
 _LISTS = "pages"
 _PAGE = re.compile(r"MEMORY\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md")
@@ -114,6 +118,8 @@ class ScopeFiles:
         anything of it is touched, so that a kill at any time leaves nothing of ours that could be taken for somebody's.
         """
         listed, zones = self.listed(), zones or {}
+        held = [path for path in files if self._is_held(path, listed)]
+        files = {path: data for path, data in files.items() if path not in held}
         due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), listed)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
         laid |= {path: [_digest(data)] for path, data in files.items() if data}
@@ -124,12 +130,27 @@ class ScopeFiles:
                 self._put(path, files[path], zones.get(path), both[path])
         self._write_list(laid)
 
+    def taken(self, path: str, data: bytes) -> None:
+        """Note that what somebody wrote into a file of the tree, with these bytes, is on the log: it may give way."""
+        listed = self.listed()
+        if path in listed:
+            self._write_list(listed | {path: list(dict.fromkeys((*listed[path], _digest(data))))})
+
+    def _is_held(self, path: str, listed: Digests) -> bool:
+        """Whether a file of the tree holds a text of somebody that nobody has taken yet."""
+        there = self._look(path) if path.startswith(f"{TREE_FOLDER}/") else None
+        return isinstance(there, bytes) and _is_unread(there, listed.get(path, ()))
+
     def _is_due(self, path: str, data: bytes, zone: bytes | None, listed: Digests) -> bool:
         there = self._look(path)
         if not data:
             return path in listed and there is not None
         found = parts(there) if isinstance(there, bytes) else None
-        return found is None or found.ours != data or (found.zone is None and zone is not None)
+        if found is None or found.ours != data:
+            return True
+        if zone is None or zone == found.zone or not isinstance(there, bytes):
+            return False
+        return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str]) -> None:
         """Write or remove one file. What stands there is looked at again, as late as can be."""
@@ -151,18 +172,24 @@ class ScopeFiles:
         found = parts(there) if isinstance(there, bytes) else None
         # Bytes of zero are what a machine leaves that lost its power, and nothing that anybody has written.
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
+        is_taken = isinstance(there, bytes) and _digest(there) in ours
         if found is not None and not is_ours:
-            is_ours = not found.ours or _digest(found.ours) in ours
+            is_ours = is_taken or not found.ours or _digest(found.ours) in ours
+        if path.startswith(f"{TREE_FOLDER}/") and isinstance(there, bytes) and _is_unread(there, ours):
+            return True
         if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
             _keep_copy(file, there)
         elif there is not None and not is_ours:
             _keep(file)
             seen = self._seen(path)
         zone = found.zone if found is not None else None
+        if found is not None and (is_as_written(found) or (is_taken and path.startswith(f"{TREE_FOLDER}/"))):
+            zone = None
         if not data and (zone is None or is_untouched(zone)):
             if self._seen(path) != seen:
                 return False
             file.unlink(missing_ok=True)
+            self._leave_folders(path)
             return True
         zone = zone if zone is not None else new
         whole = data if zone is None else joined(data, zone)
@@ -173,6 +200,12 @@ class ScopeFiles:
         if late is not None and late != there:
             _free_name(file).write_bytes(late)
         return True
+
+    def _leave_folders(self, path: str) -> None:
+        """Remove the folders of the tree in which nothing is any more."""
+        for folder in Path(path).parents[:-2]:
+            with suppress(OSError):
+                (self._folder / folder).rmdir()
 
     def _seen(self, path: str) -> tuple[bytes | object | None, Stamp | None]:
         """Return what stands in the place of a page, and by what it is seen that somebody saved it."""
@@ -233,6 +266,7 @@ def kept(home: Home) -> list[str]:
     projects = home.vault / "projects"
     scopes = [home.scope_folder(GLOBAL), *_entries(projects)]
     folders = [home.vault, projects, *scopes, *(scope / name for scope in scopes for name in PAGE_FOLDERS)]
+    folders += [folder for scope in scopes for folder in _folders(scope / TREE_FOLDER)]
     names = (path for folder in folders for path in _entries(folder) if _KEPT.search(path.name))
     return sorted(path.relative_to(home.path).as_posix() for path in names)
 
@@ -286,6 +320,20 @@ def _watched(path: Path | None) -> Iterator[Callable[[], bytes | None]]:
         return
     with os.fdopen(number, "rb") as file:
         yield file.read
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """Yield a folder and all below it, but for links."""
+    rest = [folder]
+    for one in rest:
+        yield one
+        rest += [path for path in _entries(one) if path.is_dir() and not path.is_symlink()]
+
+
+def _is_unread(data: bytes, ours: Sequence[str]) -> bool:
+    """Whether somebody has changed the text of a file of the tree, and what it is now was not taken."""
+    found = parts(data)
+    return found is not None and is_theirs(found) and _digest(data) not in ours
 
 
 def _ours(data: bytes) -> bytes | None:

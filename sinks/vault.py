@@ -7,7 +7,6 @@ of it becomes a heading, a link, an embedded page or HTML.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -30,13 +29,16 @@ from memtape.schemas.rows import (
     Page,
     ScopeMark,
     SummaryPage,
+    TreePage,
     marks,
 )
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.times import format_day, format_time
-from memtape.schemas.visible import many, one_line, visible
+from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.markdown import escape, quote
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
+from memtape.sinks.page_markdown import page_lines, page_zone
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
 
 INDEX_TEXT_CHARS = 400
@@ -46,11 +48,6 @@ SHORT_ID_CHARS = 13
 """How much of an id a line of `MEMORY.md` shows; its link has the whole."""
 
 _LISTED = "listed"
-_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~$&@^=%!{}"})
-_BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
-# Two colons are a field of Obsidian's Dataview.
-_INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
-_CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
 
 
 def render(page: Page) -> str:
@@ -66,21 +63,18 @@ def render(page: Page) -> str:
             lines = _conflicts(page)
         case SummaryPage():
             lines = _summary(page)
+        case TreePage():
+            lines = page_lines(page)
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def escape(text: str) -> str:
-    """Return one line of text as Markdown that shows just that text."""
-    line = visible(text).translate(_SPECIAL)
-    if ":" in line or "." in line:
-        line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
-    if _BLOCK_MARK.match(line):
-        line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
-    return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line) if line[:1] in (" ", "\t") else line
-
-
 def zone_for(page: Page) -> bytes | None:
-    """Return the zone that a page gets which has none: `MEMORY.md` always, others where the log holds texts of it."""
+    """Return the zone that a page gets which has none: `MEMORY.md` always, others where the log holds texts of it.
+
+    That of a page of the tree is its text, and what is there gives way to it unless somebody has changed that.
+    """
+    if isinstance(page, TreePage):
+        return page_zone(page)
     if not isinstance(page, IndexPage) and not page.zone:
         return None
     return new_zone(page.zone, NOTE_OF_GLOBAL if page.scope == GLOBAL else NOTE)
@@ -245,7 +239,7 @@ def _memories(page: MemoryPage) -> list[str]:
     lines = [f"# Memories of {escape(page.scope)}, page {page.number}", ""]
     for row in page.rows:
         lines += [f"## {format_day(row.first_at)} {row.kind}{_confirmed(row)}", ""]
-        lines += [*_quote(row.text), "", f"`{row.id}` {_said_by(row)}"]
+        lines += [*quote(row.text), "", f"`{row.id}` {_said_by(row)}"]
         if row.tags:
             lines.append("tags: " + ", ".join(escape(one_line(tag)) for tag in row.tags))
         if row.source:
@@ -288,7 +282,7 @@ def _conflicts(page: ConflictsPage) -> list[str]:
     for listed in page.settled:
         lines += [*_conflict(listed), _answered(listed), ""]
         if listed.row.note:
-            lines += [*_quote(listed.row.note), ""]
+            lines += [*quote(listed.row.note), ""]
     if page.more:
         lines += [f"{page.more} more: `memtape conflicts --all`", ""]
     return lines[:-1]
@@ -324,7 +318,7 @@ def _side(name: str, side: ConflictSide | None) -> Iterator[str]:
     if side is None:
         yield f"{name}: no longer shown"
         return
-    yield from _quote(f"{name}: {side.row.text}")
+    yield from quote(f"{name}: {side.row.text}")
     yield ""
     yield f"[`{side.row.id}`]({side.path}) {_said_by(side.row)}{_confirmed(side.row)}"
 
@@ -341,13 +335,9 @@ def _entry(entry: Entry) -> Iterator[str]:
     noted = f" ({escape(entry.mark)})" if entry.mark else ""
     yield f"**{format_time(entry.at)[11:16]} {who}{kind} `{entry.id}`{noted}"
     yield ""
-    yield from _quote(entry.text)
+    yield from quote(entry.text)
     for caption in entry.captions:
         yield f"> (shows: {escape(one_line(caption))})"
-
-
-def _quote(text: str) -> list[str]:
-    return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
 
 
 def _short(row: MemoryRow, places: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import NamedTuple
 
 from memtape.schemas.zones import ZONE_END, ZONE_START
@@ -21,6 +22,8 @@ _START, _END = ZONE_START.encode(), ZONE_END.encode()
 _ANY_MARK = re.compile(rb"<!--\s*memtape:\s*yours")
 _START_LINE = re.compile(rb"^[ \t]*" + re.escape(_START) + rb"[ \t\r]*$", re.MULTILINE)
 _END_LINE = re.compile(rb"^[ \t]*" + re.escape(_END) + rb"[ \t\r]*$", re.MULTILINE)
+_FENCE = b"---\n"
+_WRITTEN = re.compile(rb"^written: \S+ ([0-9a-f]{32})$", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -64,8 +67,28 @@ def parts(data: bytes) -> Parts | None:
 
 
 def joined(ours: bytes, zone: bytes) -> bytes:
-    """Return a page with its zone at the end; `parts` takes it apart again."""
+    """Return a page with its zone behind its front matter, or at the end; `parts` takes it apart again."""
+    if ours.startswith(_FENCE) and (end := ours.find(b"\n" + _FENCE, 1)) >= 0:
+        end += 1 + len(_FENCE)
+        return ours[:end] + b"\n" + zone + b"\n" + ours[end:]
     return (ours + b"\n" if ours else b"") + zone + b"\n"
+
+
+def as_written(version: str, zone: bytes) -> str:
+    """Return the line of front matter that says with which zone a version of a page was written."""
+    return f"written: {version} {_digest(zone)}"
+
+
+def is_theirs(found: Parts) -> bool:
+    """Whether somebody has changed the zone of a page whose front matter says with which zone it was written."""
+    said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
+    return said is not None and found.zone is not None and said[1].decode() != _digest(found.zone)
+
+
+def is_as_written(found: Parts) -> bool:
+    """Whether the zone of a page is the one with which the page was written, so that another may take its place."""
+    said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
+    return said is not None and not is_theirs(found)
 
 
 def inner(zone: bytes) -> bytes:
@@ -88,6 +111,10 @@ def is_untouched(zone: bytes) -> bool:
 def is_note(text: str) -> bool:
     """Whether a text is what a zone says at first."""
     return " ".join(text.split()) in (NOTE, NOTE_OF_GLOBAL)
+
+
+def _digest(zone: bytes) -> str:
+    return blake2b(zone, digest_size=16).hexdigest()
 
 
 def _plain(piece: bytes) -> bytes:

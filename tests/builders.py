@@ -18,6 +18,7 @@ from memtape.schemas.events import (
     Archived,
     Captured,
     Decided,
+    Edited,
     Embedded,
     Erased,
     Event,
@@ -38,11 +39,13 @@ from memtape.schemas.events import (
     make_configured,
     make_embedded,
     make_tick,
+    refs_of_edit,
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
+from memtape.schemas.slugs import ROOT, root_id
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, evolve
 from memtape.state.core.scope import Scope
@@ -147,8 +150,32 @@ def pinned(ids: list[object], id: object, on: bool = True, **fields: Any) -> Eve
 
 def linked(id: object, relation: str, to: object | None, name: object, on: bool = True, **fields: Any) -> Event:
     """Return the event `name`, which says what somebody says of the capture of the name `id`."""
-    body = Linked(id=make_id(id), on=on, relation=relation, to=None if to is None else make_id(to))  # type: ignore[arg-type]
+    body = Linked(id=make_id(id), on=on, relation=relation, slug=None, to=None if to is None else make_id(to))
     return event("linked", body, name, **fields)
+
+
+def edited(id: object, name: object, **fields: Any) -> Event:
+    """Return the event `name`, which edits the page of the capture of the name `id`; `by` and `base` are names too."""
+    body: dict[str, Any] = dict.fromkeys(("base", "by", "hints", "refs", "rest", "slug", "summary", "title"))
+    body |= {key: fields.pop(key) for key in list(fields) if key in body}
+    body |= {key: make_id(body[key]) for key in ("base", "by") if body[key] is not None}
+    said = Edited(id=page_id(id, fields.get("scope", "project:test")), **body)
+    return msgspec.structs.replace(event("edited", said, name, **fields), refs=refs_of_edit(said))
+
+
+def page_link(
+    id: object, relation: str, name: object, to: object | None = None, slug: str | None = None, on: bool = True,
+    **fields: Any,
+) -> Event:  # fmt: skip
+    """Return the event `name`, which links the page of the name `id` to that of another, or to a slug."""
+    scope = fields.get("scope", "project:test")
+    there = None if to is None else page_id(to, scope)
+    return event("linked", Linked(id=page_id(id, scope), on=on, relation=relation, slug=slug, to=there), name, **fields)
+
+
+def page_id(name: object, scope: str = "project:test") -> str:
+    """Return the id of the page of a name; `_root` names the root."""
+    return root_id(scope) if name == ROOT else make_id(name)
 
 
 def settled(ids: tuple[object, object], keep: list[object], name: object, **fields: Any) -> Event:
@@ -316,13 +343,20 @@ EVERYTHING = (
     + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "decided", "again")
     + ("linked", "settled", "archived", "scope_changed")
 )
+TREE = (
+    ("page",) * 4
+    + ("edited",) * 4
+    + ("page link",) * 4
+    + ("forgotten", "restored", "withdrawn", "captured", "again", "linked", "archived")
+)
 AGING = (
     ("day",) * 4
     + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
     + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
     + ("reworded", "stated", "silence")
 )
-"""What happens in a history: of all kinds within hours, or what aging is about, within weeks."""
+"""What happens in a history: of all kinds within hours, with pages alone, or what aging is about, within weeks."""
+SLUGS = ("a", "a/b", "b", "c-1")
 QUICK = {
     "mid_after_days": 0, "long_after_days": 0, "archive_after_days": 1, "dormant_after_days": 3, "purge_after_days": 1,
     "mid_retention_hundredths": 100, "long_retention_hundredths": 100,
@@ -344,11 +378,38 @@ def day(number: int, kind: str, texts: list[str], **common: Any) -> list[Event]:
 
 
 @st.composite
+def tree_events(draw: st.DrawFn, what: str, events: list[Event], number: int, common: dict[str, Any]) -> Event:
+    """A page, with a slug or without, an edit or a link of one, and now and then of what is none."""
+    if what == "page":
+        text = draw(st.sampled_from(("# One\n\nSays this. And that.", "Two", "> three", "```\nfour\n```", *CHANGING)))
+        return captured(text, draw(names), "page", path=draw(st.sampled_from((*SLUGS, None, "No Slug"))), **common)
+    pages = [NAME_OF[it.id] for it in events if isinstance(it.body, Captured) and it.body.kind == "page"]
+    page = st.sampled_from((*pages, *pages, ROOT, 7))
+    if what == "page link":
+        relation = draw(st.sampled_from(("child", "child", "child", "related", "contradicts", "odd_one")))
+        slug = draw(st.sampled_from((None, None, *SLUGS)))
+        to = draw(page) if slug is None else None
+        return page_link(draw(page), relation, f"q{number}", to, slug, draw(st.integers(0, 3)) > 0, **common)
+    version = st.sampled_from((*pages, 7, None)).filter(lambda name: name != ROOT)
+    given = {
+        "base": draw(version), "by": draw(version),
+        "hints": draw(st.sampled_from((None, (), ("how?", "why?")))),
+        "refs": draw(st.sampled_from((None, (), ("notes.md", make_id(3))))),
+        "rest": draw(st.sampled_from((None, "", "aliases: [x]"))),
+        "slug": draw(st.sampled_from((None, None, *SLUGS))),
+        "summary": draw(st.sampled_from((None, None, "", "In short."))),
+        "title": draw(st.sampled_from((None, None, "", "A title"))),
+    }  # fmt: skip
+    kept = draw(st.lists(st.sampled_from(list(given)), max_size=4))
+    return edited(draw(page), f"v{number}", **{name: given[name] for name in kept}, **common)
+
+
+@st.composite
 def worlds(
     draw: st.DrawFn,
     scope: str = "project:test",
     max_size: int = 40,
-    of: Sequence[tuple[str, ...]] = (EVERYTHING, AGING),
+    of: Sequence[tuple[str, ...]] = (EVERYTHING, EVERYTHING, TREE, AGING, AGING),
 ) -> list[Event]:
     """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
     events: list[Event] = []
@@ -420,6 +481,8 @@ def worlds(
                 events.append(withdrawn(draw(some(events)), f"d{number}", draw(st.booleans()), **common))
             case "decided":
                 events += draw(decisions(events, number, common))
+            case "page" | "edited" | "page link" as what:
+                events.append(draw(tree_events(what, events, number, common)))
             case "stated":
                 turns = [it.id for it in events if isinstance(it.body, Captured) and it.body.kind == "turn"]
                 if turns:
@@ -458,7 +521,9 @@ def failed(ref: object, attempt: int = 1, embedder: str = TINY, **fields: Any) -
 
 
 @st.composite
-def histories(draw: st.DrawFn, max_size: int = 30, of: Sequence[tuple[str, ...]] = (EVERYTHING, AGING)) -> list[Event]:
+def histories(
+    draw: st.DrawFn, max_size: int = 30, of: Sequence[tuple[str, ...]] = (EVERYTHING, EVERYTHING, TREE, AGING, AGING)
+) -> list[Event]:
     """A world in which every type of event comes: vectors come late, twice, in vain or never, while settings change.
 
     What is erased is told by `erased` events, so that a reader needs to know the whole of it first.

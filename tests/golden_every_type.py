@@ -222,7 +222,7 @@ def _values(m: Maker) -> None:
 
     def link(id: str, to: str | None = None, on: bool = True, **fields: Any) -> None:
         relation: Any = "holds" if to is None else "replaced_by"
-        m.say(m.event("linked", scope, Linked(id=id, on=on, relation=relation, to=to), **fields))
+        m.say(m.event("linked", scope, Linked(id=id, on=on, relation=relation, slug=None, to=to), **fields))
 
     link(ports[0])
     link(ports[1], ports[0])

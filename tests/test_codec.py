@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 import orjson
 import pytest
-from builders import MINUTE, START, captured, forgotten, make_id, recalled
+from builders import MINUTE, START, captured, edited, forgotten, linked, make_id, page_link, recalled
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -26,13 +26,13 @@ from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
-    RESERVED,
     Actor,
     Archived,
     Body,
     Captured,
     Configured,
     Decided,
+    Edited,
     Embedded,
     Erased,
     Event,
@@ -64,6 +64,7 @@ from memtape.schemas.events import (
 from memtape.schemas.json_schema import json_schemas
 from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
+from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US
 from memtape.schemas.upcasts import Step, upcast
 
@@ -93,6 +94,8 @@ ids = st.integers(0, 2**128 - 1).map(as_id)
 times = st.integers(MIN_TIME_US, MAX_TIME_US)
 labels = texts(1, 4_096)
 tags = tuples(texts(1, 128), 64)
+slugs = st.from_regex(r"[a-z0-9_-]{1,80}(/[a-z0-9_-]{1,80})?", fullmatch=True).filter(is_slug)
+relations = st.sampled_from(("child", "related", "odd_one"))
 kinds = st.sampled_from(get_args(Kind))
 origins = st.sampled_from(get_args(Origin))
 counts = st.integers(0, LONG)
@@ -196,8 +199,22 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "pinned": st.builds(Pinned, ids=tuples(ids, 20), on=st.booleans()),
     "decided": decisions(),
     "linked": st.one_of(
-        st.builds(Linked, id=ids, on=st.booleans(), relation=st.just("holds"), to=st.none()),
-        st.builds(Linked, id=ids, on=st.booleans(), relation=st.just("replaced_by"), to=ids),
+        st.builds(Linked, id=ids, on=st.booleans(), relation=st.just("holds"), slug=st.none(), to=st.none()),
+        st.builds(Linked, id=ids, on=st.booleans(), relation=st.just("replaced_by"), slug=st.none(), to=ids),
+        st.builds(Linked, id=ids, on=st.booleans(), relation=relations, slug=st.none(), to=ids),
+        st.builds(Linked, id=ids, on=st.booleans(), relation=relations, slug=slugs, to=st.none()),
+    ),
+    "edited": st.builds(
+        Edited,
+        base=some(ids),
+        by=some(ids),
+        hints=some(tuples(texts(1, 400), 8)),
+        id=ids,
+        refs=some(tuples(texts(1, 40), 8)),
+        rest=some(texts(0, 50)),
+        slug=some(slugs),
+        summary=some(texts(0, 50)),
+        title=some(texts(0, 50)),
     ),
     "settled": st.lists(ids, min_size=2, max_size=2, unique=True).flatmap(
         lambda pair: st.builds(
@@ -340,6 +357,9 @@ TURN = captured(
 )
 RECALL = recalled(["a", "b"], "r", query="A secret query?", scope="project:secret", session="secret-session")
 TOMBSTONE = forgotten(["a"], "f", scope="project:secret")
+EDIT = edited("a", "v", title="A secret title", scope="project:secret")
+LINK = page_link("a", "child", "l", "b", scope="project:secret")
+OF_A_MEMORY = linked("a", "replaced_by", "b", "l", scope="project:secret")
 TICK = make_tick(3, START)
 SETTINGS = make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
 
@@ -521,7 +541,17 @@ BAD: list[tuple[str, bytes, str]] = [
     ("a limit of 0", put(RECALL, "body.limit", "0"), "invalid at $.body.limit"),
     ("a negative offset", put(RECALL, "body.watermark", '[{"offset":-1,"partition":0}]'),
      "invalid at $.body.watermark[0].offset"),
-    *((f"the type {it}", put(TURN, "type", f'"{it}"'), "reserved_type at $.type") for it in sorted(RESERVED)),
+    ("a slug of 300 characters", put(EDIT, "body.slug", f'"{"a" * 300}"'), "invalid at $.body.slug"),
+    ("a segment of 81 characters", put(EDIT, "body.slug", f'"{"a" * 81}/b"'), "invalid at $.body.slug"),
+    ("a slug that climbs", put(EDIT, "body.slug", '"../secret"'), "invalid at $.body.slug"),
+    ("a slug with capitals", put(EDIT, "body.slug", '"Secret"'), "invalid at $.body.slug"),
+    ("the slug of the root", put(EDIT, "body.slug", '"_root"'), "invalid at $.body.slug"),
+    ("a page's id of 300 characters", put(EDIT, "body.id", f'"{"a" * 300}"'), "invalid at $.body.id"),
+    ("rest of 64 KiB and two bytes of ü", put(EDIT, "body.rest", f'"{"ü" * 32_769}"'), "oversized at $.body.rest"),
+    ("a link to an id and a slug", put(LINK, "body.slug", '"secret"'), "invalid at $.body.to"),
+    ("a link to nothing", put(LINK, "body.to", "null"), "invalid at $.body.to"),
+    ("a relation in words", put(LINK, "body.relation", '"secret word"'), "invalid at $.body.relation"),
+    ("a memory that holds by a slug", put(OF_A_MEMORY, "body.slug", '"secret"'), "invalid at $.body.slug"),
 ]  # fmt: skip
 
 
@@ -559,7 +589,7 @@ FIELDS = {
     name for schema in json_schemas().values() for struct in schema["$defs"].values() for name in struct["properties"]
 }
 PLACE = rf"\$(\.({'|'.join(sorted(FIELDS))})|\[\d+\])*"
-REASON = re.compile(rf"(not_json|unknown_type|reserved_type|newer_version|oversized|invalid)( at {PLACE})?\Z")
+REASON = re.compile(rf"(not_json|unknown_type|newer_version|oversized|invalid)( at {PLACE})?\Z")
 
 json_texts = st.text(st.characters(codec="utf-8"))
 json_values = st.recursive(
@@ -651,7 +681,6 @@ def said(event: Event, **wrong: Any) -> Event:
         pytest.param(replace(TURN, scope="project:../secret"), "invalid at $.scope", id="a scope that climbs"),
         pytest.param(replace(TURN, scope=None), "invalid at $.scope", id="no scope"),
         pytest.param(replace(TURN, v=2), "newer_version at $.v", id="version 2"),
-        pytest.param(replace(TURN, type="edited"), "reserved_type at $.type", id="a reserved type"),
         pytest.param(replace(TURN, type="secret"), "unknown_type at $.type", id="an unknown type"),
         pytest.param(replace(TURN, type="forgotten"), "invalid at $.body", id="another type's body"),
         pytest.param(replace(TICK, id=ID), "invalid at $.id", id="a tick whose id is its own"),

@@ -18,7 +18,8 @@ from memtape.state.ranking.deep.loop import GATED, LOOKED_AT, Deep, deepened
 from memtape.state.ranking.deep.rules import Judge, Rules, Told
 from memtape.state.ranking.deep.seen import SURE, Seen, Spot, merged
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
-from memtape.state.ranking.ranker import Corpus, corpus_of
+from memtape.state.ranking.meaning import Among
+from memtape.state.ranking.ranker import Corpus, Ranking, corpus_of
 from memtape.state.text.kinds import of_kind
 
 NOW = 1_790_000_000_000_000
@@ -87,10 +88,11 @@ def test_a_walk_keeps_its_budgets(graph: dict[int, list[tuple[int, float]]], see
     assert reached == walk(seeds, near)
 
 
-def field(corpus: Corpus, texts: Sequence[str]) -> Field:
-    return Field(
-        corpus, lambda query: corpus.rank(query, now=NOW), lambda places: places, lambda n: texts[n], NOW, None
-    )
+def field(corpus: Corpus, texts: Sequence[str], among: Among = lambda places: places) -> Field:
+    def rank(query: str) -> Ranking:
+        return corpus.rank(query, among=among, now=NOW)
+
+    return Field(corpus, rank, among, lambda place: texts[place], NOW, None)
 
 
 def ground_of(*scopes: Sequence[str]) -> Ground:
@@ -209,7 +211,7 @@ def test_what_was_used_with_what_was_found_is_reached_over_two_hops() -> None:
     ground = Ground([field(corpus_of(documents), texts)])
     deep = deepened("postgres staging", ground, Recorded([], []), 10, lambda: 0)
     assert [it.spot.place for it in deep.found] == [0, 1, 2]
-    strict = Ground([field(corpus_of(documents), texts)._replace(among=lambda places: places[places != 1])])
+    strict = Ground([field(corpus_of(documents), texts, lambda places: places[places != 1])])
     found = deepened("postgres staging", strict, Recorded([], []), 10, lambda: 0).found
     assert 1 not in [it.spot.place for it in found]
 

@@ -27,6 +27,7 @@ from memtape.schemas.events import (
     Captured,
     Configured,
     Decided,
+    Edited,
     Embedded,
     Erased,
     Event,
@@ -275,11 +276,38 @@ VALUES: dict[str, list[Event]] = {
     "linked": [
         golden_event(
             "linked",
-            Linked(id=PORT, on=True, relation="replaced_by", to=PHOTO),
+            Linked(id=PORT, on=True, relation="replaced_by", slug=None, to=PHOTO),
             "019a7b3c-00a1-7d2e-9f10-5c8e4b2a00a1",
         ),
         golden_event(
-            "linked", Linked(id=PORT, on=False, relation="holds", to=None), "019a7b3c-00a2-7d2e-9f10-5c8e4b2a00a2"
+            "linked",
+            Linked(id=PORT, on=False, relation="holds", slug=None, to=None),
+            "019a7b3c-00a2-7d2e-9f10-5c8e4b2a00a2",
+        ),
+    ],
+    "edited": [
+        golden_event(
+            "edited",
+            Edited(
+                base=PORT,
+                by=PHOTO,
+                hints=("Wie groß ist die Datenbank?", "proxy 🚀"),
+                id=PORT,
+                refs=("docs/proxy.md", "https://example.org/a?b=c", PHOTO),
+                rest="aliases: [Größe]\ncssclasses: wide",
+                slug="infra/proxy",
+                summary="Where the proxy listens.",
+                title="The proxy",
+            ),
+            "019a7b3c-00f1-7d2e-9f10-5c8e4b2a00f1",
+            refs=(PHOTO,),
+        ),
+        golden_event(
+            "edited",
+            Edited(base=None, by=None, hints=(), id=PORT, refs=None, rest=None, slug=None, summary="", title=None),
+            "019a7b3c-00f2-7d2e-9f10-5c8e4b2a00f2",
+            actor=Actor(name="claude", origin="agent"),
+            refs=(PORT,),
         ),
     ],
     "settled": [
@@ -423,7 +451,8 @@ DIGESTS = {
     "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
     "archived": ["1a82f45966ecbd04", "f31e7a83a889dc04"],
     "scope_changed": ["ed33ee5841645b79", "c3bddc56d2b943b4"],
-    "linked": ["2f6c1cd7dd0ff376", "16932f355567640d"],
+    "linked": ["e3caf18cd5dc933d", "1f5fbf28023bdefe"],
+    "edited": ["db51e993419ea7fa", "c0b6f8599099745d"],
     "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
     "decided": ["8279df6508aa0d8c", "b43c10adb91723a3", "b73c2c6d6e1d59de"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
@@ -555,6 +584,19 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
             sent=T + 95_000_001,
         ),
     ],
+    ("linked", 2): [
+        VALUES["linked"][0],
+        golden_event(
+            "linked",
+            Linked(id=PORT, on=True, relation="child", slug=None, to=PHOTO),
+            "019a7b3c-00a8-7d2e-9f10-5c8e4b2a00a8",
+        ),
+        golden_event(
+            "linked",
+            Linked(id=PORT, on=True, relation="part_of", slug="infra", to=None),
+            "019a7b3c-00a9-7d2e-9f10-5c8e4b2a00a9",
+        ),
+    ],
     ("decided", 2): [
         VALUES["decided"][0],
         golden_event(
@@ -605,6 +647,15 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
             said = again["body"]["settings"]
             again["body"]["settings"] = {key: said[key] for key in old["body"]["settings"]}
         assert canonical(again) == canonical(old)
+
+
+@pytest.mark.parametrize(("field", "value"), [("slug", None), ("relation", "child")])
+def test_a_link_of_version_1_is_of_a_memory(field: str, value: str | None) -> None:
+    assert decode(golden("linked")[0]) == decode(golden("linked", 2)[0])
+    old = orjson.loads(golden("linked")[0])
+    old["body"][field] = value
+    with pytest.raises(InvalidEvent, match=r"unknown|version 1 knows"):
+        decode(canonical(old))
 
 
 def test_a_recall_of_version_1_was_narrowed_to_no_origin_and_session() -> None:

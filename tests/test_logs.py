@@ -181,7 +181,6 @@ class LogContract:
             pytest.param(captured("x\0"), "invalid at $", id="NUL"),
             pytest.param(captured("x", scope="global"), "invalid at $.actor.origin", id="global by a user"),
             pytest.param(replace(captured("x"), body=None), "invalid at $.body", id="blank"),
-            pytest.param(replace(captured("x"), type="edited"), "reserved_type at $.type", id="a reserved type"),
             pytest.param(replace(captured("x"), v=2), "newer_version at $.v", id="a newer version"),
             pytest.param(make_tick(16, START), "invalid at $.body.partition", id="a tick of no partition"),
         ],

@@ -162,7 +162,7 @@ def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
     return Event(
         actor=said.actor,
         at=said.at,
-        body=Linked(id=id, on=True, relation="replaced_by", to=to),
+        body=Linked(id=id, on=True, relation="replaced_by", slug=None, to=to),
         id=derived_id("linked", said.scope, "memtape", f"corrected:{said.id}:{id}"),
         refs=(said.id, source),
         scope=said.scope,

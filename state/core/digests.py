@@ -25,7 +25,7 @@ from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-VIEWS_VERSION = 13
+VIEWS_VERSION = 15
 """The version of the rules by which rows and pages are made of the state."""
 
 DUPLICATES_VERSION = 4
@@ -62,7 +62,7 @@ def fed_by(rules: Iterable[str]) -> list[Fed]:
 
     The search index is made of the rows anyway, and so is named by nothing here.
     """
-    feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "pages") for name in TABLES}
+    feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "vault") for name in TABLES}
     feeds |= {subject.name: subject.feeds for subject in SUBJECTS} | {"index": (), f"index{_COLUMNS}": ()}
     return list(dict.fromkeys(fed for rule in rules for fed in feeds.get(rule, ALL_FED)))
 

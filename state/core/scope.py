@@ -32,6 +32,7 @@ from memtape.state.subjects import (
     embeddings,
     lifecycle,
     memories,
+    pages,
     paraphrases,
     passes,
     pins,
@@ -51,6 +52,7 @@ from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.leading import Leading
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.pages import Pages
 from memtape.state.subjects.paraphrases import Paraphrases
 from memtape.state.subjects.passes import Passes
 from memtape.state.subjects.pins import Pins
@@ -60,7 +62,7 @@ from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
 from memtape.state.subjects.withdrawals import Withdrawals
 
-_BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
+_BY_EDGES: tuple[Fed, ...] = ("edges", "vault")
 _BY_USAGE: tuple[Fed, ...] = ("uses", "conflicts", *_BY_EDGES)
 _BY_AGING: tuple[Fed, ...] = ("summaries", "archive", "vectors")
 _BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_AGING, *_BY_USAGE)
@@ -73,22 +75,23 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 3, Decisions, decisions, ("memories", *_BY_AGING, "pages"), sparse=True),
+    _subject("decisions", 3, Decisions, decisions, ("memories", *_BY_AGING, "vault"), sparse=True),
     _subject("captures", 2, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
+    _subject("pages", 1, Pages, pages, ("pages", *_BY_MEMORIES), sparse=True),
     _subject("embeddings", 1, Embeddings, embeddings, _BY_MEMORIES),
     _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 6, Memories, memories, _BY_MEMORIES),
-    _subject("validity", 2, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
-    _subject("covers", 1, Covers, covers, ("memories", "conflicts", "pages"), sparse=True),
+    _subject("validity", 2, Validity, validity, ("memories", "conflicts", "vault"), sparse=True),
+    _subject("covers", 1, Covers, covers, ("memories", "conflicts", "vault"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
-    _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
+    _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
     _subject("usage", 3, Usage, usage, ("turns", *_BY_MEMORIES)),
     _subject("edges", 3, Edges, edges, _BY_EDGES),
-    _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "pages"), sparse=True),
-    _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
+    _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
+    _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 
@@ -114,6 +117,7 @@ class Scope:
     captures: Captures
     withdrawals: Withdrawals
     tombstones: Tombstones
+    pages: Pages
     embeddings: Embeddings
     paraphrases: Paraphrases
     recalls: Recalls

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from memtape.schemas.conflicts import ConflictStatus, ConflictWhy, Severity
-from memtape.schemas.events import PEOPLE, Decided, Event, Linked, Settled, Used
+from memtape.schemas.events import OF_MEMORIES, PEOPLE, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
@@ -81,7 +81,9 @@ class Conflicts:
 def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
     """Note what affirms, take in an answer, and raise and end what is to be; return the rows that this touched."""
     of, body = context.of, event.body
-    told = (body.id, body.to) if isinstance(body, Linked) else body.ids if isinstance(body, Settled) else ()
+    told: tuple[str | None, ...] = body.ids if isinstance(body, Settled) else ()
+    if isinstance(body, Linked) and body.relation in OF_MEMORIES:
+        told = (body.id, body.to)
     said = list(_said_to_conflict(event, context))
     if not (context.touched or context.used or told or context.gone or said):
         return []

@@ -15,6 +15,7 @@ from memtape.schemas.events import (
     Archived,
     Captured,
     Decided,
+    Edited,
     Event,
     Forgotten,
     Linked,
@@ -45,7 +46,7 @@ MID, LONG = 1, 2
 AGING = ("turn", "journal", "fact")
 """Turns, and the families of memories, that move through the tiers and are archived by age."""
 DAYS_A_WEEK = 7
-ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Settled, Archived)
+ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Edited, Settled, Archived)
 """Events that show that somebody works in a project."""
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from memtape.schemas.events import PEOPLE, Event, Linked, Settled
+from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
@@ -34,7 +34,7 @@ class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """
 
     seq: int
-    relation: Literal["holds", "replaced_by"]
+    relation: str
     to: str | None
     trust: int
     settled: bool = False
@@ -184,7 +184,7 @@ def is_told(of: HasValidity, memory: Memory, beside: Memory) -> bool:
 def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list[Change]:
     """Compare what has another text now, take in what somebody said, and return the rows that this touched."""
     of, touched = context.of, dict[int, None]()
-    if isinstance(event.body, Linked):
+    if isinstance(event.body, Linked) and event.body.relation in OF_MEMORIES:
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
     elif isinstance(event.body, Settled) and event.actor.origin in PEOPLE:
         _take_answer(state, event.body, context.seq, of, touched)

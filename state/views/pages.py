@@ -37,6 +37,7 @@ from memtape.state.subjects.lifecycle import Summary, is_archived
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.validity import holds, successor, valid_from
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
+from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
@@ -75,6 +76,8 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
     folder, _, name = path.removesuffix(".md").partition("/")
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
+    if folder == PAGES:
+        return tree_page(scope, path)
     return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
 
 
@@ -91,6 +94,12 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         return
     if change.table == "scope":
         yield INDEX_PATH
+        return
+    if change.table == "files":
+        yield path_of(change.id)
+        return
+    if change.table == "pages":
+        yield from path_of_id(scope, change.id)
         return
     capture = scope.captures.get(change.id)
     if change.table in ("tombstones", "vectors", "archive") or capture is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from memtape.schemas.slugs import ROOT
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Join
@@ -12,7 +13,7 @@ from memtape.state.subjects.memories import Join
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
     """Return these captures with every member and echo of their memories, and what bans on their texts hide.
 
-    Of a text that was made of memories also those, since it tells what they do.
+    Of a text that was made of memories also those, since it tells what they do, and of a version of a page all others.
 
     In the order of the log; ids that the scope has not captured are left out.
     """
@@ -20,7 +21,7 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
     for capture in map(scope.captures.get, ids):
         if capture is None:
             continue
-        for other in (capture, *(scope.captures.by_seq[tie.seq] for tie in _ties(scope, capture.seq))):
+        for other in (capture, *map(scope.captures.by_seq.__getitem__, _tied(scope, capture.seq))):
             found[other.seq] = other
             if other.family and other.normal in scope.tombstones.texts:
                 same = scope.captures.seqs_of_normal[other.normal]
@@ -31,11 +32,15 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone.
 
-    Of what stands for other memories also their captures, so that what it tells does not come back in their words.
+    Of what stands for other memories also their captures, so that what it tells does not come back in their words. Of a
+    page all its versions; the root is its own id.
     """
+    root = scope.pages.at(ROOT)
+    if root is not None and id == root.id and not only:
+        return _ids(scope, root.versions)
     seq = scope.captures.seq_of(id)
-    ties = () if only or seq is None else _ties(scope, seq)
-    return _ids(scope, ties) if ties else (id,)
+    tied = () if only or seq is None else _tied(scope, seq)
+    return _ids(scope, tied) if tied else (id,)
 
 
 def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
@@ -46,11 +51,17 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     An echo was not folded, so that it does not stand alone.
     """
     memory = scope.memory_of(id)
-    members = () if memory is None else _ids(scope, memory.members)
+    members = () if memory is None else _ids(scope, (join.seq for join in memory.members))
     covered = bool(scope.covers.touching(members))
     if (len(members) < 2 and not covered) or (only and id not in members):
         return ()
     return (id,) if only else members
+
+
+def _tied(scope: Scope, seq: int) -> list[int]:
+    """Return the captures that are one thing with a capture: of a page its versions, else those of its memory."""
+    page = scope.pages.of(seq)
+    return [tie.seq for tie in _ties(scope, seq)] if page is None else page.versions
 
 
 def _ties(scope: Scope, seq: int) -> list[Join]:
@@ -65,8 +76,8 @@ def _ties(scope: Scope, seq: int) -> list[Join]:
     return ties
 
 
-def _ids(scope: Scope, joins: Iterable[Join]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(scope.captures.by_seq[join.seq].id for join in joins))
+def _ids(scope: Scope, seqs: Iterable[int]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(scope.captures.by_seq[seq].id for seq in seqs))
 
 
 def selected(scope: Scope, *, session: str | None, source: str | None, tag: str | None) -> list[Capture]:

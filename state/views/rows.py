@@ -48,6 +48,7 @@ from memtape.state.subjects.usage import other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
+from memtape.state.views.page_rows import page_ids, page_row
 from memtape.state.views.weights import importance_confirmed
 
 
@@ -458,5 +459,6 @@ ROWS: dict[TableName, Made] = {
     "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
     "summaries": Made(summary_row, _summary_ids),
     "archive": Made(_archive_row, _archive_ids),
+    "pages": Made(page_row, page_ids),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

@@ -18,7 +18,7 @@ from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.vault import escape
+from memtape.sinks.markdown import escape
 from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting

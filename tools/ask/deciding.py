@@ -130,9 +130,9 @@ class Deciding:
         named = [it for it in ids if it in scope.validity.said] if undo else [id]
         for it in named:
             said = scope.validity.said.get(it)
-            body = Linked(id=it, on=not undo, relation=relation, to=to)
+            body = Linked(id=it, on=not undo, relation=relation, slug=None, to=to)
             if undo and said is not None:
-                body = Linked(id=it, on=False, relation=said.relation, to=said.to)
+                body = Linked(id=it, on=False, relation=said.relation, slug=None, to=said.to)
             self._writer.append("linked", body, scope.name)
         if not named:
             raise MemtapeError(f"Nothing was said of {id}.", "`memtape why` shows what is known of it.")
@@ -151,7 +151,9 @@ class Deciding:
         state = self._state(scope.name)
         is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
         if not is_same:
-            self._writer.append("linked", Linked(id=id, on=True, relation="replaced_by", to=receipt.id), scope.name)
+            self._writer.append(
+                "linked", Linked(id=id, on=True, relation="replaced_by", slug=None, to=receipt.id), scope.name
+            )
         return Updated(
             id=receipt.id,
             scope=scope.name,

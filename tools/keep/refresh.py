@@ -46,7 +46,7 @@ def refresh(views: BuildViews, on_phase: OnPhase, on_note: OnNote) -> bool:
         on_note(f"What was kept differs from the log ({first.what}: {first.view} {first.id}), so all is made anew.")
         return False
     on_phase("switching", 0, total)
-    switch(home, log, build, verdict.positions if "pages" in fed else {})
+    switch(home, log, build, verdict.positions if "vault" in fed else {})
     discard_old_builds(home)
     on_phase("switching", total, total)
     return True

@@ -1,0 +1,148 @@
+"""The file of a page of the tree: front matter, the page's text in a zone of people, and the index that follows.
+
+The front matter says with which digest the zone was written, so that anybody can tell whether it was changed since
+(`sinks/zones.py`). How a file is read back is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import orjson
+
+from memtape.schemas.events import CHILD, PEOPLE, Origin
+from memtape.schemas.rows import Beside, ListedPage, PageEnd, PageRow, TreePage
+from memtape.schemas.slugs import ROOT, is_slug
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many, one_line, visible
+from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.sinks.markdown import escape, quote
+from memtape.sinks.zones import as_written
+
+FENCE = "---"
+REST = "memtape_rest"
+"""The key of front matter that cannot stand word for word: all of it as one string."""
+
+_WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+"""What YAML, of one version or another, does not read as a text."""
+_MARK = re.compile(r"<!--(?=\s*memtape:)")
+
+
+def page_lines(page: TreePage) -> list[str]:
+    """Return the lines of a file without its zone, none where no page is; the zone stands behind the front matter."""
+    row = page.row
+    if row is None:
+        return []
+    index = list(_index(page, row))
+    return [*_front_matter(page, row), *(["", *index] if index else [])]
+
+
+def page_zone(page: TreePage) -> bytes | None:
+    """Return the zone with the text of a page."""
+    if page.row is None:
+        return None
+    return f"{ZONE_START}\n{body_of(page.text, page.row.origin)}{ZONE_END}".encode()
+
+
+def body_of(text: str, origin: Origin) -> str:
+    """Return a text as it stands in the zone of its file: that of people word for word, that of others without HTML.
+
+    It ends with a line end, where there is any text.
+    """
+    body = _MARK.sub("&lt;!--", text.replace("\r\n", "\n"))
+    if origin not in PEOPLE:
+        body = visible(body).replace("<", "&lt;").replace("![", "!\\[")
+    return body.rstrip("\n") + "\n" if body.strip() else ""
+
+
+def _front_matter(page: TreePage, row: PageRow) -> Iterator[str]:
+    zone = page_zone(page) or b""
+    yield FENCE
+    yield f"id: {row.id}"
+    yield f"slug: {_text(row.slug)}"
+    yield as_written(row.version or "none", zone)
+    yield f"title: {_text(row.title)}"
+    yield f"summary: {_text(row.summary)}"
+    yield from _list("routing_hints", map(_text, row.hints))
+    children = [f"{'node' if it.is_node else 'page'}: {_text(it.name)}" for it in page.children]
+    children += [f"page: {_text(it.name)}" for it in page.edges if it.relation == CHILD]
+    yield from _list("children", children)
+    yield from _list("edges", (f"{it.relation}: {_text(it.name)}" for it in page.edges if it.relation != CHILD))
+    yield from _list("refs", map(_text, row.refs))
+    yield from _rest(page.rest)
+    yield FENCE
+
+
+def _list(key: str, items: Iterable[str]) -> Iterator[str]:
+    lines = [f"  - {item}" for item in items]
+    if lines:
+        yield f"{key}:"
+        yield from lines
+
+
+def _rest(rest: str) -> Iterator[str]:
+    """Yield front matter that Memtape does not know; where it would end the front matter, or hide, as one string."""
+    lines = rest.strip("\n").split("\n")
+    ends = any(line.startswith((FENCE, "...")) or _MARK.search(line) for line in lines)
+    if rest.strip() and visible(rest) == rest and not ends:
+        yield from lines
+    elif rest.strip():
+        yield f"{REST}: {_ascii(rest)}"
+
+
+def _index(page: TreePage, row: PageRow) -> Iterator[str]:
+    parts = [_below(page), _links("Leads to", page.edges, row.slug), _links("Linked from", page.backlinks, row.slug)]
+    parts += [_other(it) for it in page.beside]
+    lines = [line for part in parts if part for line in (*part, "")]
+    return iter(lines[:-1])
+
+
+def _below(page: TreePage) -> list[str]:
+    if not page.children or page.row is None:
+        return []
+    told = [it for it in page.children if it.told]
+    lines = ["## Below", "", *(_child(it, page.row.slug) for it in told)]
+    more = len(page.children) - len(told)
+    return lines + ([f"- {many(more, 'more page')}"] if more else [])
+
+
+def _child(child: ListedPage, slug: str) -> str:
+    hints = f" ({escape(one_line('; '.join(child.hints)))})" if child.hints else ""
+    said = f": {escape(one_line(child.summary))}" if child.summary else ""
+    return f"- {_link(child.title or child.name, child.name, slug)}{said}{hints}"
+
+
+def _links(title: str, ends: Iterable[PageEnd], slug: str) -> list[str]:
+    lines = [
+        f"- {escape(end.relation)}: "
+        + (_link(end.name, end.name, slug) if end.is_there else f"`{end.name}` (not there)")
+        for end in ends
+    ]
+    return [f"## {title}", "", *lines] if lines else []
+
+
+def _end(end: PageEnd, slug: str) -> str:
+    return _link(end.name, end.name, slug) if end.is_there else f"`{end.name}` (not there)"
+
+
+def _other(beside: Beside) -> list[str]:
+    told = f"`{beside.id}` by {escape(one_line(beside.actor))} ({beside.origin}) on {format_day(beside.at)}"
+    return ["## Another version", "", *quote(beside.text), "", told]
+
+
+def _link(told: str, name: str, slug: str) -> str:
+    """Return a link from the file of one slug to that of another; what has no slug has no file."""
+    text = escape(one_line(told))
+    return f"[{text}]({'../' * slug.count('/')}{name}.md)" if is_slug(name) or name == ROOT else f"{text} `{name}`"
+
+
+def _text(value: str) -> str:
+    """Return a value of the front matter: a string in double quotes, or bare where YAML reads it as just that."""
+    line = one_line(value)
+    is_bare = (is_slug(line) or line == ROOT) and not line[0].isdigit() and line[0] != "-" and line not in _WORDS
+    return line if is_bare else orjson.dumps(line).decode()
+
+
+def _ascii(text: str) -> str:
+    return "".join(char if char.isascii() else f"\\U{ord(char):08x}" for char in orjson.dumps(text).decode())

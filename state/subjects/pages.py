@@ -1,0 +1,390 @@
+"""Pages: which captures are versions of one page, what it is called, where it stands, and what it leads to.
+
+A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root has no
+capture of its own. Of a page's versions the current one is shown, and those that stand beside it; all others are hidden
+as withdrawn texts are. How a page looks and whether the tree is sound is not decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from memtape.schemas.events import (
+    CHILD,
+    OF_MEMORIES,
+    Captured,
+    Edited,
+    Event,
+    Forgotten,
+    Linked,
+    Restored,
+    Withdrawn,
+)
+from memtape.schemas.rows import Change
+from memtape.schemas.slugs import ROOT, is_slug, root_id
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import TRUST, Capture, HasCaptures
+from memtape.state.subjects.page import NOBODY, NOWHERE, ROOT_BIRTH, Given, Link, Page, Standing, Step, next_standing
+from memtape.state.subjects.tombstones import Tombstones
+from memtape.state.subjects.withdrawals import Withdrawals
+
+FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
+"""What an edit may give a page, the place first."""
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    tombstones: Tombstones
+    withdrawals: Withdrawals
+
+
+class Pages:
+    """The pages of a scope in the order in which they were first heard of; an empty state holds no root either.
+
+    All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its page,
+    relation and end, `into` has by the birth of a page the links that lead there, each with the birth of its page, and
+    `waiting` by a slug those that wait for a page of that slug.
+    """
+
+    def __init__(self) -> None:
+        self.by_birth: dict[int, Page] = {}
+        self.slugs: dict[str, int] = {}
+        self.of_capture: dict[int, int] = {}
+        self.numbers: dict[tuple[int, str, int | str], int] = {}
+        self.into: dict[int, dict[int, int]] = {}
+        self.waiting: dict[str, dict[int, int]] = {}
+
+    def of(self, seq: int) -> Page | None:
+        """Return the page of which a capture is a version."""
+        birth = self.of_capture.get(seq)
+        return None if birth is None else self.by_birth[birth]
+
+    def at(self, slug: str) -> Page | None:
+        """Return the page of a slug, the root included."""
+        birth = ROOT_BIRTH if slug == ROOT else self.slugs.get(slug)
+        return None if birth is None else self.by_birth.get(birth)
+
+    def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
+        """Yield the links that lead to a page, each with its page, the earliest first."""
+        for number, birth in sorted(self.into.get(page.birth, {}).items()):
+            source = self.by_birth[birth]
+            yield source.links[number], source
+
+
+class _Touched(NamedTuple):
+    """The births of the pages whose rows an event touched, and the slugs of files that show something else now."""
+
+    rows: dict[int, None]
+    files: dict[str, None]
+
+
+def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in a page's text, an edit, a link, or what hides and shows; return the rows and files that this touched.
+
+    Versions that this hides or shows become `flipped`.
+    """
+    work = _Work(state, context, TRUST[event.actor.origin])
+    match event.body:
+        case Captured(kind="page"):
+            work.capture()
+        case Edited() as edited:
+            work.edit(edited)
+        case Linked(relation=relation) as linked if relation not in OF_MEMORIES:
+            work.link(linked)
+        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth:
+            captures = filter(None, map(context.of.captures.get, ids))
+            births = dict.fromkeys(state.of_capture.get(capture.seq) for capture in captures)
+            for birth in (birth for birth in births if birth is not None):
+                work.stand(state.by_birth[birth])
+        case _:
+            return []
+    work.flip()
+    touched = work.touched
+    return [
+        *(Change("pages", context.scope, state.by_birth[birth].id) for birth in touched.rows),
+        *(Change("files", context.scope, slug) for slug in touched.files if slug),
+    ]
+
+
+class _Work:
+    """What one event does to the pages of a scope; `trust` is that of who said it."""
+
+    def __init__(self, state: Pages, context: Context[Others], trust: int) -> None:
+        self.state, self.context, self.of, self.trust = state, context, context.of, trust
+        self.touched = _Touched({}, {})
+        self._flipped: dict[int, None] = {}
+
+    def capture(self) -> None:
+        """A page with a slug is the next version of the page of that slug, or a new one."""
+        capture = self.of.captures.by_seq[self.context.seq]
+        slug = _slug_in(capture)
+        if not slug:
+            return
+        page = self.state.at(slug)
+        if page is not None:
+            self._add(page, Step(capture.seq, NOBODY, self.trust))
+            return
+        page = self._page(capture.seq)
+        self._place(page, slug)
+
+    def edit(self, body: Edited) -> None:
+        """Take in what was given, then the text. Who is trusted less than who gave something leaves it as it is."""
+        birth = self._birth(body.id)
+        if birth is None:
+            return
+        page = self._page(birth)
+        for name in FIELDS:
+            value, given = getattr(body, name), page.given.get(name)
+            if value is None or (given is not None and self.trust < given.trust):
+                continue
+            if name == "slug":
+                self._place(page, value)
+                continue
+            page.given[name] = Given(value, self.trust, self.context.seq)
+            self._seen(page)
+        base = self._version(page, body.base)
+        if body.by is not None:
+            self._speak(page, body.by, base)
+        elif base == page.standing.current != NOBODY:
+            self._add(page, Step(base, base, self.trust))
+
+    def link(self, body: Linked) -> None:
+        """Let a page lead to another, or to a slug, or end that."""
+        birth, to = self._birth(body.id), None if body.to is None else self._birth(body.to)
+        if birth is None or (body.to is not None and to is None):
+            return
+        there = None if body.slug is None else self.state.at(body.slug)
+        to = there.birth if there is not None else to
+        slug = (body.slug or "") if to is None else ""
+        number = self.state.numbers.get((birth, body.relation, slug if to is None else to))
+        if number is None and body.on:
+            number = self.context.seq
+            link = Link(body.relation, NOWHERE if to is None else self._page(to).birth, slug, self.trust)
+            self._changed_links(self._page(birth), number, link, on=True)
+        elif number is not None:
+            page = self.state.by_birth[birth]
+            link = page.links[number]
+            if body.on:
+                link.trust = max(link.trust, self.trust)
+            elif self.trust >= link.trust:
+                self._changed_links(page, number, link, on=False)
+
+    def stand(self, page: Page) -> None:
+        """Find out anew which versions of a page are shown."""
+        standing = Standing()
+        for step in page.steps:
+            if self._lives(step.seq):
+                standing = next_standing(standing, step, self._living(step.base))
+        self._show(page, standing, page.versions)
+
+    def flip(self) -> None:
+        """Note what was hidden or shown, in the end, by this event."""
+        known = dict.fromkeys(self.context.flipped)
+        self.context.flipped = [seq for seq in known if seq not in self._flipped]
+        self.context.flipped += [seq for seq in self._flipped if seq not in known]
+
+    def _speak(self, page: Page, by: str, base: int) -> None:
+        """Let a capture be the text of a page, unless it is that of another."""
+        capture = self.of.captures.get(by)
+        if capture is None or not _is_page(capture):
+            return
+        if self.state.of_capture.setdefault(capture.seq, page.birth) != page.birth:
+            return
+        last = page.steps[-1] if page.steps else None
+        if last is not None and last.seq == capture.seq and last.base == NOBODY != base and self.trust >= last.trust:
+            page.steps[-1] = Step(capture.seq, base, self.trust)  # What it was written upon is told after it.
+            self.stand(page)
+        else:
+            self._add(page, Step(capture.seq, base, self.trust))
+
+    def _add(self, page: Page, step: Step) -> None:
+        page.steps.append(step)
+        self.state.of_capture[step.seq] = page.birth
+        self.touched.rows[page.birth] = None
+        if self._lives(step.seq):
+            standing = next_standing(page.standing, step, self._living(step.base))
+            self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
+
+    def _show(self, page: Page, standing: Standing, among: list[int]) -> None:
+        """Let these versions of a page be shown, and hide what else is among some that may have been."""
+        did_live, before = page.lives, page.standing
+        page.standing = standing
+        shown = dict.fromkeys((standing.current, *standing.beside))
+        for seq in dict.fromkeys((*among, *shown)):
+            capture = self.of.captures.by_seq.get(seq)
+            if capture is not None and capture.hidden is not (seq not in shown):
+                capture.hidden = seq not in shown
+                self._flipped[seq] = None
+        if did_live is not page.lives:
+            self._moved(page)
+        elif standing != before:
+            self._seen(page)
+
+    def _place(self, page: Page, slug: str) -> None:
+        """Give a page a slug, unless another page that lives has it; links that waited for the slug lead there."""
+        holder = self.state.at(slug)
+        if page.birth == ROOT_BIRTH or (holder is not None and holder is not page and holder.lives):
+            return
+        if holder is not page:
+            if holder is not None:
+                self._moved(holder)
+                del holder.given["slug"]
+            self._moved(page)
+            self.state.slugs.pop(page.slug, None)
+            self.state.slugs[slug] = page.birth
+            page.given["slug"] = Given(slug, self.trust, self.context.seq)
+            for number, source in self.state.waiting.pop(slug, {}).items():
+                self._arrive(page, self.state.by_birth[source], number)
+            self._moved(page)
+        page.given["slug"] = Given(slug, self.trust, self.context.seq)
+
+    def _arrive(self, page: Page, source: Page, number: int) -> None:
+        """Let a link that waited for a slug lead to a page; where it did so already there is one link less."""
+        link = source.links[number]
+        del self.state.numbers[source.birth, link.relation, link.slug]
+        self.touched.rows[source.birth] = None
+        known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
+        if known != number:
+            source.links[known].trust = max(source.links[known].trust, link.trust)
+            del source.links[number]
+            return
+        link.to, link.slug = page.birth, ""
+        self.state.into.setdefault(page.birth, {})[number] = source.birth
+
+    def _changed_links(self, page: Page, number: int, link: Link, *, on: bool) -> None:
+        was_node = page.is_node
+        if on:
+            page.links[number] = link
+            _know_link(self.state, page, number, link)
+        else:
+            del page.links[number]
+            _forget_link(self.state, page, number, link)
+        self.touched.rows[page.birth] = None
+        if page.is_node is not was_node:
+            self._seen(page)
+        if link.to != NOWHERE:
+            target = self.state.by_birth[link.to]
+            self.touched.files[target.slug] = None
+            if link.relation == CHILD:
+                self.touched.rows[target.birth] = None
+
+    def _seen(self, page: Page) -> None:
+        """Note that a page shows something else, and so do the indexes in which it stands."""
+        self.touched.rows[page.birth] = None
+        for link, source in self.state.sources(page):
+            if link.relation == CHILD:
+                self.touched.files[source.slug] = None
+
+    def _moved(self, page: Page) -> None:
+        """Note that a page came, went or has another slug, with all that leads there and all to which it leads."""
+        ends = [source for _, source in self.state.sources(page)]
+        ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
+        for other in (page, *ends):
+            self.touched.rows[other.birth] = None
+            self.touched.files[other.slug] = None
+
+    def _birth(self, id: str) -> int | None:
+        """Return the birth of the page that an id names, of one that nobody has spoken of yet too; None of no page."""
+        if id == root_id(self.context.scope):
+            return ROOT_BIRTH
+        capture = self.of.captures.get(id)
+        if capture is None:
+            return None
+        return self.state.of_capture.get(capture.seq, capture.seq if _is_page(capture) else None)
+
+    def _page(self, birth: int) -> Page:
+        """Return the page of a birth, made where nobody has spoken of it yet; the root is made with the first."""
+        found = self.state.by_birth.get(birth)
+        if found is not None:
+            return found
+        if birth == ROOT_BIRTH:
+            page = self.state.by_birth[birth] = Page(birth, root_id(self.context.scope), [], {}, {})
+            self.touched.rows[birth] = None
+            return page
+        self._page(ROOT_BIRTH)
+        capture = self.of.captures.by_seq[birth]
+        page = self.state.by_birth[birth] = Page(birth, capture.id, [], {}, {})
+        self._add(page, Step(birth, NOBODY, TRUST[capture.actor.origin]))
+        return page
+
+    def _version(self, page: Page, id: str | None) -> int:
+        """Return the version of a page that an id names."""
+        seq = None if id is None else self.of.captures.seq_of(id)
+        return seq if seq is not None and self.state.of_capture.get(seq) == page.birth else NOBODY
+
+    def _living(self, base: int) -> int:
+        return base if base != NOBODY and self._lives(base) else NOBODY
+
+    def _lives(self, seq: int) -> bool:
+        """Whether a version is neither forgotten nor withdrawn."""
+        capture = self.of.captures.by_seq[seq]
+        return self.of.tombstones.of(capture) is None and capture.id not in self.of.withdrawals.ids
+
+
+def snapshot(state: Pages) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode(list(state.by_birth.values()))
+
+
+def restore(data: bytes, of: object) -> Pages:
+    """Return the state of a snapshot; what is found by something else is found again."""
+    state = Pages()
+    for page in msgspec.msgpack.decode(data, type=list[Page]):
+        state.by_birth[page.birth] = page
+        state.of_capture |= dict.fromkeys(page.versions, page.birth)
+        if "slug" in page.given:
+            state.slugs[page.slug] = page.birth
+        for number, link in page.links.items():
+            _know_link(state, page, number, link)
+    return state
+
+
+def digest(state: Pages, of: HasCaptures) -> Iterator[Any]:
+    """Yield what the state hash covers, by the ids of captures, in the order in which pages came."""
+
+    def id_of(seq: int) -> str | None:
+        return None if seq == NOBODY else of.captures.by_seq[seq].id
+
+    for page in state.by_birth.values():
+        steps = [(id_of(step.seq), id_of(step.base), step.trust) for step in page.steps]
+        links = [
+            (link.relation, link.slug if link.to == NOWHERE else state.by_birth[link.to].id, link.trust)
+            for link in page.links.values()
+        ]
+        standing = page.standing
+        shown = (id_of(standing.current), standing.trust, [id_of(seq) for seq in standing.beside])
+        yield page.id, steps, page.given, links, shown
+
+
+def _know_link(state: Pages, page: Page, number: int, link: Link) -> None:
+    state.numbers[page.birth, link.relation, link.slug if link.to == NOWHERE else link.to] = number
+    if link.to == NOWHERE:
+        state.waiting.setdefault(link.slug, {})[number] = page.birth
+    else:
+        state.into.setdefault(link.to, {})[number] = page.birth
+
+
+def _forget_link(state: Pages, page: Page, number: int, link: Link) -> None:
+    del state.numbers[page.birth, link.relation, link.slug if link.to == NOWHERE else link.to]
+    ends: dict[Any, dict[int, int]] = state.waiting if link.to == NOWHERE else state.into
+    end = link.slug if link.to == NOWHERE else link.to
+    del ends[end][number]
+    if not ends[end]:
+        del ends[end]
+
+
+def _is_page(capture: Capture) -> bool:
+    """Whether a capture may be a page: one part of a longer text is none."""
+    return (
+        capture.kind == "page" and capture.own is not None and (capture.own.part is None or capture.own.part.count == 1)
+    )
+
+
+def _slug_in(capture: Capture) -> str:
+    """Return the slug with which a page was captured, empty without one."""
+    path = capture.own.path if capture.own is not None and _is_page(capture) else None
+    return path if path is not None and is_slug(path) else ""

@@ -1,0 +1,108 @@
+"""Rows of pages: what a page is called and says in short, and where it stands. Its text is the row of a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtape.schemas.events import CHILD, SYSTEM
+from memtape.schemas.patterns import lazy
+from memtape.schemas.rows import PageEdge, PageRow
+from memtape.schemas.slugs import ROOT
+from memtape.schemas.visible import one_line
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.page import NOWHERE, Page
+from memtape.state.text.markup import without_markup
+from memtape.state.text.polarity import sentences
+
+TITLE_CHARS, SUMMARY_CHARS = 120, 240
+"""The most that is taken of a text for a title and a summary that nobody gave."""
+READ_CHARS = 4_000
+"""So far a text is read for these."""
+
+_HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
+
+
+def page_row(scope: Scope, id: str) -> PageRow | None:
+    """Return the row of the page of which this is a version's id, None where there is none, or nothing of it lives."""
+    page = page_of(scope, id)
+    if page is None or not page.lives:
+        return None
+    by_seq = scope.captures.by_seq
+    spoken, first = by_seq.get(page.standing.current), by_seq.get(page.birth)
+    return PageRow(
+        key=f"{scope.name}/{page.id}",
+        id=page.id,
+        scope=scope.name,
+        slug=page.slug,
+        title=title_of(scope, page),
+        summary=summary_of(scope, page),
+        hints=page.told("hints", ()),
+        refs=page.told("refs", ()),
+        children=tuple(child.id for child in children_of(scope, page)),
+        parents=tuple(parent.id for parent in parents_of(scope, page)),
+        edges=tuple(_edges(scope, page)),
+        version=None if spoken is None else spoken.id,
+        beside=tuple(by_seq[seq].id for seq in page.standing.beside),
+        versions=len(page.versions),
+        actor=spoken.actor.name if spoken else SYSTEM.name,
+        origin=spoken.actor.origin if spoken else SYSTEM.origin,
+        at=spoken.at if spoken else 0,
+        first_at=first.at if first else 0,
+    )
+
+
+def page_ids(scope: Scope) -> Iterator[str]:
+    """Yield the ids of the pages that have a row."""
+    return (page.id for page in scope.pages.by_birth.values() if page.lives)
+
+
+def page_of(scope: Scope, id: str) -> Page | None:
+    """Return the page that the id of the root, or of any version, names."""
+    seq = scope.captures.seq_of(id)
+    page = scope.pages.at(ROOT) if seq is None else scope.pages.of(seq)
+    return page if page is not None and (seq is not None or page.id == id) else None
+
+
+def title_of(scope: Scope, page: Page) -> str:
+    """Return the title of a page: as given, else its first heading, else its slug."""
+    if given := page.told("title", ""):
+        return str(given)
+    found = _HEADING.search(text_of(scope, page)[:READ_CHARS])
+    heading = without_markup(found[1].rstrip("# \t")) if found else ""
+    return one_line(heading, TITLE_CHARS) or page.slug
+
+
+def summary_of(scope: Scope, page: Page) -> str:
+    """Return what a page says in short: as given, else its first sentence that is no heading."""
+    if given := page.told("summary", ""):
+        return str(given)
+    text = _HEADING.sub("", text_of(scope, page)[:READ_CHARS])
+    said = next((line for it in sentences(text) if (line := without_markup(it).strip())), "")
+    return one_line(said, SUMMARY_CHARS)
+
+
+def text_of(scope: Scope, page: Page) -> str:
+    """Return the text of the version that speaks for a page, empty where none does."""
+    spoken = scope.captures.by_seq.get(page.standing.current)
+    return "" if spoken is None else scope.captures.body(spoken).text
+
+
+def children_of(scope: Scope, page: Page) -> Iterator[Page]:
+    """Yield the living pages below a page, in the order in which they were linked."""
+    by_birth = scope.pages.by_birth
+    found = (by_birth[it.to] for it in page.links.values() if it.relation == CHILD and it.to != NOWHERE)
+    return (child for child in found if child.lives)
+
+
+def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
+    """Yield the living pages below which a page stands, in the order in which they were linked."""
+    return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
+
+
+def _edges(scope: Scope, page: Page) -> Iterator[PageEdge]:
+    """Yield the links of a page that lead to no child: those of a child that is not written yet too."""
+    for link in page.links.values():
+        if link.to == NOWHERE:
+            yield PageEdge(link.relation, None, link.slug)
+        elif link.relation != CHILD and scope.pages.by_birth[link.to].lives:
+            yield PageEdge(link.relation, scope.pages.by_birth[link.to].id, "")

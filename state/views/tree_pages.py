@@ -1,0 +1,82 @@
+"""Files of pages of the tree, as values: a page's text, what stands below it, where it leads, and what leads there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtape.schemas.events import CHILD
+from memtape.schemas.rows import Beside, ListedPage, PageEnd, TreePage
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.page import NOWHERE, Page
+from memtape.state.views.page_rows import children_of, page_of, page_row, summary_of, text_of, title_of
+
+PAGES = "pages"
+TOLD_CHILDREN = 500
+"""Of so many children the index of a page tells what they say; of the rest it has the names."""
+
+
+def path_of(slug: str) -> str:
+    """Return the path of the file of a slug, in the folder of its scope."""
+    return f"{PAGES}/{slug}.md"
+
+
+def path_of_id(scope: Scope, id: str) -> Iterator[str]:
+    """Yield the path of the file of a page; a page without a slug has none."""
+    page = page_of(scope, id)
+    if page is not None and page.slug:
+        yield path_of(page.slug)
+
+
+def tree_page(scope: Scope, path: str) -> TreePage:
+    """Return the file at a path as it stands now."""
+    page = scope.pages.at(path.removeprefix(f"{PAGES}/").removesuffix(".md"))
+    row = None if page is None else page_row(scope, page.id)
+    if page is None or row is None:
+        return TreePage(scope=scope.name, path=path, row=None)
+    return TreePage(
+        scope=scope.name,
+        path=path,
+        row=row,
+        text=text_of(scope, page),
+        rest=page.told("rest", ""),
+        children=tuple(_listed(scope, page)),
+        edges=tuple(_edges(scope, page)),
+        backlinks=tuple(_backlinks(scope, page)),
+        beside=tuple(_beside(scope, page)),
+    )
+
+
+def name_of(page: Page) -> str:
+    """Return what a page is called in a file: its slug, or its id where it has none."""
+    return page.slug or page.id
+
+
+def _listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
+    for number, child in enumerate(children_of(scope, page)):
+        named = ListedPage(name_of(child), child.is_node, number < TOLD_CHILDREN)
+        if named.told:
+            title, summary = title_of(scope, child), summary_of(scope, child)
+            named = named._replace(title=title, summary=summary, hints=child.told("hints", ()))
+        yield named
+
+
+def _edges(scope: Scope, page: Page) -> Iterator[PageEnd]:
+    """Yield where a page leads, but for children that are there."""
+    for link in page.links.values():
+        if link.to == NOWHERE:
+            yield PageEnd(link.relation, link.slug, False)
+        elif link.relation != CHILD and (other := scope.pages.by_birth[link.to]).lives:
+            yield PageEnd(link.relation, name_of(other), True)
+
+
+def _backlinks(scope: Scope, page: Page) -> Iterator[PageEnd]:
+    for link, source in scope.pages.sources(page):
+        if source.lives:
+            yield PageEnd(link.relation, name_of(source), True)
+
+
+def _beside(scope: Scope, page: Page) -> Iterator[Beside]:
+    for seq in page.standing.beside:
+        capture = scope.captures.by_seq[seq]
+        text = scope.captures.body(capture).text
+        yield Beside(capture.id, capture.actor.name, capture.actor.origin, capture.at, text)
