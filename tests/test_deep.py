@@ -115,6 +115,9 @@ class Recorded:
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         return Told([spot for n, spot in enumerate(spots) if not self.keep or self.keep[n % len(self.keep)]])
 
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        return Told(spots)
+
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         assert len(spots) <= GATED
         self.gates += 1
@@ -137,7 +140,7 @@ def test_a_search_by_rules_ends_is_the_same_again_and_holds_what_one_look_holds(
     ground, deep = run(scopes, question, Rules(), wanted)
     assert deep == run(scopes, question, Rules(), wanted)[1]
     assert 1 <= deep.steps[-1].look <= MOST_LOOKS
-    assert [it.step for it in deep.steps] == ["scouts", "filter", "edges", "gate"] * deep.steps[-1].look
+    assert [it.step for it in deep.steps] == ["scouts", "filter", "walk", "edges", "gate"] * deep.steps[-1].look
     once = ground_of(*scopes).look(question, LOOKED_AT, 1)
     assert {it.spot for it in once} <= {it.spot for it in deep.found}
     rankings = ground.ordered(deep.found)

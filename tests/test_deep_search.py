@@ -17,9 +17,10 @@ from click.testing import CliRunner
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event, Recalled
+from memtape.schemas.events import Event, Linked, Recalled
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.slugs import root_id
 from memtape.state.core.replay import replay
 from memtape.state.subjects.decay import ONE
 from memtape.state.views.filters import make_filters
@@ -81,12 +82,12 @@ def test_what_a_kind_asks_for_is_found_and_every_step_is_on_the_log(tmp_path: Pa
         body = body_of(client)
         assert body.results == tuple(result.id for result in found.results)
         assert body.trace == found.answer.trace and body.passes == body.trace[-1].look <= MOST_LOOKS
-        assert [it.step for it in body.trace] == ["scouts", "filter", "edges", "gate"] * body.passes
-        assert body.trace[0].query == QUESTION and "Postgres".lower() in body.trace[4].query
+        assert [it.step for it in body.trace] == ["scouts", "filter", "walk", "edges", "gate"] * body.passes
+        assert body.trace[0].query == QUESTION and "Postgres".lower() in body.trace[5].query
         assert all(it.by == "rules" and not it.cost and not it.failure for it in body.trace)
         first: dict[str, int] = {}
         for it in body.trace:
-            first |= {id: it.look for id in it.ids if it.step in ("scouts", "edges") and id not in first}
+            first |= {id: it.look for id in it.ids if it.step in ("scouts", "walk", "edges") and id not in first}
         assert first.keys() >= set(body.results)
 
 
@@ -166,7 +167,7 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
     assert "look 1 scouts: " in told and "look 1 gate: " in told and "look again for" in told
     assert "first seen in look 2" in told and " x looked " in told and "looked: how the looks" in told
     made = json.loads(cli(tmp_path, "search", QUESTION, "--deep", "--json"))
-    assert [it["step"] for it in made["trace"]][:4] == ["scouts", "filter", "edges", "gate"]
+    assert [it["step"] for it in made["trace"]][:5] == ["scouts", "filter", "walk", "edges", "gate"]
     for result in made["results"]:
         why = result["why"]
         product = why["relevance"] * why["age"] * why["use"] * why["confidence"]
@@ -197,6 +198,63 @@ def test_names_and_words_of_erased_texts_do_not_stay_in_a_trace(tmp_path: Path) 
         client.search(QUESTION, deep=True)
         said = [it for it in texts_of(events_of(client)[-1]) if it.place.endswith(".query")]
         assert len(said) >= 2 and all(it.role == "statement" for it in said)
+
+
+def test_without_edges_none_is_followed(tmp_path: Path) -> None:
+    with remembering(tmp_path) as client:
+        for text in ("Postgres runs in staging.", "So be it.", "Nothing else came up."):
+            client.capture(text, "turn", session="s")
+        found = client.search("postgres", deep=True, without=("edges",)).answer
+        assert all(taken.kept == 0 for taken in found.trace if taken.step == "edges")
+
+
+# The tree of pages.
+
+
+def linked(client: Client, above: str, relation: str, below: str) -> None:
+    client._asking._writer.append("linked", Linked(id=above, on=True, relation=relation, slug=None, to=below), SCOPE)
+
+
+@contextmanager
+def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
+    """A root over `storage` and `people`; below `storage` a page whose text has no word of the question."""
+    said = {
+        "storage": "# Databases\n\nAll databases that we run.",
+        "ledger": "# Which databases hold the ledger\n\nAsk Tom.",
+        "people": "# People\n\nWho does what.",
+        "far": "# Elsewhere\n\nNothing of note.",
+    }
+    with Client(home, scope=SCOPE, origin="user") as client:
+        pages = {name: client.capture(text, "page", path=name).id for name, text in said.items()}
+        for name in ("storage", "people"):
+            linked(client, root_id(SCOPE), "child", pages[name])
+        linked(client, pages["storage"], "child", pages["ledger"])
+        linked(client, pages["ledger"], "related", pages["far"])
+        client.project()
+        yield client, pages
+
+
+def test_the_tree_is_walked_and_pages_lead_along_their_links(tmp_path: Path) -> None:
+    with tree(tmp_path) as (client, pages):
+        found = client.search(QUESTION, deep=True)
+        walked = next(it for it in found.answer.trace if it.step == "walk")
+        assert (walked.given, walked.kept) == (2, 2), "what holds nothing of the question is not entered"
+        ids = [result.id for result in found.results]
+        assert pages["far"] in ids and pages["people"] not in ids[:2]
+        assert pages["far"] not in [result.id for result in client.search(QUESTION).results]
+        strict = client.search(QUESTION, deep=True, filters=make_filters(0, kinds=("fact",)))
+        assert strict.results == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"), [("silent", 0), ("all", 0), ('{"keep": [9]}', 0), ("{}", 2), ('{"keep": []}', 0)]
+)
+def test_a_failed_walk_opens_nothing(tmp_path: Path, model: Answering, answer: str, kept: int) -> None:
+    with tree(tmp_path / "home") as (client, _):
+        model.says("{}", '{"ready": true}', answer)
+        walked = next(it for it in client.search(QUESTION, deep=True).answer.trace if it.step == "walk")
+        assert (walked.given, walked.kept) == (2, kept)
+        assert walked.failure == {"silent": "silent", "all": "wrong", '{"keep": [9]}': "wrong"}.get(answer, "")
 
 
 # What looks saw together.
@@ -237,7 +295,7 @@ prompt = sys.stdin.read()
 count = len(list(folder.glob("asked-*")))
 (folder / f"asked-{{count}}").write_text(prompt)
 rules = json.loads((folder / "rules.json").read_text())
-answer = rules["gate" if '"ready"' in prompt else "filter"]
+answer = rules["gate" if '"ready"' in prompt else "walk" if "The texts are pages" in prompt else "filter"]
 if answer == "late":
     time.sleep(60)
 print("" if answer == "silent" else answer)
@@ -256,10 +314,10 @@ class Answering:
         monkeypatch.setattr(deep_model, "LIMIT_S", 20.0)
         self.monkeypatch = monkeypatch
 
-    def says(self, filter: str = "{}", gate: str = "{}") -> None:
+    def says(self, filter: str = "{}", gate: str = "{}", walk: str = "{}") -> None:
         for asked in self.folder.glob("asked-*"):
             asked.unlink()
-        (self.folder / "rules.json").write_text(json.dumps({"filter": filter, "gate": gate}))
+        (self.folder / "rules.json").write_text(json.dumps({"filter": filter, "gate": gate, "walk": walk}))
 
     @property
     def asked(self) -> list[str]:

@@ -1,7 +1,7 @@
 """How a model is asked in the steps of a deep search, and what becomes of an answer that is late, silent or wrong.
 
-A filter that fails keeps all, and a gate that fails is ready with all. A choice that an answer leaves out keeps all,
-and an empty one keeps nothing. What a model reads of the memory is data.
+A filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is ready with all. A choice that
+an answer leaves out keeps all, and an empty one keeps nothing. What a model reads of the memory is data.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _WHAT = "a question to a memory in the first line, and texts of that memory, eac
 _FILTER = """\
 Say which of the texts may help to answer the question. Leave out those that have nothing to do with it."""
 _FILTER_FORM = 'Now write {"keep": [numbers]} and nothing else.'
+_WALK = """\
+The texts are pages. Say which of them should be opened to answer the question."""
 _GATE = """\
 Say whether the texts together answer the question, and which of them belong to the answer. Where something is missing,
 write a few words to look for it with, as they would stand in a text that has it."""
@@ -50,6 +52,7 @@ class ModelJudge:
         self._home = home
         self._redactor = redactor
         self._judged: dict[Spot, None] = {}
+        self._walked: dict[Spot, bool] = {}
         self._gone: Failure = ""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
@@ -63,6 +66,18 @@ class ModelJudge:
             return _without(spots, _dropped(answer, asked)), ""
 
         return self._told(_prompt(_FILTER, _FILTER_FORM, question, ground, asked), spots, told)
+
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """See `Judge.walk`. Pages that a model has chosen before, or has not, are not asked about again."""
+        asked = [spot for spot in spots if spot not in self._walked][:SHOWN]
+        self._walked |= dict.fromkeys(asked, False)
+
+        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
+            return _without(asked, _dropped(answer, asked)), ""
+
+        done = self._told(_prompt(_WALK, _FILTER_FORM, question, ground, asked), (), told) if asked else Told(())
+        self._walked |= dict.fromkeys(done.kept, True)
+        return done._replace(kept=[spot for spot in spots if self._walked.get(spot)])
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         """See `Judge.gate`."""

@@ -7,26 +7,28 @@ what is returned alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
 
 from memtape.schemas.events import Filters, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
-from memtape.state.ranking.deep.ground import Field
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.ranking.wording import Reading
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import Told, best, said_of, told_otherwise
-from memtape.tools.ask.deep import Deepening, looked
 from memtape.tools.ask.found import among_of, holding_at
 from memtape.tools.ask.readied import Dense, Ready
 from memtape.tools.ask.results import Read, Result, Why
 from memtape.tools.ask.sources import found_by_source
 from memtape.tools.ask.standing import judged
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.deep import Deepening
 
 EVERYTHING = 1_000_000
 """A limit that nothing reaches: what lanes bring is capped far below."""
@@ -127,14 +129,17 @@ def _rankings(
     if asked.deep is None:
         return [_ranking(ready, asked, among, now, dense) for ready, among in scopes], ()
 
-    def field(ready: Ready, among: Among | None) -> Field:
-        def rank(query: str) -> Ranking:
-            return _ranking(ready, asked._replace(query=query), among, now, dense)
+    # Hardly any search is deep, and a hook searches and does nothing else.
+    from memtape.tools.ask.deep import field_of, looked
 
-        passing = among or (lambda places: places)
-        return Field(ready.corpus, rank, passing, ready.found.text, now, asked.session)
+    def rank(ready: Ready, among: Among | None, query: str) -> Ranking:
+        return _ranking(ready, asked._replace(query=query), among, now, dense)
 
-    return looked(asked.query, readies, [field(*scope) for scope in scopes], asked.deep, limit)
+    fields = [
+        field_of(ready, partial(rank, ready, among), among, now, asked.session, follows="edges" in asked.lanes)
+        for ready, among in scopes
+    ]
+    return looked(asked.query, readies, fields, asked.deep, limit)
 
 
 def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: Dense | None) -> Ranking:

@@ -35,7 +35,6 @@ from memtape.state.ranking.wording import Weighed
 from memtape.state.text.orders import is_about, named_by
 from memtape.tools.ask.aged import life_of, purged_of
 from memtape.tools.ask.choosing import holding
-from memtape.tools.ask.deep import Deepening
 from memtape.tools.ask.found import Found, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.ordering import EVERYTHING, Asked, Order, ordered, with_passages
@@ -48,6 +47,7 @@ from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
     from memtape.tools.ask.as_of import PastViews
+    from memtape.tools.ask.deep import Deepening
 
 ReadT = TypeVar("ReadT")
 

@@ -5,7 +5,7 @@ Each scope is ranked by its own texts alone; the looks of all scopes are one ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,19 +22,25 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking, Scale
 from memtape.state.ranking.yielding import just_said, stands
 
-BESIDE = 0.5
-"""The weight of the way from a turn to the one before and after it, where an edge of full weight has 1."""
+BESIDE, LINKED = 0.5, 1.0
+"""The weights of the ways from a turn to the one before and after it, and from a page along its links, where an edge of
+full weight has 1."""
 
 FINDING: tuple[Lane, ...] = ("sparse", "dense")
 """The lanes that find; the others move or lend."""
 
 Rank = Callable[[str], Ranking]
+Walk = Callable[[str], list[tuple[int, float]]]
+"""Gives the pages to which a walk down the tree comes for a query, by their texts, each with its share of that."""
+Links = Callable[[int], list[int]]
+"""Gives the texts to which that of a page leads by the page's edges."""
 
 
 class Field(NamedTuple):
     """One scope: its texts, how a question is ranked among them, and which of them may be returned.
 
-    `now` is that of ranking, `session` that of who asks. `text_of` gives the whole text of a place.
+    `now` is that of ranking, `session` that of who asks. `text_of` gives the whole text of a place. `walk` and `links`
+    go over the tree of pages. Where it is not said that edges are followed, they are not.
     """
 
     corpus: Corpus
@@ -43,6 +49,9 @@ class Field(NamedTuple):
     text_of: Callable[[int], str]
     now: int
     session: str | None
+    walk: Walk = lambda query: []
+    links: Links = lambda place: []
+    follows: bool = True
 
 
 class Ground:
@@ -65,17 +74,27 @@ class Ground:
             found += self._note(scope, islice(ranking.hits, most), number)
         return sorted(found, key=lambda it: -it.score)[:most]
 
+    def walked(self, query: str) -> list[tuple[Spot, float]]:
+        """Return the pages to which a walk down the trees comes for a query, each with what it holds of it."""
+        return [(Spot(n, place), share) for n, field in enumerate(self._fields) for place, share in field.walk(query)]
+
     def near(self, seeds: Sequence[Seen], number: int) -> list[Seen]:
-        """Return what two hops from some texts lead to, each lent a share of the seed's score."""
+        """Return what two hops from some texts lead to, each lent a share of the seed's relevance."""
         reached = walk([seed.spot for seed in seeds], self._beside)
+        hits = [self.hits[seed.spot] for seed in seeds]
+        return self.lend(
+            {spot: LENT * way.strength * hits[way.seed].relevance for spot, way in reached.items()}, number
+        )
+
+    def lend(self, relevance: Mapping[Spot, float], number: int) -> list[Seen]:
+        """Return those of some texts that may be returned, with the relevance that each is lent."""
         lent: dict[int, dict[int, float]] = {}
-        for spot, way in reached.items():
-            hit = self.hits[seeds[way.seed].spot]
-            lent.setdefault(spot.scope, {})[spot.place] = LENT * way.strength * hit.relevance
+        for spot, share in relevance.items():
+            lent.setdefault(spot.scope, {})[spot.place] = share
         found = list[Seen]()
-        for scope, relevance in sorted(lent.items()):
+        for scope, shares in sorted(lent.items()):
             field = self._fields[scope]
-            ranking = field.corpus.lent(relevance, self._unsaid(field), field.now)
+            ranking = field.corpus.lent(shares, self._unsaid(field), field.now)
             found += self._note(scope, ranking.hits, number)
         return sorted(found, key=lambda it: -it.score)
 
@@ -131,11 +150,15 @@ class Ground:
 
     def _beside(self, spot: Spot) -> list[tuple[Spot, float]]:
         """Return what is near a text, the strongest first."""
-        corpus = self._fields[spot.scope].corpus
+        field = self._fields[spot.scope]
+        corpus = field.corpus
+        if not field.follows:
+            return []
         around, place = corpus.texts.sessions, spot.place
         turns = (int(link[place]) for link in (around.before, around.after))
         beside = [(other, BESIDE) for other in turns if other != NOBODY]
-        near = sorted((*corpus.used_with(place), *beside), key=lambda edge: -edge[1])
+        linked = [(other, LINKED) for other in field.links(place)]
+        near = sorted((*corpus.used_with(place), *linked, *beside), key=lambda edge: -edge[1])
         return [(Spot(spot.scope, other), weight) for other, weight in near]
 
     def _unsaid(self, field: Field) -> Among:

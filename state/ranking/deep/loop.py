@@ -15,7 +15,7 @@ from memtape.state.ranking.deep.asking import terms_of_kinds
 from memtape.state.ranking.deep.ground import Ground
 from memtape.state.ranking.deep.rules import BY_RULE, Judge, Told
 from memtape.state.ranking.deep.seen import Seen, Spot, merged
-from memtape.state.ranking.lanes import SEEDS
+from memtape.state.ranking.lanes import LENT, SEEDS
 
 LOOKED_AT = 50
 """So many of the best of each look are looked at, or as many as are wanted."""
@@ -86,7 +86,7 @@ class _Loop:
         self._looks.append(self._filtered(seen, number))
         if number > 1:
             self._favour([it.spot for look in self._looks for it in look])
-        # A walk of the page tree would add here what it reaches, before edges are followed from all.
+        self._walk(query, number)
         self._follow(number)
         self._found = merged(self._looks, self._lent, self._of_kind)
         return self._gate(number)
@@ -113,13 +113,29 @@ class _Loop:
         held = self._ground.holding(members, spots)
         self._of_kind = {spot: None for spot, its in zip(spots, held, strict=True) if its}
 
+    def _walk(self, query: str, number: int) -> None:
+        """Go down the tree of pages, and lend each half the best relevance by its share of the query."""
+        since, known = self._clock_us(), dict.fromkeys(self._ground.first)
+        visited = self._ground.walked(query)
+        spots = [spot for spot, _ in visited]
+        told = self._judge.walk(self._question, self._ground, spots, number) if spots else Told(spots)
+        kept = dict.fromkeys(told.kept)
+        best = max((self._ground.hits[it.spot].relevance for it in self._looks[-1]), default=1.0)
+        reached = self._ground.lend({spot: LENT * best * share for spot, share in visited if spot in kept}, number)
+        self._lend(reached)
+        new = [it.spot for it in reached if it.spot not in known]
+        self._note(number, "walk", len(spots), len(reached), new, told, since)
+
+    def _lend(self, reached: Sequence[Seen]) -> None:
+        for spot, score in reached:
+            self._lent[spot] = max(self._lent.get(spot, 0.0), score)
+
     def _follow(self, number: int) -> None:
         since, known = self._clock_us(), dict.fromkeys(self._ground.first)
         # What edges alone have led to is a hop away already.
         seeds = [it for it in self._looks[-1] if self._ground.is_found(it.spot)][:SEEDS]
         near = self._ground.near(seeds, number)
-        for spot, score in near:
-            self._lent[spot] = max(self._lent.get(spot, 0.0), score)
+        self._lend(near)
         new = [it.spot for it in near if it.spot not in known]
         self._note(number, "edges", len(seeds), len(near), new, Told(()), since)
 

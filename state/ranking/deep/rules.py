@@ -38,6 +38,9 @@ class Judge(Protocol):
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         """Return which of the texts that a look has seen are kept."""
 
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Return which of the pages that a walk has come to are opened."""
+
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         """Return which of the best texts are kept, and what is to be asked next."""
 
@@ -53,6 +56,10 @@ class Rules:
         asked = dict.fromkeys((*ground.weights(question), *(member for its in kinds.values() for member in its)))
         held = ground.holding(asked, spots)
         return Told([spot for spot, its in zip(spots, held, strict=True) if its or ground.first[spot] == 1])
+
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Open all to which the walk has come, which goes by the same words."""
+        return Told(spots)
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         """Keep all; there is enough where what was found holds most of the question's weight.
