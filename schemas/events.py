@@ -20,7 +20,7 @@ from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import Step, decided_2, decided_3, linked_2, recalled_2, recalled_3
+from memtape.schemas.upcasts import Step, decided_2, decided_3, linked_2, recalled_2, recalled_3, recalled_4
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -45,6 +45,11 @@ Tier = Literal["short", "mid", "long"]
 """How far a text has moved on: nothing, one summary, or two sum it up."""
 Source = Literal["memories", "turns", "documents", "insights", "summaries", "pages", "plans", "journal"]
 """Where results of a search come from: `memories` are facts, `plans` goals and plans."""
+
+DeepStep = Literal["scouts", "filter", "walk", "edges", "gate"]
+"""The steps of each look of a deep search, in their order."""
+Failure = Literal["", "late", "silent", "wrong", "unreachable", "spent"]
+"""Why a model decided nothing: no answer in time, an empty one, one of no use, nobody there, or the day's budget."""
 
 Id = Annotated[str, Meta(pattern=ID_PATTERN)]
 Scope = Annotated[str, Meta(pattern=SCOPE_PATTERN)]
@@ -121,11 +126,32 @@ class Mark(_Body, frozen=True):
     partition: Count
 
 
+class Traced(_Body, frozen=True):
+    """One step of one look of a deep search: what it was given, what came of it, who decided, at which cost, how long.
+
+    `given` and `kept` count texts. `ids` are those that a look or a walk saw first, or that filter and gate dropped.
+    `query` is what a look asked, or what the gate wants asked next. `cost` is in characters that a model read and
+    wrote, `took_us` how long the step took, which means nothing. `failure` says why a model decided nothing.
+    """
+
+    by: Name
+    cost: Count
+    failure: Failure
+    given: Count
+    ids: Annotated[tuple[Id, ...], Meta(max_length=1_000)]
+    kept: Count
+    look: Annotated[int, Meta(ge=1, le=16)]
+    query: str
+    step: DeepStep
+    took_us: Count
+
+
 class Recalled(_Body, frozen=True):
     """A search: what was asked, how, what it returned, best first, and under what it answered.
 
     `now` is ranking's now in microseconds; `revision` is that of the settings in force. `after` says how many results
-    the pages before this one had, and `quotas` how many results of a source were wanted at most.
+    the pages before this one had, and `quotas` how many results of a source were wanted at most. `passes` says how
+    often a deep search has looked, and `trace` has its steps in their order; of any other it is empty.
     """
 
     after: Count
@@ -138,6 +164,7 @@ class Recalled(_Body, frozen=True):
     quotas: Annotated[dict[Source, Quota], Meta(max_length=16)]
     results: Annotated[tuple[Id, ...], Meta(max_length=1_000)]
     revision: Count
+    trace: Annotated[tuple[Traced, ...], Meta(max_length=64)]
     watermark: Annotated[tuple[Mark, ...], Meta(max_length=1_024)]
 
 
@@ -401,7 +428,7 @@ class EventType(NamedTuple):
 
 EVENT_TYPES: dict[str, EventType] = {
     "captured": EventType(Captured),
-    "recalled": EventType(Recalled, (recalled_2, recalled_3), of_anyone=True, effect="nothing"),
+    "recalled": EventType(Recalled, (recalled_2, recalled_3, recalled_4), of_anyone=True, effect="nothing"),
     "used": EventType(Used, effect="answers"),
     "forgotten": EventType(Forgotten),
     "restored": EventType(Restored),

@@ -17,6 +17,9 @@ Unasked = Literal["start", "prompt"]
 UNASKED: tuple[Unasked, ...] = get_args(Unasked)
 _TOKENS = "tokens:"
 
+MOST_LOOKS = 3
+"""So often a deep search looks at most (spec R4)."""
+
 SHADOW = "shadow"
 """What marks the recall of a retriever that answered beside the active one and whose results nobody was shown."""
 Failure = Literal["", "raised", "late", "skipped"]

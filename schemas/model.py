@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Step = Literal["flush", "extract", "gate", "consolidate"]
+Step = Literal["flush", "extract", "gate", "consolidate", "recall"]
 """What a model is asked for: the end of a conversation distilled, facts of talk, whether talk holds any, and what to
-make of memories that are alike."""
+make of memories that are alike, and what of a deep search belongs to the answer."""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -54,7 +54,11 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     consolidate: StepOptions = StepOptions()
     """The model that is asked what to make of memories that are alike, where it is another."""
 
+    recall: StepOptions = StepOptions()
+    """The model that is asked in a deep search, where it is another."""
+
     def of(self, step: Step) -> StepOptions:
         """Return what is said of one step."""
         options = {"extract": self.extract, "gate": self.gate, "consolidate": self.consolidate}
+        options["recall"] = self.recall
         return options.get(step, StepOptions())

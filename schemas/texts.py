@@ -31,6 +31,7 @@ _ROLES: dict[str, Role] = {
     "branch": "name",
     "sessions": "name",
     "not_sessions": "name",
+    "by": "program",
     "lanes": "program",
     "embedder": "program",
     "settings": "program",

@@ -39,6 +39,16 @@ def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "body": {**body, "after": 0, "filters": {**filters, **new}, "quotas": {}}}
 
 
+def recalled_4(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 had no deep searches. What is no such body is left to its type to refuse."""
+    body = old["body"]
+    if not isinstance(body, dict):
+        return old
+    if "trace" in body:
+        raise InvalidEvent("invalid", "$.body: the field 'trace' is unknown.", "$.body")
+    return {**old, "body": {**body, "trace": []}}
+
+
 def linked_2(old: dict[str, Any]) -> dict[str, Any]:
     """Version 1 spoke of memories alone. What is no such body is left to its type to refuse."""
     body = old["body"]

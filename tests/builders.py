@@ -32,6 +32,7 @@ from memtape.schemas.events import (
     Restored,
     ScopeChanged,
     Settled,
+    Traced,
     Unfolded,
     Used,
     Withdrawn,
@@ -88,20 +89,40 @@ def captured(text: str, id: object | None = None, kind: str = "fact", **fields: 
 
 
 def recalled(
-    results: list[object], id: object, query: str = "what", lanes: tuple[str, ...] = ("sparse",), **fields: Any
+    results: list[object],
+    id: object,
+    query: str = "what",
+    lanes: tuple[str, ...] = ("sparse",),
+    looks: Sequence[Sequence[object]] = (),
+    **fields: Any,
 ) -> Event:
-    """Return a `recalled` event that returned the captures of these names."""
+    """Return a `recalled` event that returned the captures of these names, of which each look saw some first."""
     body = Recalled(
         after=0,
         filters=NO_FILTERS,
         lanes=lanes,
         limit=10,
         now=fields.get("sent", START),
-        passes=1,
+        passes=max(1, len(looks)),
         query=query,
         quotas={},
         results=tuple(map(make_id, results)),
         revision=0,
+        trace=tuple(
+            Traced(
+                by="rules",
+                cost=0,
+                failure="",
+                given=len(seen),
+                ids=tuple(map(make_id, seen)),
+                kept=len(seen),
+                look=look,
+                query=query,
+                step="scouts",
+                took_us=0,
+            )
+            for look, seen in enumerate(looks, start=1)
+        ),
         watermark=(Mark(offset=0, partition=0),),
     )
     return event("recalled", body, id, **fields)
@@ -438,7 +459,9 @@ def worlds(
                 events.append(scope_changed(f"g{number}", git_at=sent, **common | {"sent": sent, "at": sent}))
             case "recalled":
                 lanes = draw(st.sampled_from((("sparse",), unasked_lanes("start", 9), ("sparse", "prompt"))))
-                events.append(recalled(draw(some(events, 4)), f"r{number}", lanes=lanes, **common))
+                shown = draw(some(events, 4))
+                looks = draw(st.sampled_from(((), (shown[:1], shown[1:]), (shown[:2], (), shown[2:]))))
+                events.append(recalled(shown, f"r{number}", lanes=lanes, looks=looks, **common))
             case "used":
                 shown = draw(st.sampled_from((None, f"r{number - 1}", f"r{number - 2}")))
                 events.append(used(draw(some(events, 4)), f"w{number}", shown, **common))

@@ -609,7 +609,8 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
                     pages.append(f"{seed}-{number}")
                     yield page_link("_root", "child", f"{seed}-{number} below", slug=path, **common)
             case "recalled":
-                yield recalled(earlier, f"{seed}-{number}", **common)
+                looks = rng.choice(((), (earlier[:1], earlier[1:])))
+                yield recalled(earlier, f"{seed}-{number}", looks=looks, **common)
             case "used":
                 yield used(earlier, f"{seed}-{number}", f"{seed}-{number - 1}", **common)
             case "forgotten":

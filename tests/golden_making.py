@@ -138,6 +138,7 @@ class Maker:
             quotas={},
             results=tuple(results),
             revision=0,
+            trace=(),
             watermark=(Mark(offset=3, partition=0),),
         )
         return self.event("recalled", scope, body, session=session, **fields)

@@ -44,6 +44,7 @@ from memtape.schemas.events import (
     ScopeChanged,
     Settled,
     Ticked,
+    Traced,
     Unfolded,
     Used,
     Withdrawn,
@@ -175,6 +176,7 @@ VALUES: dict[str, list[Event]] = {
                 quotas={},
                 results=(PORT, SECOND_TURN),
                 revision=0,
+                trace=(),
                 watermark=(Mark(offset=4, partition=9), Mark(offset=2, partition=12)),
             ),
             "019a7b3c-0011-7d2e-9f10-5c8e4b2a0011",
@@ -198,6 +200,7 @@ VALUES: dict[str, list[Event]] = {
                 quotas={},
                 results=(),
                 revision=7,
+                trace=(),
                 watermark=(),
             ),
             "019a7b3c-0012-7d2e-9f10-5c8e4b2a0012",
@@ -439,7 +442,7 @@ DIGESTS = {
         "ed68bb22ad54346c",
         "a0a33656130ff3a4",
     ],
-    "recalled": ["f6a7b603c111df09", "5494fd76b7aec3d9"],
+    "recalled": ["4cf7b3a72d159b67", "7ff43ba7216c4234"],
     "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
@@ -480,6 +483,7 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
                 quotas={},
                 results=(FIRST_TURN,),
                 revision=1,
+                trace=(),
                 watermark=(Mark(offset=9, partition=2),),
             ),
             "019a7b3c-0013-7d2e-9f10-5c8e4b2a0013",
@@ -512,11 +516,72 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
                 quotas={"documents": 2, "turns": 0},
                 results=(FIRST_TURN, PORT),
                 revision=1,
+                trace=(),
                 watermark=(Mark(offset=11, partition=2),),
             ),
             "019a7b3c-0015-7d2e-9f10-5c8e4b2a0015",
             at=T + 90_000_000,
             sent=T + 90_000_001,
+        ),
+    ],
+    ("recalled", 4): [
+        VALUES["recalled"][0],
+        golden_event(
+            "recalled",
+            Recalled(
+                after=0,
+                filters=NO_FILTERS,
+                lanes=("sparse", "edges"),
+                limit=10,
+                now=T + 95_000_000,
+                passes=2,
+                query="Which databases does Ada run?",
+                quotas={},
+                results=(PORT, SECOND_TURN),
+                revision=1,
+                trace=(
+                    Traced(
+                        by="rules",
+                        cost=0,
+                        failure="",
+                        given=2,
+                        ids=(PORT,),
+                        kept=2,
+                        look=1,
+                        query="Which databases does Ada run?",
+                        step="scouts",
+                        took_us=812,
+                    ),
+                    Traced(
+                        by="qwen3",
+                        cost=2_048,
+                        failure="wrong",
+                        given=2,
+                        ids=(),
+                        kept=2,
+                        look=1,
+                        query="Ada größe postgres",
+                        step="gate",
+                        took_us=1_200_000,
+                    ),
+                    Traced(
+                        by="rules",
+                        cost=0,
+                        failure="",
+                        given=1,
+                        ids=(SECOND_TURN,),
+                        kept=1,
+                        look=2,
+                        query="",
+                        step="edges",
+                        took_us=0,
+                    ),
+                ),
+                watermark=(Mark(offset=12, partition=2),),
+            ),
+            "019a7b3c-0016-7d2e-9f10-5c8e4b2a0016",
+            at=T + 95_000_000,
+            sent=T + 95_000_001,
         ),
     ],
     ("linked", 2): [
@@ -595,8 +660,9 @@ def test_a_link_of_version_1_is_of_a_memory(field: str, value: str | None) -> No
 
 def test_a_recall_of_version_1_was_narrowed_to_no_origin_and_session() -> None:
     """It is the same event in all versions, so that a repetition of one by the other is a duplicate."""
-    assert decode(golden("recalled")[0]) == decode(golden("recalled", 2)[0]) == decode(golden("recalled", 3)[0])
-    assert canonical(decode(golden("recalled")[0])) == golden("recalled", 3)[0]
+    later = [decode(golden("recalled", version)[0]) for version in (2, 3, 4)]
+    assert later == [decode(golden("recalled")[0])] * 3
+    assert canonical(decode(golden("recalled")[0])) == golden("recalled", 4)[0]
     blank = {**orjson.loads(golden("recalled")[0]), "body": None}
     assert decode(canonical(blank)) == replace(VALUES["recalled"][0], body=None)
 
@@ -607,6 +673,13 @@ def test_a_recall_of_version_2_has_no_field_of_version_3(field: str) -> None:
     inside = old["body"] if field in ("after", "quotas") else old["body"]["filters"]
     inside[field] = {"quotas": {}, "after": 0}.get(field, [])
     with pytest.raises(InvalidEvent, match="unknown"):
+        decode(canonical(old))
+
+
+def test_a_recall_of_version_3_has_no_trace() -> None:
+    old = orjson.loads(golden("recalled", 3)[1])
+    old["body"]["trace"] = []
+    with pytest.raises(InvalidEvent, match="trace"):
         decode(canonical(old))
 
 

@@ -78,6 +78,7 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "captured media[0].caption",
             "captured text",
             "recalled query",
+            "recalled trace[0].query",
             "forgotten reason",
             "restored reason",
             "edited hints[0]",
@@ -104,6 +105,7 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
         "name": ["captured branch", "recalled filters.not_sessions[0]", "recalled filters.sessions[0]"],
         "program": [
             "recalled lanes[0]",
+            "recalled trace[0].by",
             "embedded embedder",
             "configured settings.embedder",
             "configured settings.embedder_next",

@@ -164,6 +164,7 @@ class Client(Writer):
         archived: bool = False,
         quotas: Sequence[str] = (),
         cursor: str | None = None,
+        deep: bool = False,
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
@@ -175,7 +176,9 @@ class Client(Writer):
         With `archived` what is archived is found too. Where little is found, summaries follow (`Result.sums`).
         `quotas` say how many results of a source there are at most, as `turns=3` (`tools.ask.sources`).
         `cursor` is the `next` of an answer to the same question: then the page behind that is returned. Raises
-        `MemtapeError` for a damaged cursor, and for one of another question, scope or home.
+        `MemtapeError` for a damaged cursor, and for one of another question, scope or home. A `deep` search looks up to
+        three times, each time for what was not found before, follows edges, and has one page (`Answer.trace`); where a
+        model is named, the model is asked what belongs to the answer and what is missing.
         """
         return self._asking.search(
             query,
@@ -189,6 +192,7 @@ class Client(Writer):
             archived=archived,
             quotas=quotas,
             cursor=cursor,
+            deep=deep,
         )
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:

@@ -95,7 +95,7 @@ SUBJECTS = (
     _subject("passes", 1, Passes, passes, ("vault",), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
     _subject("usage", 3, Usage, usage, ("turns", *_BY_MEMORIES)),
-    _subject("edges", 2, Edges, edges, _BY_EDGES),
+    _subject("edges", 3, Edges, edges, _BY_EDGES),
     _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
     _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
     _subject("instructions", 1, Instructions, instructions, ("vault",), sparse=True),

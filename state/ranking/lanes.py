@@ -39,9 +39,10 @@ MODELS_CONFIDENCE = 0.7
 class Hit(NamedTuple):
     """A document's place in the list that was ranked, its score, and why: lanes with their scores, and the factors.
 
-    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields`: less than 1 for what
-    stands below what answers the same (`state/ranking/yielding.py`). `parts` has what was added up to
-    `relevance`, and is empty where nobody asked for it, or where edges alone have led here.
+    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`: `yields` is
+    less than 1 for what stands below what answers the same (`state/ranking/yielding.py`), and `looked` says how the
+    looks of a deep search have moved it, of which `look` saw it first. `parts` has what was added up to `relevance`,
+    and is empty where nobody asked for it, or where edges alone have led here.
     """
 
     place: int
@@ -53,6 +54,8 @@ class Hit(NamedTuple):
     yields: float
     lanes: dict[Lane, float]
     parts: Mapping[str, float] = MappingProxyType({})
+    looked: float = 1.0
+    look: int = 1
 
 
 def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:

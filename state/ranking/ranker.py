@@ -115,6 +115,11 @@ class Corpus:
         return self._texts.count
 
     @property
+    def texts(self) -> Texts:
+        """The texts."""
+        return self._texts
+
+    @property
     def latest(self) -> int:
         """The time of the latest text, 0 where there is none."""
         return self._texts.latest
@@ -213,6 +218,21 @@ class Corpus:
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
+
+    def used_with(self, place: int) -> list[tuple[int, float]]:
+        """Return which texts one was used with, those of greatest weight first, each with its weight from 0 to 1."""
+        used = self._used.get(self._texts.head(place)) if self._used else None
+        walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
+        placed = ((self._place_of(id), weight) for id, weight in walked)
+        return [(other, min(1.0, max(0.0, weight))) for other, weight in placed if other is not None]
+
+    def lent(self, relevance: Mapping[int, float], among: Among, now: int | None) -> Ranking:
+        """Return texts that others have led to, with the relevance that each is lent, where they may be returned."""
+        places = self._saying(among)(np.sort(np.array(list(relevance), np.int64)))
+        values = np.array([relevance[place] for place in places.tolist()], np.float64)
+        found: dict[Lane, _Part] = {"edges": _Part(places, values)}
+        ordered = self._hits(places, values, found, now, lambda place: {}, lambda scores: scores)
+        return Ranking({"edges": len(places)}, *ordered, Scale(0, 1, 1))
 
     def _saying(self, among: Among) -> Among:
         """Return those of places that may be returned whose text says something of its own."""

@@ -3,8 +3,9 @@
 A window opens with a use and holds those of the next 30 minutes of its session; a later use of any session that
 stands past its end closes it. Each pair in it adds one to the pair's weight, at the moment when it is complete, so that
 closing changes nothing. Weights are stored with their time, by captured id; only their own events write them. Readers
-decay them to now and resolve the ids to memories. What the windows teach over 90 days, the learned weight of a pair, is
-the subject of `association`; here it is resolved and walked together with the other.
+decay them to now and resolve the ids to memories. What a deep search returns that its first look saw and that a later
+one saw first is linked too, by less the later that was. What the windows teach over 90 days, the learned weight of a
+pair, is the subject of `association`; here it is resolved and walked together with the other.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtape.schemas.events import Event
+from memtape.schemas.events import Event, Recalled
 from memtape.schemas.rows import Change, EdgeRow
 from memtape.schemas.times import US_PER_S
 from memtape.state.core.context import Context
@@ -92,9 +93,11 @@ class Neighbour(NamedTuple):
 
 
 def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Link what an event used, and return the rows of the pairs that this touched."""
+    """Link what an event used, or looks of a search saw, and return the rows of the pairs that this touched."""
     by_seq = context.of.captures.by_seq
     pairs = use_together(state, event.session, context.used, context.at)
+    if isinstance(event.body, Recalled) and event.body.trace:
+        pairs += see_together(state, _looks(event.body, context.of), context.at)
     return [Change("edges", context.scope, row_id(by_seq[low].id, by_seq[high].id)) for low, high in pairs]
 
 
@@ -120,6 +123,34 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
         touched.update(dict.fromkeys(_trim(state, seq)))
     touched.update(dict.fromkeys(association.evolve(state.learned, window, window.seqs[before:], completed, at)))
     return list(touched)
+
+
+def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> list[Pair]:
+    """Take in what a deep search returned, as (seq, the look that saw it first), and return the pairs this touched.
+
+    What the first look saw and what a later one saw first gain 1 / (1 + the looks between them), the gap of spec R6.
+    No window used them, so that nothing is learned of them.
+    """
+    first = [seq for seq, look in looks if look == 1]
+    later = [(seq, look) for seq, look in looks if look > 1]
+    touched: dict[Pair, None] = {}
+    for seq, look in later:
+        for other in first:
+            touched[pair_of(seq, other)] = None
+            _strengthen(state, pair_of(seq, other), at, ONE // look, windows=0)
+    for seq in dict.fromkeys(end for pair in list(touched) for end in pair):
+        touched.update(dict.fromkeys(_trim(state, seq)))
+    return list(touched)
+
+
+def _looks(body: Recalled, of: HasCaptures) -> list[tuple[int, int]]:
+    """Return the seqs of the first of a search's own results, each with the look that saw it first."""
+    seen: dict[str, int] = {}
+    for taken in body.trace:
+        if taken.step in ("scouts", "walk", "edges"):
+            seen |= {id: taken.look for id in taken.ids if id not in seen}
+    placed = ((of.captures.seq_of(id), seen[id]) for id in dict.fromkeys(body.results) if id in seen)
+    return [(seq, look) for seq, look in placed if seq is not None][:WINDOW_ITEMS]
 
 
 def tie_of(row: EdgeRow) -> Tie:
@@ -281,15 +312,15 @@ def _link(state: Edges, pair: Pair, edge: Edge) -> None:
         state.of.setdefault(end, {})[other] = None
 
 
-def _strengthen(state: Edges, pair: Pair, at: int) -> None:
+def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: int = 1) -> None:
     edge = state.pairs.get(pair)
     if edge is None:
-        _link(state, pair, Edge(ONE, at, 1))
+        _link(state, pair, Edge(weight, at, windows))
         return
     later = max(edge.at, at)
-    edge.weight = decayed(edge.weight, later - edge.at) + decayed(ONE, later - at)
+    edge.weight = decayed(edge.weight, later - edge.at) + decayed(weight, later - at)
     edge.at = later
-    edge.count += 1
+    edge.count += windows
 
 
 def _trim(state: Edges, seq: int) -> list[Pair]:

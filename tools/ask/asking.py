@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
+    from memtape.tools.ask.deep import Deepening
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
@@ -79,6 +80,7 @@ class Asking:
         archived: bool = False,
         quotas: Sequence[str] = (),
         cursor: str | None = None,
+        deep: bool = False,
     ) -> Found:
         """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
         check_asked(query, limit)
@@ -94,10 +96,11 @@ class Asking:
         query, filters = redactor.question(query), redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
+        deepening = self._deepening() if deep else None
         is_past = quiet or as_of is not None or valid_at is not None
 
         def page_of(views: Retriever, scope: str) -> Answer:
-            asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at)
+            asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at, deep=deepening)
             paged = Paged(scope, asked, limit, archived, limits)
             return first_page(views, self._log, paged) if cursor is None else next_page(views, self._log, paged, cursor)
 
@@ -107,6 +110,13 @@ class Asking:
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
         self._reader.notes.clear()
         return Found(answer, None if is_past else self._record(query, limit, filters, answer))
+
+    def _deepening(self) -> Deepening:
+        """Return how a deep search is made here: by the model that is named, or by rules."""
+        from memtape.tools.ask.deep import Deepening
+        from memtape.tools.ask.deep_model import judge_of
+
+        return Deepening(judge_of(self._home, self._writer.redactor))
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready."""
@@ -133,6 +143,7 @@ class Asking:
             quotas={},
             results=shown,
             revision=context.revision,
+            trace=(),
             watermark=context.watermark,
         )
         return self._append(body) if shown else None
@@ -338,11 +349,12 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
         lanes=tuple(answer.lanes),
         limit=limit,
         now=answer.now,
-        passes=1,
+        passes=max((taken.look for taken in answer.trace), default=1),
         query=query,
         quotas=dict(answer.quotas),
         results=tuple(result.id for result in answer.results if not result.sums),
         revision=answer.revision,
+        trace=answer.trace,
         watermark=answer.watermark,
     )
 

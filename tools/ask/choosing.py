@@ -186,7 +186,7 @@ def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
 
 def _scored(hit: Hit, score: float) -> Hit:
     """Return a hit with the score of the place that it takes, which it yields or is lifted to."""
-    own = hit.relevance * hit.age * hit.use * hit.confidence
+    own = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
     return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
 
 

@@ -7,13 +7,14 @@ what is returned alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
 
-from memtape.schemas.events import Filters, Source
+from memtape.schemas.events import Filters, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
@@ -25,6 +26,9 @@ from memtape.tools.ask.readied import Dense, Ready
 from memtape.tools.ask.results import Read, Result, Why
 from memtape.tools.ask.sources import found_by_source
 from memtape.tools.ask.standing import judged
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.deep import Deepening
 
 EVERYTHING = 1_000_000
 """A limit that nothing reaches: what lanes bring is capped far below."""
@@ -46,13 +50,14 @@ class Asked(NamedTuple):
     repeats: bool = False
     session: str | None = None
     valid_at: int | None = None
+    deep: Deepening | None = None
 
 
 class Order(NamedTuple):
     """What was found, best first, without passages: each with the number that turns have in common which say the same.
 
     `told` has by its id the number of a result's scope among those that were read, and its hit. `marked` has what the
-    merge told of it besides. `rankings` are those of the scopes.
+    merge told of it besides. `rankings` are those of the scopes, `trace` has the steps of a deep search.
     """
 
     pairs: list[tuple[Result, int | None]]
@@ -61,6 +66,7 @@ class Order(NamedTuple):
     rankings: list[Ranking]
     reads: tuple[Read, ...]
     repeats: bool
+    trace: tuple[Traced, ...] = ()
 
     @property
     def results(self) -> list[Result]:
@@ -88,10 +94,10 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
     """Return the best of what is ready in each scope that is read, as far as `limit` may need it."""
     found: list[tuple[Result, int | None]] = []
     told_of: dict[str, tuple[int, Told]] = {}
-    rankings, reads = list[Ranking](), list[Read]()
-    for number, ready in enumerate(readies):
-        among = _among(ready, asked.filters, asked.valid_at)
-        ranking = _ranking(ready, asked, among, now, dense)
+    reads = list[Read]()
+    amongs = [_among(ready, asked.filters, asked.valid_at) for ready in readies]
+    rankings, trace = _rankings(readies, asked, amongs, now, limit, dense)
+    for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
         if asked.repeats:
             hits = [Told(hit) for hit in islice(ranking.hits, limit)]
         else:
@@ -102,7 +108,6 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
             told_of.setdefault(result.id, (number, told))
         said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
         found += zip(results, said, strict=True)
-        rankings.append(ranking)
         if asked.explain and ready.corpus.count:
             reads.append(_read(ready, asked.query, ranking))
     marked: dict[str, tuple[str, ...]] = {}
@@ -112,7 +117,7 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
             if len(result.marks) > len(was.marks):
                 marked[result.id] = result.marks[len(was.marks) :]
     found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
-    return Order(found, told_of, marked, rankings, tuple(reads), asked.repeats)
+    return Order(found, told_of, marked, rankings, tuple(reads), asked.repeats, trace)
 
 
 def with_passages(order: Order, readies: Sequence[Ready], query: str, results: Sequence[Result]) -> list[Result]:
@@ -120,6 +125,27 @@ def with_passages(order: Order, readies: Sequence[Ready], query: str, results: S
     passages = [ready.corpus.passages(query) for ready in readies]
     placed = [(result, *order.told[result.id]) for result in results]
     return [msgspec.structs.replace(it, passage=passages[number](told.hit.place)) for it, number, told in placed]
+
+
+def _rankings(
+    readies: Sequence[Ready], asked: Asked, amongs: Sequence[Among | None], now: int, limit: int, dense: Dense | None
+) -> tuple[list[Ranking], tuple[Traced, ...]]:
+    """Return what of each scope passes, best first, and the steps of a deep search that has found it."""
+    scopes = list(zip(readies, amongs, strict=True))
+    if asked.deep is None:
+        return [_ranking(ready, asked, among, now, dense) for ready, among in scopes], ()
+
+    # Hardly any search is deep, and a hook searches and does nothing else.
+    from memtape.tools.ask.deep import field_of, looked
+
+    def rank(ready: Ready, among: Among | None, query: str) -> Ranking:
+        return _ranking(ready, asked._replace(query=query), among, now, dense)
+
+    fields = [
+        field_of(ready, partial(rank, ready, among), among, now, asked.session, follows="edges" in asked.lanes)
+        for ready, among in scopes
+    ]
+    return looked(asked.query, readies, fields, asked.deep, limit)
 
 
 def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: Dense | None) -> Ranking:
@@ -163,6 +189,8 @@ def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> 
         use=hit.use,
         confidence=hit.confidence,
         yields=hit.yields,
+        looked=hit.looked,
+        look=hit.look,
         lanes=hit.lanes,
         parts=hit.parts,
         terms=own,

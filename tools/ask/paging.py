@@ -48,12 +48,14 @@ class Paged(NamedTuple):
 
 
 def first_page(views: Retriever, log: Log, paged: Paged) -> Answer:
-    """Return the answer of a search, with the cursor of the next page where there may be one."""
+    """Return the answer of a search, with the cursor of the next page where there may be one; a deep search has one."""
     asked, at = paged.asked, now_us()
     answer = views.answer(paged.scope, asked, paged.limit, archived=paged.archived, quotas=paged.quotas)
     returned = [result.id for result in answer.results if not result.sums]
     left = sum(its.found for source, its in answer.sources.items() if source != "summaries") > len(returned)
-    if views.past is not None or not returned or not left or (len(returned) < paged.limit and not paged.quotas):
+    if views.past is not None or asked.deep is not None or not returned:
+        return answer
+    if not left or (len(returned) < paged.limit and not paged.quotas):
         return answer
     cursor = Cursor(
         version=VERSION,
@@ -75,6 +77,8 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
     """
     if views.past is not None:
         raise MemtapeError("The past is not asked page by page.", "Ask with a greater limit.")
+    if paged.asked.deep is not None:
+        raise MemtapeError("A deep search has one page.", "Ask with a greater limit.")
     cursor, asked = read(text), paged.asked
     question = question_of(asked, paged.archived, paged.quotas)
     check(cursor, place_of(log.log_id, paged.scope), question, bounds_of(asked), now_us())

@@ -27,9 +27,10 @@ from memtape.state.text.polarity import polarity
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence x yields.
+    """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence x yields x looked.
 
     `yields` is less than 1 where it only asks, or its session has just said it, and something answers the same.
+    `looked` says how the looks of a deep search have moved it, of which `look` saw it first.
     `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
     share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent, where that is more
     than its own. Where it was asked for, `parts` adds up to the relevance as the `Reading` of its scope says, `terms`
@@ -41,6 +42,8 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     use: float
     confidence: float
     yields: float = 1.0
+    looked: float = 1.0
+    look: int = 1
     lanes: dict[Lane, float]
     parts: Mapping[str, float] = {}
     terms: tuple[str, ...] = ()

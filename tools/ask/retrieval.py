@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark, Source
+from memtape.schemas.events import Captured, Event, Filters, Mark, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
     `warnings` say what is wrong with the views, a sentence each. `aside` is a sentence on what was not searched, where
     little was found: texts that are archived, by themselves or with their project. `sources` has the count of each
     source, by `quotas` that were asked for. `next` is the cursor of the next page, None where there is none, and
-    `after` says how many results the pages before had.
+    `after` says how many results the pages before had. `trace` has the steps of a deep search.
     """
 
     results: list[Result]
@@ -82,6 +82,7 @@ class Answer(NamedTuple):
     quotas: Mapping[Source, int] = MappingProxyType({})
     sources: Mapping[Source, SourceCount] = MappingProxyType({})
     next: str | None = None
+    trace: tuple[Traced, ...] = ()
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
@@ -149,7 +150,7 @@ class Retriever(Served):
 
         With `archived` what is archived is found too. Where little is found, summaries tell of what else was said,
         below what was found, unless `repeats` or a time at which it held are asked for. Of no source more than its
-        quota is returned.
+        quota is returned. A `deep` search looks up to three times.
         """
         choice = EVERY_TEXT if archived else AT_HAND
         answer = self._ranked(scope, asked, limit, now, choice, quotas)
@@ -231,6 +232,7 @@ class Retriever(Served):
             readies[0].corpus.count,
             self._warnings(view.mark.partition for view in views),
             quotas=dict(quotas),
+            trace=order.trace,
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:

@@ -75,6 +75,7 @@ def search(
     not_sessions: tuple[str, ...],
     valid_at: str | None,
     archived: bool,
+    deep: bool,
     quotas: tuple[str, ...],
     cursor: str | None,
     quiet: bool,
@@ -92,6 +93,7 @@ def search(
       memtape search "staging database port" --explain
       memtape search "staging database port" --valid-at 2026-03-01
       memtape search "staging database port" --archived
+      memtape search "which databases do we run" --deep --explain
       memtape search "staging database port" --not-kind turn --tier short
       memtape search "staging database port" --quota turns=3,documents=2
     """
@@ -121,6 +123,7 @@ def search(
         archived=archived,
         quotas=quotas,
         cursor=cursor,
+        deep=deep,
     )
     answer = found.answer
     if as_json:
@@ -136,6 +139,7 @@ def search(
                 "warnings": answer.warnings,
                 "aside": answer.aside,
                 **({"read": answer.read} if explain else {}),
+                **({"trace": answer.trace} if deep else {}),
             }
         )
         return

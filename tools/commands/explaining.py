@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.visible import one_line
 
 if TYPE_CHECKING:
+    from memtape.schemas.events import Traced
     from memtape.tools.ask.results import Read, Result
     from memtape.tools.ask.retrieval import Answer
 
@@ -24,6 +26,7 @@ PARTS = {
     "fresh": "said within three days",
 }
 """What is added up to a relevance, and what each part is for."""
+LOOKED = "looked: how the looks of a deep search together have moved it"
 YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 
 
@@ -60,7 +63,9 @@ def explained(result: Result, reads: Sequence[Read]) -> list[str]:
         lines.append(
             "sum: " + " ".join(f"{share:+.3f} {name}" for name, share in why.parts.items()) + f" = {summed:.3f}"
         )
-    if "edges" in why.lanes:
+    if why.look > 1:
+        lines.append(f"relevance {why.relevance:.3f}: first seen in look {why.look}, and by what that asked")
+    elif "edges" in why.lanes:
         lines.append(f"relevance {why.relevance:.3f}: lent by what it was used with, more than its own")
     else:
         scaled = f"({summed:.3f} - {read.least:.3f}) / ({read.most:.3f} - {read.least:.3f})"
@@ -68,13 +73,18 @@ def explained(result: Result, reads: Sequence[Read]) -> list[str]:
     factors = f"age {why.age:.3f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
     if why.yields < 1:
         factors += f" x yields {why.yields:.3f}"
+    if why.looked != 1:
+        factors += f" x looked {why.looked:.3f}"
     lines.append(f"score {result.score:.3f} = relevance {why.relevance:.3f} x {factors}")
     return ["    " + line for line in lines]
 
 
 def explained_question(answer: Answer) -> list[str]:
     """Return the lines about the question: how each scope read it, what the lanes found, and what the parts are."""
-    lines = ["Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items())]
+    lines = [
+        *told_trace(answer.trace),
+        "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),
+    ]
     for read in answer.read:
         lines.append(f"{read.scope}: as for {'people' if read.recipe == 'people' else 'a user with an assistant'}")
         weights = (f"{one_line(term, 40)} {weight:.2f}" for term, weight in read.terms.items())
@@ -89,7 +99,31 @@ def explained_question(answer: Answer) -> list[str]:
         lines.append(f"  strength {read.strength:.3f}: the share of the question's weight that the best text holds")
     shown = dict.fromkeys(name for result in answer.results if result.why for name in result.why.parts)
     lines += [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
-    return lines + [YIELDS] * any(result.why.yields < 1 for result in answer.results if result.why)
+    whys = [result.why for result in answer.results if result.why]
+    lines += [LOOKED] * any(why.looked != 1 for why in whys)
+    return lines + [YIELDS] * any(why.yields < 1 for why in whys)
+
+
+def told_trace(trace: Sequence[Traced]) -> list[str]:
+    """Return a line for each step of a deep search: what it was given, what came of it, who decided, and how long."""
+    lines = []
+    for it in trace:
+        asked = f' "{one_line(it.query, 200)}"' if it.query else ""
+        done = {
+            "scouts": f"{it.kept:,} found, {len(it.ids):,} new, for{asked}",
+            "filter": f"{it.kept:,} of {it.given:,} kept",
+            "walk": f"{it.kept:,} reached from the page tree",
+            "edges": f"{it.kept:,} reached from {it.given:,}, {len(it.ids):,} new",
+            "gate": f"{it.kept:,} of {it.given:,} kept; " + (f"look again for{asked}" if it.query else _ends(it)),
+        }[it.step]
+        by = "" if it.by == "rules" else f", by {one_line(it.by, 60)} for {it.cost:,} characters"
+        failed = f", failed ({it.failure})" if it.failure else ""
+        lines.append(f"look {it.look} {it.step}: {done}{by}{failed}, {it.took_us / 1_000:.1f} ms")
+    return lines
+
+
+def _ends(gate: Traced) -> str:
+    return "that was the last look" if gate.look == MOST_LOOKS else "enough"
 
 
 def _listed(terms: Iterable[str]) -> str:

@@ -119,14 +119,7 @@ def _ask_all(
     `made` has the events of each turn: several where the turn is too long for one. Any of them counts as the turn.
     """
     id_of = {native: events[0].id for native, events in made.items()}
-    turn_of = {event.id: events[0].id for events in made.values() for event in events}
-    # What was taken from a turn says what the turn says.
-    turn_of |= {
-        statement_id(event.scope, event.id, place): events[0].id
-        for events in made.values()
-        for event in events
-        for place in range(MOST_STATEMENTS)
-    }
+    turn_of = turns_told(made)
     session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
     asked: list[Asked] = []
     for question in conversation.questions:
@@ -141,6 +134,18 @@ def _ask_all(
         turns = tuple(dict.fromkeys(turn_of.get(id, id) for id in found))
         asked.append(Asked(question.category, wanted, turns, session_of, took * 1_000))
     return asked
+
+
+def turns_told(made: Mapping[str | None, Sequence[Event]]) -> dict[str, str]:
+    """Return by the id of all that tells a turn the id of the turn's first event: also of what was taken from it."""
+    turn_of = {event.id: events[0].id for events in made.values() for event in events}
+    turn_of |= {
+        statement_id(event.scope, event.id, place): events[0].id
+        for events in made.values()
+        for event in events
+        for place in range(MOST_STATEMENTS)
+    }
+    return turn_of
 
 
 def _phase(on_phase: OnPhase, scope: str) -> Callable[[int, int], None]:

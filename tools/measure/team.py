@@ -211,6 +211,7 @@ class _Project:
             quotas={},
             results=tuple(event.id for event in rng.sample(known, min(len(known), 8))),
             revision=0,
+            trace=(),
             watermark=(),
         )
         return self._event("recalled", body, agent, at, session)

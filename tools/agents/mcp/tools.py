@@ -100,6 +100,7 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
         archived=asked.archived,
         quotas=asked.quotas,
         cursor=asked.cursor,
+        deep=asked.deep,
     )
     return _at_most(asked.limit, MAX_RESULTS, "results") + searched(found.answer, client.scope, found.recall_id)
 

@@ -1,0 +1,1 @@
+"""A search that looks again: what was found says what to ask next."""

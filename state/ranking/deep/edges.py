@@ -1,0 +1,48 @@
+"""From what was found to what stands near it: what was used together with it, and the turns beside it in its session.
+
+The walk is of any graph; what is near a text of a corpus is told by the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
+
+HOPS = 2
+
+SpotT = TypeVar("SpotT", bound=Hashable)
+
+
+class Reached(NamedTuple):
+    """How strong the best way to something is, from 0 to 1, from which seed it comes, and over how many hops."""
+
+    strength: float
+    seed: int
+    hops: int
+
+
+def walk(seeds: Sequence[SpotT], near: Callable[[SpotT], Iterable[tuple[SpotT, float]]]) -> dict[SpotT, Reached]:
+    """Return what two hops from the first 18 seeds reach, the strongest of each hop first, seeds left out.
+
+    `near` gives what is near something with a weight from 0 to 1, the strongest first. Of each at most six are
+    walked to, and 45 are reached in all. Strength is the product of the weights along the best way.
+    """
+    started = list(dict.fromkeys(seeds))[:SEEDS]
+    reached: dict[SpotT, Reached] = {}
+    front = [(seed, Reached(1.0, number, 0)) for number, seed in enumerate(started)]
+    left_out = dict.fromkeys(started)
+    for hops in range(1, HOPS + 1):
+        found: dict[SpotT, Reached] = {}
+        for spot, way in front:
+            for other, weight in list(near(spot))[:HITS_A_SEED]:
+                strength = way.strength * min(1.0, max(0.0, weight))
+                if other in left_out or other in reached or strength <= 0:
+                    continue
+                if other not in found or strength > found[other].strength:
+                    found[other] = Reached(strength, way.seed, hops)
+        ranked = sorted(found.items(), key=lambda item: (-item[1].strength, item[1].seed))
+        front = ranked[: EDGE_HITS - len(reached)]
+        reached.update(front)
+    return reached

@@ -1,0 +1,158 @@
+"""The loop of a deep search: look, filter, walk, follow edges, and ask again while there is not enough.
+
+It ends after three looks, and as soon as nothing is to be asked that was not asked before. Nothing here reads a clock
+or asks a model: both are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from memtape.schemas.events import DeepStep, Failure
+from memtape.schemas.lanes import MOST_LOOKS
+from memtape.state.ranking.deep.asking import terms_of_kinds
+from memtape.state.ranking.deep.ground import Ground
+from memtape.state.ranking.deep.rules import BY_RULE, Judge, Told
+from memtape.state.ranking.deep.seen import Seen, Spot, merged
+from memtape.state.ranking.lanes import LENT, SEEDS
+
+LOOKED_AT = 50
+"""So many of the best of each look are looked at, or as many as are wanted."""
+GATED = 10
+"""So many of the best are judged for whether they are enough."""
+
+
+class Taken(NamedTuple):
+    """A step that was taken: `given` and `kept` count texts, `spots` are those that it saw first or dropped.
+
+    `query` is what was asked in it, or what it wants asked next.
+    """
+
+    look: int
+    step: DeepStep
+    given: int
+    kept: int
+    spots: Sequence[Spot]
+    query: str
+    by: str
+    cost: int
+    failure: Failure
+    took_us: int
+
+
+class Deep(NamedTuple):
+    """What a deep search has found, best first, and the steps that it took."""
+
+    found: list[Seen]
+    steps: list[Taken]
+
+
+def deepened(question: str, ground: Ground, judge: Judge, wanted: int, clock_us: Callable[[], int]) -> Deep:
+    """Return what up to three looks find of a question: so many as are `wanted`, and others behind them."""
+    loop = _Loop(question, ground, judge, max(LOOKED_AT, wanted), clock_us)
+    query, asked = question, dict[str, None]()
+    for number in range(1, MOST_LOOKS + 1):
+        asked[query] = None
+        query = loop.take(query, number)
+        if not query or query in asked:
+            break
+    return Deep(loop.found(), loop.steps)
+
+
+class _Loop:
+    """What was seen, kept and lent so far."""
+
+    def __init__(self, question: str, ground: Ground, judge: Judge, most: int, clock_us: Callable[[], int]) -> None:
+        self._question = question
+        self._ground = ground
+        self._judge = judge
+        self._most = most
+        self._clock_us = clock_us
+        self._looks: list[list[Seen]] = []
+        self._lent: dict[Spot, float] = {}
+        self._dropped: dict[Spot, None] = {}
+        self._of_kind: dict[Spot, None] = {}
+        self._found: list[Seen] = []
+        self.steps: list[Taken] = []
+
+    def found(self) -> list[Seen]:
+        """Return what was found and kept in all looks, best first."""
+        return [it for it in self._found if it.spot not in self._dropped]
+
+    def take(self, query: str, number: int) -> str:
+        """Look once, and return what is to be asked next, empty where there is enough."""
+        seen = self._scouts(query, number)
+        self._looks.append(self._filtered(seen, number))
+        if number > 1:
+            self._favour([it.spot for look in self._looks for it in look])
+        self._walk(query, number)
+        self._follow(number)
+        self._found = merged(self._looks, self._lent, self._of_kind)
+        return self._gate(number)
+
+    def _scouts(self, query: str, number: int) -> list[Seen]:
+        since = self._clock_us()
+        known = dict.fromkeys(self._ground.first)
+        seen = self._ground.look(query, self._most, number)
+        new = [it.spot for it in seen if it.spot not in known]
+        self._note(number, "scouts", len(seen), len(seen), new, Told((), query), since)
+        return seen
+
+    def _filtered(self, seen: Sequence[Seen], number: int) -> list[Seen]:
+        since, spots = self._clock_us(), [it.spot for it in seen]
+        told = self._judge.filter(self._question, self._ground, spots, number) if spots else Told(spots)
+        kept = dict.fromkeys(told.kept)
+        dropped = [spot for spot in spots if spot not in kept]
+        self._note(number, "filter", len(spots), len(kept), dropped, told, since)
+        return [it for it in seen if it.spot in kept]
+
+    def _favour(self, spots: Sequence[Spot]) -> None:
+        """Note which of what was seen holds something of a kind that the question names."""
+        members = dict.fromkeys(member for its in terms_of_kinds(self._question).values() for member in its)
+        held = self._ground.holding(members, spots)
+        self._of_kind = {spot: None for spot, its in zip(spots, held, strict=True) if its}
+
+    def _walk(self, query: str, number: int) -> None:
+        """Go down the tree of pages, and lend each half the best relevance by its share of the query."""
+        since, known = self._clock_us(), dict.fromkeys(self._ground.first)
+        visited = self._ground.walked(query)
+        spots = [spot for spot, _ in visited]
+        told = self._judge.walk(self._question, self._ground, spots, number) if spots else Told(spots)
+        kept = dict.fromkeys(told.kept)
+        best = max((self._ground.hits[it.spot].relevance for it in self._looks[-1]), default=1.0)
+        reached = self._ground.lend({spot: LENT * best * share for spot, share in visited if spot in kept}, number)
+        self._lend(reached)
+        new = [it.spot for it in reached if it.spot not in known]
+        self._note(number, "walk", len(spots), len(reached), new, told, since)
+
+    def _lend(self, reached: Sequence[Seen]) -> None:
+        for spot, score in reached:
+            self._lent[spot] = max(self._lent.get(spot, 0.0), score)
+
+    def _follow(self, number: int) -> None:
+        since, known = self._clock_us(), dict.fromkeys(self._ground.first)
+        # What edges alone have led to is a hop away already.
+        seeds = [it for it in self._looks[-1] if self._ground.is_found(it.spot)][:SEEDS]
+        near = self._ground.near(seeds, number)
+        self._lend(near)
+        new = [it.spot for it in near if it.spot not in known]
+        self._note(number, "edges", len(seeds), len(near), new, Told(()), since)
+
+    def _gate(self, number: int) -> str:
+        since, spots = self._clock_us(), [it.spot for it in self.found()[:GATED]]
+        told = self._judge.gate(self._question, self._ground, spots, number)
+        kept = dict.fromkeys(told.kept)
+        dropped = [spot for spot in spots if spot not in kept]
+        self._dropped |= dict.fromkeys(dropped)
+        told = told._replace(query="" if number == MOST_LOOKS else told.query)
+        self._note(number, "gate", len(spots), len(kept), dropped, told, since)
+        return told.query
+
+    def _note(
+        self, number: int, step: DeepStep, given: int, kept: int, spots: Iterable[Spot], told: Told, since: int
+    ) -> None:
+        took = max(0, self._clock_us() - since)
+        by = BY_RULE if step in ("scouts", "edges") else told.by
+        taken = Taken(number, step, given, kept, list(spots), told.query, by, told.cost, told.failure, took)
+        self.steps.append(taken)

@@ -1,0 +1,81 @@
+"""What a deep search does in each of its steps where no model is asked: which texts it keeps, and when it has enough.
+
+`Judge` is what a model can do instead; how one is asked, and what becomes of its failures, is for whoever asks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from memtape.schemas.events import Failure
+from memtape.state.ranking.deep.asking import bare, by_kinds, by_names, share_held, terms_of_kinds
+from memtape.state.ranking.deep.ground import Ground
+from memtape.state.ranking.deep.seen import Spot
+
+READY = 0.9
+"""With so much of a question's weight held there is enough."""
+BY_RULE = "rules"
+
+
+class Told(NamedTuple):
+    """What a step decided: by whom, at which cost in characters that a model read and wrote, and why it failed, if so.
+
+    `kept` are what stays, in the order in which it was given; `query` is what is to be asked next, empty where there is
+    enough.
+    """
+
+    kept: Sequence[Spot]
+    query: str = ""
+    by: str = BY_RULE
+    cost: int = 0
+    failure: Failure = ""
+
+
+class Judge(Protocol):
+    """Who decides in the steps of a deep search. `number` is that of the look, from 1 on."""
+
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Return which of the texts that a look has seen are kept."""
+
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Return which of the pages that a walk has come to are opened."""
+
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Return which of the best texts are kept, and what is to be asked next."""
+
+
+class Rules:
+    """A `Judge` that goes by words alone."""
+
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Keep all that the question itself found; later what holds nothing of it, or of a kind that it names, goes."""
+        if number == 1:
+            return Told(spots)
+        kinds = terms_of_kinds(question)
+        asked = dict.fromkeys((*ground.weights(question), *(member for its in kinds.values() for member in its)))
+        held = ground.holding(asked, spots)
+        return Told([spot for spot, its in zip(spots, held, strict=True) if its or ground.first[spot] == 1])
+
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Open all to which the walk has come, which goes by the same words."""
+        return Told(spots)
+
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """Keep all; there is enough where what was found holds most of the question's weight.
+
+        A term that names a kind is held by what is of that kind, and not before that was looked for.
+        """
+        kinds = terms_of_kinds(question)
+        weights = ground.weights(bare(question))
+        stand_for = {term: (term, *kinds.get(term, ())) for term in weights}
+        members = dict.fromkeys(member for its in stand_for.values() for member in its)
+        found = dict.fromkeys(term for its in ground.holding(members, spots) for term in its)
+        open_kinds = kinds if number == 1 else {}
+        held = [t for t, its in stand_for.items() if t not in open_kinds and any(member in found for member in its)]
+        if share_held(weights, held) >= READY:
+            return Told(spots)
+        if number == 1:
+            return Told(spots, by_kinds(question))
+        missing = [term for term in weights if term not in held]
+        return Told(spots, by_names(question, missing, [ground.text(spot) for spot in spots]))

@@ -1,0 +1,83 @@
+"""What a look at the texts of some scopes sees, and how several looks become one order.
+
+Scores are answers and never state. Nothing here knows what a text says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memtape.state.ranking.ranker import DIGITS
+from memtape.state.ranking.yielding import LEAST_STEP
+
+WEIGHTS = (1.0, 1.0, 0.05)
+"""What each look counts; the third asks for what is missing and for names, and hardly does more than part equals."""
+OF_KIND = 0.12
+"""The share of the best that is added to what holds, in its own words, something of a kind that is asked for."""
+SURE = 5
+"""What the first look places so far up stands surely: no later look moves it to more than twice its place."""
+
+
+class Spot(NamedTuple):
+    """A text: the number of its scope among those that are read, and its place there."""
+
+    scope: int
+    place: int
+
+
+class Seen(NamedTuple):
+    """A text that a look has seen, with its score, which compares within the look."""
+
+    spot: Spot
+    score: float
+
+
+def merged(
+    looks: Sequence[Sequence[Seen]], lent: Mapping[Spot, float], of_kind: Mapping[Spot, None] = MappingProxyType({})
+) -> list[Seen]:
+    """Return all that some looks have seen as one order, best first, each once, no two with the same score.
+
+    Each look is in its order. A text has the sum of its shares of each look's best score, by the looks' weights, and
+    `OF_KIND` where it is among those, as a share of the first look's best; or what it is `lent`, where that is more.
+    What the first look has at place r, from 1 to `SURE`, stands among the first 2 r. Equals stand as the looks have
+    them.
+    """
+    every = [look for look in looks if look]
+    best = every[0][0].score if every else max(lent.values(), default=0.0)
+    whole = sum(weight for weight, look in zip(WEIGHTS, looks, strict=False) if look) or 1
+    summed = dict[Spot, float]()
+    for weight, look in zip(WEIGHTS, looks, strict=False):
+        for spot, score in look:
+            summed[spot] = summed.get(spot, 0.0) + weight * score / (look[0].score or 1) / whole
+    added = OF_KIND if of_kind else 0.0
+    scores = {
+        spot: best * (share + (added if spot in of_kind else 0.0)) / (1 + added) for spot, share in summed.items()
+    }
+    scores |= {spot: max(score, scores.get(spot, 0.0)) for spot, score in lent.items()}
+    units = {spot: round(scores[spot] / LEAST_STEP) for spot in dict.fromkeys((*summed, *lent))}
+    ranked = sorted(units, key=lambda spot: -units[spot])  # Equals stay as they were put in.
+    sure = [it.spot for it in looks[0][:SURE]] if looks else []
+    return _apart([(spot, units[spot]) for spot in _with_sure(ranked, sure)])
+
+
+def _with_sure(ranked: Sequence[Spot], sure: Sequence[Spot]) -> list[Spot]:
+    """Return an order in which each that is sure stands no lower than at twice its place, those before it included."""
+    waiting, placed = dict.fromkeys(ranked), list[Spot]()
+    while waiting and len(placed) < 2 * len(sure):
+        # Of those that are sure the first that waits is due when no place is left before the last that it may have.
+        due = next((it for r, it in enumerate(sure, start=1) if it in waiting and 2 * r <= len(placed) + 1), None)
+        spot = due if due is not None else next(iter(waiting))
+        del waiting[spot]
+        placed.append(spot)
+    return [*placed, *waiting]
+
+
+def _apart(ordered: Sequence[tuple[Spot, int]]) -> list[Seen]:
+    """Return an order, given with scores in `LEAST_STEP`, with scores that fall by a step at least to the next."""
+    seen, least = list[Seen](), 0
+    for spot, units in reversed(ordered):
+        least = max(units, least + 1)
+        seen.append(Seen(spot, round(least * LEAST_STEP, DIGITS)))
+    return seen[::-1]

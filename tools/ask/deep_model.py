@@ -1,0 +1,165 @@
+"""How a model is asked in the steps of a deep search, and what becomes of an answer that is late, silent or wrong.
+
+A filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is ready with all. A choice that
+an answer leaves out keeps all, and an empty one keeps nothing. What a model reads of the memory is data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
+from memtape.schemas.events import Failure
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import Home
+from memtape.state.ranking.deep.ground import Ground
+from memtape.state.ranking.deep.rules import Judge, Rules, Told
+from memtape.state.ranking.deep.seen import Spot
+from memtape.tools.keep.models import about, author, is_named, model_for, without_thoughts
+
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+LIMIT_S = 15.0
+SHOWN, SHOWN_CHARS, QUERY_CHARS = 30, 300, 400
+_WHAT = "a question to a memory in the first line, and texts of that memory, each on a line with its number"
+_FILTER = """\
+Say which of the texts may help to answer the question. Leave out those that have nothing to do with it."""
+_FILTER_FORM = 'Now write {"keep": [numbers]} and nothing else.'
+_WALK = """\
+The texts are pages. Say which of them should be opened to answer the question."""
+_GATE = """\
+Say whether the texts together answer the question, and which of them belong to the answer. Where something is missing,
+write a few words to look for it with, as they would stand in a text that has it."""
+_GATE_FORM = 'Now write {"ready": true or false, "keep": [numbers], "query": "words"} and nothing else.'
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
+
+def judge_of(home: Home, redactor: Redactor) -> Judge:
+    """Return who decides in the steps of a deep search: the model that is named here, else rules."""
+    return ModelJudge(home, redactor) if is_named(home) else Rules()
+
+
+class ModelJudge:
+    """A `Judge` that asks the model of a home. After one that is late or not there none is asked again."""
+
+    def __init__(self, home: Home, redactor: Redactor) -> None:
+        self._home = home
+        self._redactor = redactor
+        self._judged: dict[Spot, None] = {}
+        self._walked: dict[Spot, bool] = {}
+        self._gone: Failure = ""
+
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """See `Judge.filter`. Texts that a model has judged before stay, as do those that do not fit."""
+        asked = [spot for spot in spots if spot not in self._judged][:SHOWN]
+        if not asked:
+            return Told(spots)
+        self._judged |= dict.fromkeys(asked)
+
+        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
+            return _without(spots, _dropped(answer, asked)), ""
+
+        return self._told(_prompt(_FILTER, _FILTER_FORM, question, ground, asked), spots, told)
+
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """See `Judge.walk`. Pages that a model has chosen before, or has not, are not asked about again."""
+        asked = [spot for spot in spots if spot not in self._walked][:SHOWN]
+        self._walked |= dict.fromkeys(asked, False)
+
+        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
+            return _without(asked, _dropped(answer, asked)), ""
+
+        done = self._told(_prompt(_WALK, _FILTER_FORM, question, ground, asked), (), told) if asked else Told(())
+        self._walked |= dict.fromkeys(done.kept, True)
+        return done._replace(kept=[spot for spot in spots if self._walked.get(spot)])
+
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+        """See `Judge.gate`."""
+
+        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
+            is_ready, query = answer.get("ready", True), answer.get("query", "")
+            if not isinstance(is_ready, bool) or not isinstance(query, str) or not (is_ready or query.strip()):
+                raise BadAnswer("The model's answer does not say what is missing.")
+            kept = _without(spots, _dropped(answer, spots))
+            return kept, "" if is_ready else self._redactor.question(one_line(query, QUERY_CHARS))
+
+        return self._told(_prompt(_GATE, _GATE_FORM, question, ground, spots), spots, told)
+
+    def _told(
+        self, prompt: str, spots: Sequence[Spot], told: Callable[[Mapping[str, Any]], tuple[Sequence[Spot], str]]
+    ) -> Told:
+        """Return what a model's answer tells; that all are kept and nothing more is asked where there is none."""
+        if self._gone:
+            return Told(spots, by=self._name, failure=self._gone)
+        answer, failure = self._answer(prompt)
+        cost = len(prompt) + len(answer) if failure in ("", "silent", "late") else 0
+        if not failure:
+            try:
+                kept, query = told(_object(answer))
+                return Told(kept, query, self._name, cost)
+            except BadAnswer:
+                failure = "wrong"
+        self._gone = failure if failure in ("late", "unreachable", "spent") else ""
+        return Told(spots, by=self._name, cost=cost, failure=failure)
+
+    def _answer(self, prompt: str) -> tuple[str, Failure]:
+        try:
+            model = model_for(self._home, "recall")
+            return ("", "unreachable") if model is None else (model.answer(prompt, LIMIT_S), "")
+        except ModelTimeout:
+            return "", "late"
+        except BadAnswer:
+            return "", "silent"
+        except BudgetSpent:
+            return "", "spent"
+        except MemtapeError:
+            return "", "unreachable"
+
+    @cached_property
+    def _name(self) -> str:
+        try:
+            model = model_for(self._home, "recall")
+            return "model" if model is None else author(model, self._redactor).name
+        except MemtapeError:
+            return "model"
+
+
+def _prompt(task: str, form: str, question: str, ground: Ground, spots: Sequence[Spot]) -> str:
+    lines = [f"{n}. {one_line(ground.text(spot), SHOWN_CHARS)}" for n, spot in enumerate(spots, start=1)]
+    return about(_WHAT, task, "\n".join((f"Question: {one_line(question, QUERY_CHARS)}", *lines)), form)
+
+
+def _object(answer: str) -> Mapping[str, Any]:
+    """Return the one JSON object in an answer. Raises `BadAnswer` where there is none."""
+    found = _OBJECT.search(without_thoughts(answer))
+    try:
+        told = msgspec.json.decode(found.group(0)) if found is not None else None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise BadAnswer("The model's answer is no JSON object.")
+    return told
+
+
+def _dropped(answer: Mapping[str, Any], asked: Sequence[Spot]) -> dict[Spot, None]:
+    """Return which of the numbered texts an answer does not choose; none where it leaves the choice out.
+
+    Raises `BadAnswer` for a choice of what was not shown.
+    """
+    if "keep" not in answer:
+        return {}
+    numbers = answer["keep"]
+    if not isinstance(numbers, list) or not all(type(n) is int and 1 <= n <= len(asked) for n in numbers):
+        raise BadAnswer("The model's answer chooses what it was not shown.")
+    kept = dict.fromkeys(numbers)
+    return {spot: None for n, spot in enumerate(asked, start=1) if n not in kept}
+
+
+def _without(spots: Sequence[Spot], dropped: Mapping[Spot, None]) -> list[Spot]:
+    return [spot for spot in spots if spot not in dropped]

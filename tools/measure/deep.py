@@ -1,0 +1,124 @@
+"""What looking again is worth: recall and time of one look and of the loop, on questions of some kinds of corpora.
+
+`python -m memtape.tools.measure.deep locomo.json beam.json --half tune`
+
+Questions with evidence in several places are told by the category that the corpus gives them. Both are asked of the
+same views in the same run, without a model, for ten results; each question is asked once before, which makes things
+ready. Questions are in halves by a digest of scope and words, one to tune by and one to see what the tuning is worth.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.state.ranking.evaluation import mean, percentile, recall
+from memtape.state.views.filters import NO_FILTERS
+from memtape.tools.ask.deep import Deepening
+from memtape.tools.ask.ordering import Asked
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.client import Client
+from memtape.tools.measure.corpus import read_corpus
+from memtape.tools.measure.evaluating import fill, turns_told
+from memtape.tools.measure.locomo import Question
+
+LIMIT = 10
+SEVERAL = ("1", "3", "multi_session_reasoning", "event_ordering")
+"""Categories whose questions need several places: LoCoMo's multi-hop and inference, and two of BEAM."""
+
+
+class Measured(NamedTuple):
+    """A question as it was answered by one look and by the loop: recall of its evidence, milliseconds, and looks."""
+
+    category: str
+    once: float
+    looped: float
+    once_ms: float
+    looped_ms: float
+    looks: int
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--half", type=click.Choice(["tune", "test", "both"]), default="both", show_default=True)
+def main(paths: tuple[Path, ...], half: str) -> None:
+    """Print recall@10 and time by one look and by the loop, by category and for all that need several places."""
+    asked = [one for path in paths for one in _of(path, half)]
+    several = [one for one in asked if one.category.rpartition(":")[2] in SEVERAL]
+    others = [one for one in asked if one not in several]
+    click.echo(
+        f"{'questions':46} {'number':>6} {'once':>6} {'loop':>6} {'gain':>6}  {'ms':>6} {'loop':>6} {'times':>5} looks"
+    )
+    for category in dict.fromkeys(one.category for one in asked):
+        _print(category, [one for one in asked if one.category == category])
+    _print("of several places", several)
+    _print("all others", others)
+
+
+def _of(path: Path, half: str) -> Iterator[Measured]:
+    conversations = read_corpus(path)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        log = EmbeddedLog(home.log_path)
+        try:
+            fill(home, log, conversations, lambda *_: None)
+            retriever = Retriever(home, log)
+            for conversation in conversations:
+                client = Client(folder, scope=conversation.scope, log=log)
+                made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
+                turn_of = turns_told(made)
+                for question in conversation.questions:
+                    wanted = tuple(made[native][0].id for native in question.evidence if native in made)
+                    if wanted and half in ("both", half_of(conversation.scope, question)):
+                        category = f"{path.stem}:{question.category}"
+                        yield _asked(retriever, conversation.scope, question.text, category, wanted, turn_of)
+        finally:
+            log.close()
+
+
+def half_of(scope: str, question: Question) -> str:
+    """Return in which half a question is."""
+    return "test" if sha256(f"{scope}:{question.text}".encode()).digest()[0] % 2 else "tune"
+
+
+def _asked(
+    retriever: Retriever, scope: str, text: str, category: str, wanted: tuple[str, ...], turn_of: dict[str, str]
+) -> Measured:
+    def ask(deep: Deepening | None) -> tuple[float, float, int]:
+        start = time.perf_counter()
+        # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
+        answer = retriever.answer(scope, Asked(text, NO_FILTERS, repeats=True, deep=deep), LIMIT)
+        took_ms = (time.perf_counter() - start) * 1_000
+        found = dict.fromkeys(turn_of.get(result.id, result.id) for result in answer.results)
+        return recall(wanted, found), took_ms, max((taken.look for taken in answer.trace), default=1)
+
+    ask(Deepening())
+    (once, once_ms, _), (looped, looped_ms, looks) = ask(None), ask(Deepening())
+    return Measured(category, once, looped, once_ms, looped_ms, looks)
+
+
+def _print(name: str, asked: list[Measured]) -> None:
+    if not asked:
+        return
+    once, looped = mean([one.once for one in asked]), mean([one.looped for one in asked])
+    once_ms, looped_ms = (
+        percentile(its, 50) for its in zip(*((one.once_ms, one.looped_ms) for one in asked), strict=True)
+    )
+    took = sum(one.looped_ms for one in asked) / sum(one.once_ms for one in asked)
+    looks = sum(one.looks for one in asked) / len(asked)
+    click.echo(
+        f"{name:46} {len(asked):6} {once:6.3f} {looped:6.3f} {looped - once:+6.3f}  "
+        f"{once_ms:6.1f} {looped_ms:6.1f} {took:5.1f} {looks:5.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
