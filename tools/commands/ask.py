@@ -42,8 +42,9 @@ from memtape.tools.commands.project import say_where_it_was
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, Use
     from memtape.tools.ask.documents import Whole
-    from memtape.tools.ask.inspection import Behind, Opened, Status
+    from memtape.tools.ask.inspection import Behind, Opened
     from memtape.tools.ask.results import Result
+    from memtape.tools.ask.status import Status
 
 FOLLOW_S = 0.2
 SOURCE_CHARS = 200
