@@ -15,6 +15,7 @@ from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, Scop
 from memtape.schemas.lanes import LANES, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
+from memtape.tools.ask.measuring import began, note_recall
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.given import Given
-    from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
     from memtape.tools.ask.naming import Ids
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose, Retriever
     from memtape.tools.ask.standing import Order
+    from memtape.tools.ask.status import Status
     from memtape.tools.capture.writing import Writer
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
@@ -98,6 +100,7 @@ class Asking:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         deepening = self._deepening() if deep else None
         is_past = quiet or as_of is not None or valid_at is not None
+        began_ns = began(self._writer.door)
 
         def page_of(views: Retriever, scope: str) -> Answer:
             asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at, deep=deepening)
@@ -109,7 +112,12 @@ class Asking:
         unkept = () if profile.keeps else (profile.told,)
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
         self._reader.notes.clear()
-        return Found(answer, None if is_past else self._record(query, limit, filters, answer))
+        if is_past:
+            return Found(answer, None)
+        recorded = self._record(query, limit, filters, answer)
+        if self._writer.silence() is None:
+            note_recall(self._home, self._writer.door, answer, began_ns)
+        return Found(answer, recorded)
 
     def _deepening(self) -> Deepening:
         """Return how a deep search is made here: by the model that is named, or by rules."""
@@ -284,7 +292,7 @@ class Asking:
 
     def status(self, as_of: str | None) -> Status:
         """Return counts, positions and lag of the whole home."""
-        from memtape.tools.ask.inspection import status
+        from memtape.tools.ask.status import status
 
         profile = self._writer.profile.name
         if as_of is None:
@@ -293,7 +301,7 @@ class Asking:
 
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
-        from memtape.tools.ask.inspection import counted
+        from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
         counters = self._reader.held(lambda views: counted(self._home, self._log, views))
