@@ -21,6 +21,7 @@ from memtape.schemas.events import (
     Part,
     Recalled,
     Restored,
+    Traced,
     make_configured,
     make_tick,
 )
@@ -126,19 +127,21 @@ class Maker:
         body |= {key: fields.pop(key) for key in list(fields) if key in body}
         return self.event("captured", scope, Captured(**body), **fields)
 
-    def recalled(self, scope: str, results: Iterable[str], session: str | None, **fields: Any) -> Event:
+    def recalled(
+        self, scope: str, results: Iterable[str], session: str | None, trace: tuple[Traced, ...] = (), **fields: Any
+    ) -> Event:
         body = Recalled(
             after=0,
             filters=msgspec.structs.replace(NO_FILTERS, kinds=("fact",), since=T - DAY_US, tags=("infra",)),
             lanes=("sparse",),
             limit=10,
             now=self.now,
-            passes=1,
+            passes=max((taken.look for taken in trace), default=1),
             query="what do we know?",
             quotas={},
             results=tuple(results),
             revision=0,
-            trace=(),
+            trace=trace,
             watermark=(Mark(offset=3, partition=0),),
         )
         return self.event("recalled", scope, body, session=session, **fields)

@@ -1,4 +1,4 @@
-"""How `log-v9` was made: version 8 with pages, their edits and their links. No test runs it."""
+"""How `log-v9` was made: version 8 with pages, deep searches, and talk that leaves things open. No test runs it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import golden_every_type as before
 import msgspec
 from golden_making import SCOPES, Maker
 
-from memtape.schemas.events import Edited, Forgotten, Linked, Restored, Withdrawn, refs_of_edit
+from memtape.schemas.events import Edited, Forgotten, Linked, Restored, Traced, Used, Withdrawn, refs_of_edit
 from memtape.schemas.slugs import root_id
 from memtape.schemas.times import DAY_US
 
 
 def make_v9() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 9, by partition: version 8 with a tree of pages."""
+    """Return the payloads of the golden log of version 9, by partition: version 8 with pages, deep searches and open talk."""
     m = before._made("log-v9")
     before._pins(m)
     before._withdrawals(m)
@@ -22,6 +22,7 @@ def make_v9() -> list[list[bytes]]:
     before._values(m)
     before._opposed(m)
     _tree(m)
+    _talk(m)
     blank = ("pinned", "withdrawn", "decided", "linked", "edited", "settled", "archived", "scope_changed")
     before._blank(m, *blank)
     before._crowd(m, 20)
@@ -83,3 +84,39 @@ def _tree(m: Maker) -> None:
     for day in range(8):
         page(f"The tide of day {day} comes at {day + 6}.", "tides" if day % 4 else "tides/old")
     edit(root, by=page("All that is known of the lighthouse.", None), title="The lighthouse")
+
+
+def _talk(m: Maker) -> None:
+    """Searches that look more than once, and turns that ask, promise and name people."""
+    scope = SCOPES[4]
+    facts = [m.say(m.captured(scope, text)) for text in ("Bo keeps the boats.", "Ida keeps the lamp.", "Rolf left.")]
+    steps = [_step(1, "scouts", facts[:2]), _step(1, "gate", ()), _step(2, "scouts", facts[2:])]
+    late = [_step(2, "filter", (), "late"), _step(3, "walk", (m.id("nobody"),))]
+    shown = m.say(m.recalled(scope, facts, "s4", trace=(*steps, *late), origin="agent"))
+    m.say(m.event("used", scope, Used(ids=tuple(facts[1:]), recall=shown), session="s4", origin="agent"))
+    m.say(m.recalled(scope, facts[::-1], "s4", trace=(_step(1, "scouts", facts), _step(2, "edges", ()))))
+    says = [
+        ("user", "Ada", "Which lamp does Ida keep?"),
+        ("agent", "claude", "I don't know. I will ask Ida tomorrow."),
+        ("user", "Ada", "TODO: paint the tower. Rolf Hansen said that the tower needs paint."),
+        ("user", "Rolf Hansen", "I'll bring the paint on Friday."),
+        ("user", "Ada", "Always lock the gate. Rolf Hansen has the key, and Rolf Hansen opens it."),
+        ("agent", "codex", "Should the gate be open at noon?"),
+    ]
+    for origin, actor, text in says:
+        m.say(m.captured(scope, text, "turn", origin=origin, actor=actor, session="s4"))
+
+
+def _step(look: int, step: Any, ids: Any, failure: Any = "") -> Traced:
+    return Traced(
+        by="rules",
+        cost=0,
+        failure=failure,
+        given=len(ids),
+        ids=tuple(ids),
+        kept=len(ids),
+        look=look,
+        query="who keeps the lamp" if step == "scouts" else "",
+        step=step,
+        took_us=1_000,
+    )
