@@ -525,6 +525,7 @@ VERBS: dict[str, Verb] = {
     ),
     "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
     "accept": Verb("accept.accept"),
+    "tree": Verb("tree.tree", in_memory=True),
     "prune": Verb("prune.prune", "prune", PruneArguments),
     "erase": Verb("erase.erase"),
     "pause": Verb("pausing.pause"),
