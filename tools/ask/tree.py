@@ -179,23 +179,6 @@ def no_page(scope: str, name: str) -> NotFound:
     return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
 
 
-def way_down(scope: Scope, top: Page, end: Page) -> list[Page]:
-    """Return the pages from one down to another that stands below it, both included; none where it does not."""
-    above: dict[int, Page | None] = {top.birth: None}
-    waiting = [top]
-    for page in waiting:
-        if page is end:
-            way = [page]
-            while (before := above[way[-1].birth]) is not None:
-                way.append(before)
-            return way[::-1]
-        for child in children_of(scope, page):
-            if child.birth not in above:
-                above[child.birth] = page
-                waiting.append(child)
-    return []
-
-
 def _has_parent(scope: Scope, page: Page) -> bool:
     return any(link.relation == CHILD and source.lives for link, source in scope.pages.sources(page))
 

@@ -10,21 +10,19 @@ from collections.abc import Sequence
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import CHILD, EDGES, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.events import CHILD, EDGES, NO_EDIT, Edited, Event, Linked, refs_of_edit
 from memtape.schemas.slugs import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.page import NOBODY, Page
 from memtape.state.tree.checking import Problem, check
+from memtape.state.tree.ways import way_down
 from memtape.state.views.tree_pages import name_of
 from memtape.tools.ask.deciding import state_of
-from memtape.tools.ask.tree import meant, no_page, way_down
+from memtape.tools.ask.tree import meant, no_page
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Writer
-
-NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
-"""An edit that changes nothing, of which others are made."""
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
