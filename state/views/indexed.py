@@ -39,7 +39,7 @@ ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
 """Origins whose turns are taken for an assistant's answers: of all who are no people."""
 FOUND: tuple[TableName, ...] = ("memories", "turns", "summaries")
 """Tables whose rows are texts that can be found."""
-KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts")
+KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "pages")
 """Tables whose rows a search reads beside the texts."""
 INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
 """Every table of which the index has something."""

@@ -23,15 +23,15 @@ _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
 
 
 def page_row(scope: Scope, id: str) -> PageRow | None:
-    """Return the row of the page of this id, None where there is none, or nothing of it lives."""
+    """Return the row of the page of which this is a version's id, None where there is none, or nothing of it lives."""
     page = page_of(scope, id)
     if page is None or not page.lives:
         return None
     by_seq = scope.captures.by_seq
     spoken, first = by_seq.get(page.standing.current), by_seq.get(page.birth)
     return PageRow(
-        key=f"{scope.name}/{id}",
-        id=id,
+        key=f"{scope.name}/{page.id}",
+        id=page.id,
         scope=scope.name,
         slug=page.slug,
         title=title_of(scope, page),

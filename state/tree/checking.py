@@ -1,0 +1,186 @@
+"""What is wrong with the tree of a scope, and the events that would mend it. All of it is read of the folded state.
+
+It costs the pages and their links once. Where links run in a circle it costs laying them one by one besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from memtape.schemas.events import CHILD, EDGES, Linked
+from memtape.schemas.slugs import root_id
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.lifecycle import is_archived
+from memtape.state.subjects.page import NOWHERE, ROOT_BIRTH, Link, Page
+from memtape.state.subjects.validity import successor
+from memtape.state.tree.laying import laid, reached, sorted_down
+
+Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged"]
+
+
+class Problem(NamedTuple):
+    """What is wrong with a page: its id and slug, of which kind, what in words, and the bodies of events that mend it.
+
+    Without a body people are to look.
+    """
+
+    page: str
+    slug: str
+    kind: Kind
+    what: str
+    fix: tuple[Linked, ...] = ()
+
+
+def check(scope: Scope) -> list[Problem]:
+    """Return the problems of a scope's tree, kind by kind, of each kind by the pages in the order in which they came.
+
+    When every fix was appended, another check finds no cycle, no orphan, and no link to what is gone.
+    """
+    if not scope.pages.by_birth:
+        return []
+    closing = _closing(scope)
+    found = [*_dangling(scope), *_orphans(scope, closing), *_cycles(scope, closing)]
+    for page in _living(scope):
+        found += [_problem(page, "stale", what) for what in _stale(scope, page)]
+        found += [
+            _problem(page, "unknown_edge", f"{link.relation} is no edge that Memtape knows")
+            for link in page.links.values()
+            if link.relation not in EDGES
+        ]
+        if page.standing.beside:
+            versions = 1 + len(page.standing.beside)
+            found.append(_problem(page, "diverged", f"{versions} versions stand, since nobody has seen all of them"))
+    order: tuple[Kind, ...] = ("dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged")
+    return sorted(found, key=lambda problem: order.index(problem.kind))
+
+
+def _problem(page: Page, kind: Kind, what: str, *fix: Linked) -> Problem:
+    return Problem(page.id, page.slug, kind, what, fix)
+
+
+def _living(scope: Scope) -> Iterator[Page]:
+    return (page for page in scope.pages.by_birth.values() if page.lives)
+
+
+def _dangling(scope: Scope) -> Iterator[Problem]:
+    for page in _living(scope):
+        for link in page.links.values():
+            if link.to == NOWHERE:
+                yield _problem(page, "dangling", f"{link.relation} leads to {link.slug}, which nobody has written")
+            elif not scope.pages.by_birth[link.to].lives:
+                gone = scope.pages.by_birth[link.to]
+                what = f"{link.relation} leads to {gone.slug or gone.id}, which is gone"
+                yield _problem(page, "dangling", what, _link(page, link.relation, gone.id, on=False))
+
+
+def _closing(scope: Scope) -> dict[int, int]:
+    """Return the links that close a circle, by their numbers with the birth of their page.
+
+    Links are laid by their age, the oldest first, so that of each circle the youngest link is the one that closes it.
+    The root stands below nothing, whatever else there is.
+    """
+    links = [(number, source, link.to) for number, source, link in _child_links(scope)]
+    above = {number: source for number, source, target in links if target == ROOT_BIRTH}
+    return above | laid(link for link in links if link[0] not in above)
+
+
+def _child_links(scope: Scope) -> Iterator[tuple[int, int, Link]]:
+    """Yield the links from living pages to living children, page by page: number, birth of the page, link."""
+    by_birth = scope.pages.by_birth
+    for page in _living(scope):
+        for number, link in page.links.items():
+            if link.relation == CHILD and link.to != NOWHERE and by_birth[link.to].lives:
+                yield number, page.birth, link
+
+
+def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
+    for number, birth in sorted(closing.items()):
+        page = scope.pages.by_birth[birth]
+        child = scope.pages.by_birth[page.links[number].to]
+        what = f"its child {_name(child)} leads back to it"
+        if child is page:
+            what = "names itself as its child"
+        elif child.birth == ROOT_BIRTH:
+            what = "names the root as its child"
+        yield _problem(page, "cycle", what, _link(page, CHILD, child.id, on=False))
+
+
+def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
+    """Yield what cannot be reached from the root; a link that closes a circle leads nowhere.
+
+    Of pages below each other the topmost alone is mended, and the others come with it.
+    """
+    by_birth = scope.pages.by_birth
+    children: dict[int, list[int]] = {}
+    parents: dict[int, int] = {}
+    for number, source, link in _child_links(scope):
+        if number not in closing:
+            children.setdefault(source, []).append(link.to)
+            parents[link.to] = source
+    known = reached(children, ROOT_BIRTH)
+    lost = [page for page in _living(scope) if page.birth not in known and (page.slug or page.birth in children)]
+    if not lost:
+        return
+    starts = sorted(lost, key=lambda page: (page.slug, page.birth), reverse=True)
+    place = sorted_down(children, [*(page.birth for page in starts), ROOT_BIRTH])
+    for page in lost:
+        what = "cannot be reached from the root"
+        if page.birth in parents:
+            yield _problem(page, "orphan", f"{what}, nor can {_name(by_birth[parents[page.birth]])} above it")
+            continue
+        above = _above(scope, page, place)
+        parent = root_id(scope.name) if above is None else above.id
+        fix = Linked(id=parent, on=True, relation=CHILD, slug=None, to=page.id)
+        yield _problem(page, "orphan", what, fix)
+
+
+def _above(scope: Scope, page: Page, place: dict[int, int]) -> Page | None:
+    """Return the page of the longest slug that this one's begins with, and that does not stand below it."""
+    segments = page.slug.split("/")
+    for length in range(len(segments) - 1, 0, -1):
+        other = scope.pages.at("/".join(segments[:length]))
+        # What comes later down the tree may stand below it.
+        if other is not None and other.lives and place.get(other.birth, len(place)) < place[page.birth]:
+            return other
+    return None
+
+
+def _stale(scope: Scope, page: Page) -> Iterator[str]:
+    """Yield what a page tells that is no longer so: of what it refers to, and of its own text."""
+    since, refs = page.standing.current, page.given.get("refs")
+    if refs is not None:
+        for ref in refs.value:
+            became = _became(scope, ref, max(since, refs.seq))
+            if became:
+                yield f"refers to {ref}, which {became}"
+    summary = page.given.get("summary")
+    if summary is not None and summary.value and summary.seq < since:
+        yield "its summary is older than its text"
+
+
+def _became(scope: Scope, id: str, since: int) -> str:
+    """Return what became of a captured id after the event `since`, nothing where it holds."""
+    capture = scope.captures.get(id)
+    if capture is None:
+        return ""
+    page, memory = scope.pages.of(capture.seq), scope.memories.of(capture.seq)
+    if page is not None:
+        return "" if page.lives else "is gone"
+    if memory is None:
+        archived = is_archived(scope, capture.seq)
+        return "was forgotten" if capture.hidden else "was archived" if archived else ""
+    if memory.canonical < 0:
+        return "was forgotten"
+    after = successor(scope, memory)
+    if after is not None and after.birth > since:
+        return f"was replaced by {scope.captures.by_seq[after.name].id}"
+    return "was archived" if is_archived(scope, memory.birth) else ""
+
+
+def _link(page: Page, relation: str, to: str, *, on: bool) -> Linked:
+    return Linked(id=page.id, on=on, relation=relation, slug=None, to=to)
+
+
+def _name(page: Page) -> str:
+    return page.slug or page.id

@@ -1,0 +1,94 @@
+"""Links laid one by one so that none runs in a circle, and what then lies in which order. It knows births and no pages.
+
+No function here calls itself: a tree may be as deep as it has pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def laid(links: Iterable[tuple[int, int, int]]) -> dict[int, int]:
+    """Return of links (number, from, to) those that close a circle, by number with where they come from.
+
+    Links are laid in the order of their numbers, and one that would close a circle with those that lie is left out.
+    After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs" (2006): a
+    link that goes down the order costs nothing, and another only what stands between its ends.
+    """
+    known = sorted(links)
+    children: dict[int, list[int]] = {}
+    for _, source, target in known:
+        children.setdefault(source, []).append(target)
+    ends = dict.fromkeys(end for _, source, target in known for end in (source, target))
+    order = _Order(sorted_down(children, sorted(ends, reverse=True)))
+    return {number: source for number, source, target in known if not order.lay(source, target)}
+
+
+def reached(children: Mapping[int, Sequence[int]], start: int) -> dict[int, None]:
+    """Return all that can be reached from a start, the start too."""
+    found, rest = {start: None}, [start]
+    for one in rest:
+        for other in children.get(one, ()):
+            if other not in found:
+                found[other] = None
+                rest.append(other)
+    return found
+
+
+def sorted_down(children: Mapping[int, Sequence[int]], starts: Iterable[int]) -> dict[int, int]:
+    """Return the place of each start, and of all below, in an order in which a parent stands before its children.
+
+    Where links run in a circle one of them goes up. Of what is not below each other the later start stands first.
+    """
+    ended: dict[int, None] = {}
+    seen: dict[int, None] = {}
+    for start in starts:
+        if start in seen:
+            continue
+        seen[start] = None
+        open = [(start, iter(children.get(start, ())))]
+        while open:
+            one, rest = open[-1]
+            after = next((other for other in rest if other not in seen), None)
+            if after is None:
+                ended[one] = None
+                open.pop()
+            else:
+                seen[after] = None
+                open.append((after, iter(children.get(after, ()))))
+    return {one: place for place, one in enumerate(reversed(ended))}
+
+
+class _Order:
+    """Places of what is linked, in which every link that was laid goes down."""
+
+    def __init__(self, place: dict[int, int]) -> None:
+        self._place = place
+        self._down: dict[int, list[int]] = {}
+        self._up: dict[int, list[int]] = {}
+
+    def lay(self, source: int, target: int) -> bool:
+        """Lay a link; False where it would close a circle, and then nothing changes."""
+        if source == target:
+            return False
+        if self._place[source] > self._place[target]:
+            below = self._search(self._down, target, self._place[target], self._place[source])
+            if source in below:
+                return False
+            above = self._search(self._up, source, self._place[target], self._place[source])
+            moved = [*sorted(above, key=self._place.__getitem__), *sorted(below, key=self._place.__getitem__)]
+            places = sorted(map(self._place.__getitem__, moved))
+            self._place.update(zip(moved, places, strict=True))
+        self._down.setdefault(source, []).append(target)
+        self._up.setdefault(target, []).append(source)
+        return True
+
+    def _search(self, ways: Mapping[int, Sequence[int]], start: int, first: int, last: int) -> dict[int, None]:
+        """Return what can be reached from a start by ways among the places from `first` to `last`."""
+        found, rest = {start: None}, [start]
+        for one in rest:
+            for other in ways.get(one, ()):
+                if other not in found and first <= self._place[other] <= last:
+                    found[other] = None
+                    rest.append(other)
+        return found

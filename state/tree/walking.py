@@ -1,0 +1,50 @@
+"""A walk down the tree of pages, by what each page says in short. Nothing here reads a text or decides what is good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtape.schemas.rows import PageRow
+from memtape.schemas.slugs import root_id
+
+BREADTH, DEPTH = 6, 6
+"""How many pages a level is followed by at most, and how many levels (spec R4)."""
+RowOf = Callable[[str], PageRow | None]
+"""Gives the row of a page by its id, None where there is none: `Opened.row` of an index, or `page_row` of a state."""
+Score = Callable[[PageRow], int]
+"""What a page is worth to who walks, by its title, summary and hints; 0 or less leads nowhere."""
+
+
+class Visited(NamedTuple):
+    """A page that a walk came to: how deep, by which pages from the root on (itself last), and what it is worth."""
+
+    row: PageRow
+    depth: int
+    path: tuple[str, ...]
+    score: int
+
+
+def walk(row_of: RowOf, scope: str, score: Score, breadth: int = BREADTH, depth: int = DEPTH) -> list[Visited]:
+    """Return the pages below the root of a scope to which a walk comes, level by level, the best of each first.
+
+    Of all children of the pages of a level the best go on,
+    `breadth` of them at most, each once; of equals those that were linked first. A page that was seen is not visited
+    again, so that a circle ends.
+    """
+    root = row_of(root_id(scope))
+    if root is None:
+        return []
+    seen = {root.id: None}
+    front, visited = [Visited(root, 0, (root.id,), 0)], list[Visited]()
+    for level in range(1, depth + 1):
+        reached: dict[str, Visited] = {}
+        for above in front:
+            for id in above.row.children:
+                row = row_of(id) if id not in seen and id not in reached else None
+                if row is not None and (worth := score(row)) > 0:
+                    reached[id] = Visited(row, level, (*above.path, id), worth)
+        front = sorted(reached.values(), key=lambda it: -it.score)[:breadth]
+        seen |= dict.fromkeys(it.row.id for it in front)
+        visited += front
+    return visited

@@ -1,0 +1,411 @@
+"""Pages: versions, places, edits and links, against a naive model and case by case; and what is erased of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import (
+    TREE,
+    captured,
+    configured,
+    edited,
+    erased,
+    forgotten,
+    make_id,
+    page_id,
+    page_link,
+    restored,
+    slots,
+    withdrawn,
+    worlds,
+)
+from hypothesis import given
+
+from memtape.schemas.events import Captured, Edited, Event, Forgotten, Linked, Part, Restored, Withdrawn
+from memtape.schemas.rows import MemoryRow, PageRow
+from memtape.schemas.slugs import ROOT, SLUG_CHARS, is_slug, slug_of
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.views.page_rows import page_row
+from memtape.state.views.resolution import named_by_decision, whole
+from memtape.state.views.rows import memory_row
+
+SCOPE = "project:test"
+TRUST = ("model", "web", "tool", "agent", "user", "operator")
+FIELDS = ("title", "summary", "hints", "refs", "rest")
+
+
+def folded(events: list[Event]) -> Scope:
+    """The scope of a history, of which all that it erases is known."""
+    partition = Partition(0, erasures_of(slots(events)))
+    fold(partition, slots([configured(), *events]))
+    return partition.scopes.get(SCOPE) or Scope(SCOPE)
+
+
+def row(scope: Scope, name: object) -> PageRow | None:
+    return page_row(scope, page_id(name))
+
+
+def the(scope: Scope, name: object) -> PageRow:
+    found = row(scope, name)
+    assert found is not None
+    return found
+
+
+def shown(scope: Scope) -> list[str]:
+    """The texts of pages that are not hidden."""
+    rows = (memory_row(scope, capture.id) for capture in scope.captures.by_seq.values())
+    return [found.text for found in rows if isinstance(found, MemoryRow) and found.kind == "page" and not found.hidden]
+
+
+def page(text: str, name: object, slug: str | None = "a", **fields: Any) -> Event:
+    return captured(text, name, "page", path=slug, **fields)
+
+
+# --- Against a model ---
+
+
+class Naive:
+    """Pages kept by the plainest means: lists that are gone through from the start for each question."""
+
+    def __init__(self) -> None:
+        self.captures: dict[str, Event] = {}
+        self.dead: list[str] = []
+        self.withdrawn: list[str] = []
+        self.pages: list[dict[str, Any]] = []
+
+    def take(self, event: Event) -> None:
+        body, trust = event.body, TRUST.index(event.actor.origin)
+        match body:
+            case Captured():
+                self.captures[event.id] = event
+                if body.kind == "page" and body.path and is_slug(body.path):
+                    there = self.at(body.path)
+                    if there is None:
+                        there = self.page(event.id)
+                        self.place(there, body.path, trust)
+                    else:
+                        there["steps"].append((event.id, None, trust))
+            case Forgotten(ids=ids):
+                self.dead += ids
+            case Restored(ids=ids):
+                self.dead = [id for id in self.dead if id not in ids]
+                self.withdrawn = [id for id in self.withdrawn if id not in ids]
+            case Withdrawn(ids=ids, on=on):
+                self.withdrawn = [id for id in self.withdrawn if id not in ids]
+                self.withdrawn += [id for id in ids if on and id in self.captures]
+            case Edited() if self.is_page(body.id):
+                self.edit(self.page(body.id), body, trust)
+            case Linked() if body.relation not in ("holds", "replaced_by") and self.is_page(body.id):
+                self.link(body, trust)
+
+    def edit(self, page: dict[str, Any], body: Edited, trust: int) -> None:
+        if body.slug is not None and trust >= page["given"].get("slug", (None, 0))[1]:
+            self.place(page, body.slug, trust)
+        for name in FIELDS:
+            value = getattr(body, name)
+            if value is not None and trust >= page["given"].get(name, (None, 0))[1]:
+                page["given"][name] = (value, trust)
+        versions = [id for id, _, _ in page["steps"]]
+        base = body.base if body.base in versions else None
+        by = self.captures.get(body.by or "")
+        if body.by is not None:
+            owner = self.owner(body.by)
+            if by is None or by.body.kind != "page" or owner not in (None, page):  # type: ignore[union-attr]
+                return
+            last = page["steps"][-1] if page["steps"] else (None, None, 0)
+            if last[0] == body.by and last[1] is None and base is not None and trust >= last[2]:
+                page["steps"].pop()
+            page["steps"].append((body.by, base, trust))
+        elif base is not None and base == self.standing(page)[0]:
+            page["steps"].append((base, base, trust))
+
+    def link(self, body: Linked, trust: int) -> None:
+        if body.to is not None and not self.is_page(body.to):
+            return
+        if not body.on and self.owner(body.id) is None:
+            return
+        target = self.at(body.slug) if body.slug is not None else None
+        if body.to is not None:
+            target = self.page(body.to) if body.on else self.owner(body.to)
+            if target is None:
+                return
+        source = self.page(body.id)
+        end = body.slug if target is None else target["id"]
+        same = [link for link in source["links"] if link[:2] == [body.relation, end]]
+        if body.on and same:
+            same[0][2] = max(same[0][2], trust)
+        elif body.on:
+            source["links"].append([body.relation, end, trust])
+        else:
+            source["links"] = [link for link in source["links"] if link not in same or link[2] > trust]
+
+    def place(self, page: dict[str, Any], slug: str, trust: int) -> None:
+        there = self.at(slug)
+        if page["id"] == page_id(ROOT) or (there not in (None, page) and self.lives(there)):
+            return
+        if there is not None and there is not page:
+            del there["given"]["slug"]
+        page["given"]["slug"] = (slug, trust)
+        for source in self.pages:
+            links: list[list[Any]] = []
+            for relation, end, how in source["links"]:
+                at = page["id"] if end == slug else end
+                same = [link for link in links if link[:2] == [relation, at]]
+                # A link that leads there already stays where it stands.
+                if same or (end == slug and [relation, at] in [link[:2] for link in source["links"]]):
+                    for link in (*same, *source["links"]):
+                        if link[:2] == [relation, at]:
+                            link[2] = max(link[2], how)
+                    continue
+                links.append([relation, at, how])
+            source["links"] = links
+
+    def standing(self, page: dict[str, Any]) -> tuple[str | None, list[str]]:
+        current, trust, beside = None, 0, list[str]()
+        living = [id for id, _, _ in page["steps"] if id not in self.dead and id not in self.withdrawn]
+        for id, base, how in page["steps"]:
+            if id not in living:
+                continue
+            base = base if base in living else None
+            if id == current:
+                if how >= trust:
+                    trust, beside = how, [] if base == current else beside
+                continue
+            beside = [it for it in beside if it not in (id, base)] if current is not None else []
+            if current is not None and how < trust:
+                beside.append(id)
+                continue
+            if base == current:
+                beside = []
+            elif base is not None and current is not None:
+                beside.append(current)
+            current, trust = id, how
+        return current, beside
+
+    def lives(self, page: dict[str, Any]) -> bool:
+        return page["id"] == page_id(ROOT) or self.standing(page)[0] is not None
+
+    def at(self, slug: str) -> dict[str, Any] | None:
+        return next((page for page in self.pages if page["given"].get("slug", ("",))[0] == slug), None)
+
+    def owner(self, id: str) -> dict[str, Any] | None:
+        return next(
+            (page for page in self.pages if id in [step[0] for step in page["steps"]] or id == page["id"]), None
+        )
+
+    def is_page(self, id: str) -> bool:
+        known = self.captures.get(id)
+        return id == page_id(ROOT) or (known is not None and known.body.kind == "page")  # type: ignore[union-attr]
+
+    def page(self, id: str) -> dict[str, Any]:
+        found = self.owner(id)
+        if found is None:
+            found = {"id": id, "steps": [], "given": {}, "links": []}
+            if id != page_id(ROOT):
+                found["steps"] = [(id, None, TRUST.index(self.captures[id].actor.origin))]
+            self.pages.append(found)
+        return found
+
+    def told(self) -> dict[str, Any]:
+        """All that is shown of each page that lives."""
+        found = {}
+        for page in self.pages:
+            if not self.lives(page) or page["id"] == page_id(ROOT):
+                continue
+            current, beside = self.standing(page)
+            given = {name: page["given"][name][0] for name in FIELDS if name in page["given"]}
+            slug, links = page["given"].get("slug", ("",))[0], [(relation, end) for relation, end, _ in page["links"]]
+            found[page["id"]] = (slug, current, beside, given, links)
+        return found
+
+
+def told(scope: Scope) -> dict[str, Any]:
+    """All that is shown of each page that lives, as the state has it."""
+    found = {}
+    for page in scope.pages.by_birth.values():
+        made = page_row(scope, page.id)
+        if made is None or made.id == page_id(ROOT):
+            continue
+        given = {name: page.given[name].value for name in FIELDS if name in page.given}
+        links = [(link.relation, link.slug or scope.pages.by_birth[link.to].id) for link in page.links.values()]
+        found[page.id] = (made.slug, made.version, list(made.beside), given, links)
+    return found
+
+
+@given(worlds(of=(TREE,)))
+def test_pages_are_what_a_naive_model_says_after_every_event(events: list[Event]) -> None:
+    naive, seen = Naive(), list[str]()
+    partition = Partition(0)
+    fold(partition, slots([configured()]))
+    for offset, said in enumerate(events, start=1):
+        fold(partition, slots([said], start=offset))
+        if said.id not in seen:
+            seen.append(said.id)
+            naive.take(said)
+        scope = partition.scopes[SCOPE]
+        assert told(scope) == naive.told()
+    for page in partition.scopes[SCOPE].pages.by_birth.values() if events else ():
+        standing = page.standing
+        living = (standing.current, *standing.beside)
+        for seq in page.versions:
+            assert partition.scopes[SCOPE].captures.by_seq[seq].hidden is (seq not in living)
+
+
+# --- Versions ---
+
+
+def test_a_page_that_is_captured_again_has_another_version_and_only_the_newest_is_shown() -> None:
+    scope = folded([page("One.", 1), page("Two.", 2), page("Elsewhere.", 3, "b"), page("No slug.", 4, None)])
+    assert shown(scope) == ["Two.", "Elsewhere.", "No slug."]
+    found = the(scope, 1)
+    assert (found.slug, found.version, found.versions, found.beside) == ("a", make_id(2), 2, ())
+    assert the(scope, 2) == found
+    assert row(scope, 4) is None
+
+
+def test_what_was_forgotten_gives_way_to_the_newest_version_that_lives() -> None:
+    said = [page("One.", 1), page("Two.", 2), page("Three.", 3)]
+    assert shown(folded([*said, forgotten([3], "f")])) == ["Two."]
+    assert shown(folded([*said, forgotten([2], "f"), forgotten([3], "g")])) == ["One."]
+    assert shown(folded([*said, withdrawn([3], "w")])) == ["Two."]
+    assert shown(folded([*said, erased([3], "e")])) == ["Two."]
+    everything = [*said, forgotten([1, 2, 3], "f")]
+    assert shown(folded(everything)) == [] and row(folded(everything), 1) is None
+    assert shown(folded([*everything, restored([1, 2, 3], "r")])) == ["Three."]
+    assert shown(folded([*everything, page("Four.", 4)])) == ["Four."]
+    assert the(folded([*everything, page("Four.", 4)]), 1).versions == 4
+
+
+def test_the_id_of_a_page_names_all_its_versions_and_only_one_alone() -> None:
+    scope = folded([page("One.", 1), page("Two.", 2), page("Other.", 3, "b")])
+    assert [it.id for it in whole(scope, [make_id(1)])] == [make_id(1), make_id(2)]
+    assert named_by_decision(scope, make_id(2), only=False) == (make_id(1), make_id(2))
+    assert named_by_decision(scope, make_id(2), only=True) == (make_id(2),)
+
+
+def test_who_saw_another_version_than_the_current_one_leaves_both_standing() -> None:
+    said = [page("One.", 1), page("Two.", 2), page("Mine.", 3, None), edited(1, "e", by=3, base=1)]
+    scope = folded(said)
+    assert shown(scope) == ["Two.", "Mine."]
+    assert (the(scope, 1).version, the(scope, 1).beside) == (make_id(3), (make_id(2),))
+    settled = folded([*said, page("Both.", 4, None), edited(1, "g", by=4, base=3)])
+    assert shown(settled) == ["Both."] and not the(settled, 1).diverged
+    agreed = folded([*said, edited(1, "g", base=3)])
+    assert shown(agreed) == ["Mine."] and not the(agreed, 1).diverged
+
+
+def test_a_text_with_a_slug_may_say_afterwards_what_it_was_written_upon() -> None:
+    said = [page("One.", 1), page("Two.", 2), page("Mine.", 3), edited(1, "e", by=3, base=1)]
+    assert the(folded(said), 1).beside == (make_id(2),)
+
+
+def test_who_is_trusted_less_proposes_and_a_person_accepts() -> None:
+    said = [page("Hers.", 1), page("A proposal.", 2, origin="agent")]
+    scope = folded(said)
+    assert (the(scope, 1).version, the(scope, 1).beside) == (make_id(1), (make_id(2),))
+    seen = folded([*said, edited(1, "e", by=2, base=1, origin="agent")])
+    assert the(seen, 1).version == make_id(1)
+    again = folded(
+        [*said, page("A better one.", 3, None, origin="agent"), edited(1, "e", by=3, base=2, origin="agent")]
+    )
+    assert shown(again) == ["Hers.", "A better one."]
+    taken = folded([*said, edited(1, "e", by=2, base=1)])
+    assert shown(taken) == ["A proposal."] and the(taken, 1).beside == ()
+
+
+def test_who_is_trusted_less_changes_nothing_that_a_person_gave_and_may_give_what_nobody_did() -> None:
+    said = [page("Text.", 1), edited(1, "e", title="Hers", slug="b"), edited(1, "g", title="Its", slug="c",
+            hints=("why?",), origin="model")]  # fmt: skip
+    found = the(folded(said), 1)
+    assert (found.title, found.slug, found.hints) == ("Hers", "b", ("why?",))
+    assert the(folded([*said, edited(1, "h", title="", hints=())]), 1).title == "b"
+
+
+def test_a_text_of_one_page_is_never_that_of_another_and_unknown_ids_are_left_alone() -> None:
+    said = [page("One.", 1), page("Other.", 2, "b"), captured("A fact.", 3)]
+    before = told(folded(said))
+    rest = [edited(1, "e", by=2), edited(1, "g", by=3), edited(3, "h", title="x"), edited(9, "i", title="x"),
+            edited(1, "j", by=9), edited(1, "k", base=2), page_link(1, "child", "l", 9), page_link(9, "child", "m", 1),
+            page_link(3, "child", "n", 1)]  # fmt: skip
+    assert told(folded([*said, *rest])) == before
+
+
+def test_a_part_of_a_long_text_is_no_page_and_no_slug_is_none() -> None:
+    part = Part(index=0, count=2)
+    scope = folded([page("One of two.", 1, part=part), page("A path.", 2, "Notes/a.md"), page("Root.", 3, ROOT),
+                    page("Long.", 4, "a" * 300)])  # fmt: skip
+    assert scope.pages.by_birth == {} and len(shown(scope)) == 4
+
+
+def test_the_root_may_have_a_text_and_has_an_id_before_anything_is_said() -> None:
+    scope = folded([page("All of it.", 1, None), edited(ROOT, "e", by=1, title="Start", slug="a")])
+    found = the(scope, ROOT)
+    assert (found.slug, found.title, found.version, found.summary) == (ROOT, "Start", make_id(1), "All of it.")
+
+
+# --- Places and links ---
+
+
+def test_a_slug_that_another_page_has_stays_with_it_unless_nothing_of_that_lives() -> None:
+    said = [page("One.", 1), page("Other.", 2, "b"), edited(2, "e", slug="a")]
+    assert the(folded(said), 2).slug == "b"
+    taken = folded([*said, forgotten([1], "f"), edited(2, "g", slug="a"), restored([1], "r")])
+    assert (the(taken, 2).slug, the(taken, 1).slug) == ("a", "")
+
+
+def test_a_text_without_a_place_gets_one_by_an_edit() -> None:
+    scope = folded([page("One.", 1, None), edited(1, "e", slug="deep/down")])
+    assert the(scope, 1).slug == "deep/down" and shown(scope) == ["One."]
+
+
+def test_a_link_waits_for_a_page_of_its_slug_and_stays_with_it_when_it_moves() -> None:
+    links = [page_link(ROOT, "child", "l", slug="b"), page_link(1, "related", "m", slug="b"),
+             page_link(1, "related", "n", 2)]  # fmt: skip
+    scope = folded([page("One.", 1), page("B.", 2, None), *links])
+    assert [(it.relation, it.to, it.slug) for it in the(scope, 1).edges] == [("related", None, "b"),
+                                                                             ("related", make_id(2), "")]  # fmt: skip
+    scope = folded([page("One.", 1), page("B.", 2, None), *links, edited(2, "e", slug="b"), edited(2, "g", slug="c")])
+    assert the(scope, ROOT).children == (make_id(2),) and the(scope, 2).parents == (page_id(ROOT),)
+    assert [(it.relation, it.to) for it in the(scope, 1).edges] == [("related", make_id(2))]
+
+
+def test_a_link_ends_by_who_is_trusted_as_much_as_who_made_it() -> None:
+    said = [page("One.", 1), page_link(ROOT, "child", "l", 1)]
+    assert the(folded([*said, page_link(ROOT, "child", "m", 1, on=False, origin="agent")]), ROOT).children
+    assert the(folded([*said, page_link(ROOT, "child", "m", slug="a", on=False)]), ROOT).children == ()
+
+
+# --- Erasing, slugs ---
+
+
+def test_erasing_a_page_counts_as_if_nothing_of_it_had_been_said() -> None:
+    other = [page("Other.", 9, "z"), page_link(ROOT, "child", "k", 9)]
+    about = [page("One.", 1), edited(1, "e", title="Secret title", base=1), page("Two.", 2),
+             edited(1, "g", by=2, base=1), page_link(9, "related", "l", 1), page_link(1, "child", "m", 9)]  # fmt: skip
+    scope = folded([*other, *about, erased([1, 2], "x")])
+    assert told(scope) == told(folded(other))
+    assert the(scope, 9).edges == () and the(scope, 9).parents == (page_id(ROOT),)
+    log = slots([configured(), *other, *about, erased([1, 2], "x")])
+    assert replay(log).state_hash == replay(log).state_hash
+    assert b"Secret" not in repr(told(scope)).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("Notes/How To.md", "notes/how-to-md"), ("größe", "große"), ("a//b", "a/b"), ("Ünï côdé", "uni-code"), ("a", "a")],
+)
+def test_a_name_becomes_a_slug(name: str, slug: str) -> None:
+    found = slug_of(name)
+    assert is_slug(found) and (found == slug or not slug.isascii())
+
+
+@pytest.mark.parametrize(
+    "name", ["", "_root", "東京", "a" * 300, "/".join("segment" for _ in range(60)), "..", "/", "\ud800"]
+)
+def test_whatever_is_called_a_page_has_a_slug_of_its_own(name: str) -> None:
+    assert is_slug(slug_of(name)) and len(slug_of(name)) <= SLUG_CHARS
+    assert slug_of(name + "1") != slug_of(name)

@@ -1,0 +1,283 @@
+"""The tree of pages: the check against a naive one over drawn trees, its fixes, the walk, and the input of trouble."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+
+from builders import TREE, captured, configured, edited, forgotten, linked, make_id, page_id, page_link, slots, worlds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.schemas.events import CHILD, EDGES, Event
+from memtape.schemas.rows import PageRow
+from memtape.schemas.slugs import ROOT
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.scope import Scope
+from memtape.state.tree.checking import Problem, check
+from memtape.state.tree.laying import laid, sorted_down
+from memtape.state.tree.walking import walk
+from memtape.state.views.page_rows import page_row
+
+SCOPE = "project:test"
+
+
+def folded(events: list[Event]) -> Scope:
+    """The scope of a history."""
+    partition = Partition(0)
+    fold(partition, slots([configured(), *events]))
+    return partition.scopes.get(SCOPE) or Scope(SCOPE)
+
+
+def rows_of(scope: Scope) -> dict[str, PageRow]:
+    """The rows of all pages, by id."""
+    found = (page_row(scope, page.id) for page in scope.pages.by_birth.values())
+    return {row.id: row for row in found if row is not None}
+
+
+def pages(*slugs: str) -> list[Event]:
+    """Pages of these slugs, each with a text that says nothing else."""
+    return [captured(f"# {slug}\n\nThis is {slug}.", slug, "page", path=slug) for slug in slugs]
+
+
+def children(*links: tuple[object, object]) -> list[Event]:
+    """Links from pages to their children, in order."""
+    return [page_link(above, CHILD, f"{number}: {above}>{below}", below) for number, (above, below) in enumerate(links)]
+
+
+def mended(events: list[Event], problems: Iterable[Problem]) -> list[Event]:
+    """A history with what mends it, as an operator says it."""
+    bodies = [body for problem in problems for body in problem.fix]
+    return events + [page_link_of(body, f"fix {number} after {len(events)}") for number, body in enumerate(bodies)]
+
+
+def page_link_of(body: object, name: str) -> Event:
+    from builders import event
+
+    return event("linked", body, name, origin="operator")
+
+
+def told(problems: Iterable[Problem]) -> list[tuple[str, str]]:
+    """The kind and slug of each problem."""
+    return [(problem.kind, problem.slug) for problem in problems]
+
+
+def test_a_sound_tree_has_no_problem() -> None:
+    tree = [*pages("a", "a/b", "c"), *children((ROOT, "a"), ("a", "a/b"), (ROOT, "c"), ("c", "a/b"))]
+    assert check(folded(tree)) == []
+    assert check(folded([])) == []
+
+
+def test_an_orphan_is_put_below_the_page_of_its_slug_else_below_the_root() -> None:
+    tree = [*pages("a", "a/b", "a/b/c/d", "z/y", "a/b/e"), *children((ROOT, "a"), ("a/b", "a/b/e"))]
+    problems = check(folded(tree))
+    assert told(problems) == [("orphan", slug) for slug in ("a/b", "a/b/c/d", "z/y", "a/b/e")]
+    assert [(body.id, body.to) for problem in problems for body in problem.fix] == [
+        (make_id("a"), make_id("a/b")), (make_id("a/b"), make_id("a/b/c/d")), (page_id(ROOT), make_id("z/y")),
+    ]  # fmt: skip
+    assert check(folded(mended(tree, problems))) == []
+
+
+def test_an_orphan_is_not_put_below_what_stands_below_it() -> None:
+    tree = [*pages("p", "p/t"), *children((ROOT, "p"), ("p/t", "p"))]
+    problems = check(folded(tree))
+    assert [(told([problem]), problem.fix[0].id) for problem in problems] == [([("orphan", "p/t")], page_id(ROOT))]
+    assert check(folded(mended(tree, problems))) == []
+
+
+def test_of_a_circle_the_link_that_closed_it_is_taken_off() -> None:
+    tree = [*pages("a", "b"), *children((ROOT, "a"), ("a", "b"), ("b", "a"), ("b", "b"))]
+    problems = check(folded(tree))
+    assert told(problems) == [("cycle", "b"), ("cycle", "b")]
+    assert [(body.id, body.on, body.to) for problem in problems for body in problem.fix] == [
+        (make_id("b"), False, make_id("a")), (make_id("b"), False, make_id("b")),
+    ]  # fmt: skip
+    assert "names itself" in problems[1].what
+    assert check(folded(mended(tree, problems))) == []
+
+
+def test_a_circle_through_the_root_is_one() -> None:
+    tree = [*pages("a"), *children((ROOT, "a"), ("a", ROOT), (ROOT, ROOT))]
+    assert told(check(folded(tree))) == [("cycle", "a"), ("cycle", ROOT)]
+    assert check(folded(mended(tree, check(folded(tree))))) == []
+
+
+def test_a_link_to_what_nobody_wrote_is_named_and_one_to_what_is_gone_is_taken_off() -> None:
+    tree = [*pages("a", "b"), *children((ROOT, "a"), ("a", "b")), page_link("a", "related", "r", slug="c")]
+    assert told(check(folded(tree))) == [("dangling", "a")]
+    tree.append(forgotten(["b"], "f"))
+    problems = check(folded(tree))
+    assert told(problems) == [("dangling", "a"), ("dangling", "a")]
+    assert sorted(len(problem.fix) for problem in problems) == [0, 1]
+    after = check(folded(mended(tree, problems)))
+    assert [problem.what for problem in after] == ["related leads to c, which nobody has written"]
+    assert check(folded([*mended(tree, problems), *pages("c"), *children((ROOT, "c"))])) == []
+
+
+def test_what_is_stale_diverged_or_of_no_known_edge_is_listed_for_people() -> None:
+    facts = [captured("The port is 8080.", "fact"), captured("Tea is green.", "tea"), captured("Gone.", "gone")]
+    tree = [*facts, *pages("a"), *children((ROOT, "a")), page_link("a", "odd_one", "o", ROOT)]
+    tree.append(edited("a", "e", refs=(make_id("fact"), make_id("tea"), make_id("gone"), "x.md"), summary="Short."))
+    assert told(check(folded(tree))) == [("unknown_edge", "a")]
+    tree += [captured("The port is 8081.", "now"), linked("fact", "replaced_by", "now", "w"), forgotten(["gone"], "f")]
+    tree += [
+        captured("Newer.", "a2", "page", path="a"),
+        captured("From an agent.", "a3", "page", path="a", origin="agent"),
+    ]
+    problems = check(folded(tree))
+    assert told(problems) == [("stale", "a")] * 2 + [("unknown_edge", "a"), ("diverged", "a")]
+    assert [problem.fix for problem in problems] == [()] * 4
+    assert {"was forgotten" in problem.what for problem in problems[:1]} == {True}
+    assert problems[1].what == "its summary is older than its text"
+
+
+def test_what_was_replaced_after_the_version_makes_it_stale_and_what_was_before_does_not() -> None:
+    said = [captured("The port is 8080.", "old"), *pages("a"), *children((ROOT, "a"))]
+    replaced = [captured("The port is 8081.", "new"), linked("old", "replaced_by", "new", "w")]
+    refers = edited("a", "e", refs=(make_id("old"),))
+    assert told(check(folded([*said, refers, *replaced]))) == [("stale", "a")]
+    assert check(folded([*said, *replaced, refers])) == []
+
+
+# --- Against a naive one ---
+
+
+def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
+    """Of each kind of problem the pages and what they lead to, found by the plainest way there is."""
+    rows = rows_of(scope)
+    living = {page.birth: page for page in scope.pages.by_birth.values() if page.lives}
+    links = sorted(
+        (number, page.birth, link.to)
+        for page in living.values()
+        for number, link in page.links.items()
+        if link.relation == CHILD and link.to in living
+    )
+    kept: list[tuple[int, int]] = []
+    closing: list[tuple[str, str]] = []
+    for _, source, target in links:
+        if target == -1 or source in reach(kept, target):
+            closing.append((living[source].id, living[target].id))
+        else:
+            kept.append((source, target))
+    there = reach(kept, -1)
+    has_child = {source for source, _ in kept}
+    return {
+        "cycle": sorted(closing),
+        "orphan": sorted(
+            (page.id, "")
+            for page in living.values()
+            if page.birth not in there and (page.slug or page.birth in has_child)
+        ),
+        "dangling": sorted(
+            (page.id, link.slug or scope.pages.by_birth[link.to].id)
+            for page in living.values()
+            for link in page.links.values()
+            if link.to not in living
+        ),
+        "unknown_edge": sorted(
+            (page.id, link.relation)
+            for page in living.values()
+            for link in page.links.values()
+            if link.relation not in EDGES
+        ),
+        "diverged": sorted((row.id, "") for row in rows.values() if row.beside),
+    }
+
+
+def reach(links: list[tuple[int, int]], start: int) -> set[int]:
+    found = {start}
+    while more := {target for source, target in links if source in found} - found:
+        found |= more
+    return found
+
+
+@given(worlds(of=(TREE,)))
+def test_the_check_finds_what_a_naive_one_finds_and_its_fixes_mend_it(events: list[Event]) -> None:
+    scope = folded(events)
+    problems, expected = check(scope), naive(scope)
+    for kind, named in expected.items():
+        found = [problem for problem in problems if problem.kind == kind]
+        assert sorted(problem.page for problem in found) == [page for page, _ in named], kind
+    cycles = [(body.id, body.to) for problem in problems if problem.kind == "cycle" for body in problem.fix]
+    assert sorted(cycles) == expected["cycle"]
+    after = check(folded(mended(events, problems)))
+    assert [problem for problem in after if problem.kind in ("cycle", "orphan") or problem.fix] == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40, unique=True))
+def test_links_are_laid_as_if_each_were_looked_at_alone(pairs: list[tuple[int, int]]) -> None:
+    kept: list[tuple[int, int]] = []
+    closing = {}
+    for number, (source, target) in enumerate(pairs):
+        if source in reach(kept, target):
+            closing[number] = source
+        else:
+            kept.append((source, target))
+    assert laid((number, *pair) for number, pair in enumerate(pairs)) == closing
+    below: dict[int, list[int]] = {}
+    for source, target in kept:
+        below.setdefault(source, []).append(target)
+    place = sorted_down(below, range(10))
+    assert all(place[source] < place[target] for source, target in kept)
+
+
+# --- The walk ---
+
+
+def test_a_walk_goes_down_by_the_best_of_each_level() -> None:
+    tree = [*pages("good", "bad", "good/one", "good/two", "bad/good"),
+            *children((ROOT, "good"), (ROOT, "bad"), ("good", "good/one"), ("good", "good/two"), ("bad", "bad/good"),
+                      ("good/one", "good"))]  # fmt: skip
+    scope = folded(tree)
+    found = walk(lambda id: page_row(scope, id), SCOPE, lambda row: row.title.count("good") + row.title.count("one"))
+    assert [(it.row.slug, it.depth, it.score) for it in found] == [
+        ("good", 1, 1), ("good/one", 2, 2), ("good/two", 2, 1),
+    ]  # fmt: skip
+    assert found[1].path == (page_id(ROOT), make_id("good"), make_id("good/one"))
+    assert walk(lambda id: page_row(scope, id), SCOPE, lambda row: 0) == []
+    narrow = walk(lambda id: page_row(scope, id), SCOPE, lambda row: 1, breadth=1, depth=1)
+    assert [it.row.slug for it in narrow] == ["good"]
+    assert walk(lambda id: None, SCOPE, lambda row: 1) == []
+
+
+@given(worlds(of=(TREE,)), st.integers(1, 3), st.integers(1, 4))
+def test_a_walk_ends_sees_each_page_once_and_no_more_than_it_may(events: list[Event], breadth: int, depth: int) -> None:
+    scope = folded(events)
+    found = walk(lambda id: page_row(scope, id), SCOPE, lambda row: len(row.summary) + 1, breadth, depth)
+    assert len({it.row.id for it in found}) == len(found)
+    assert all(1 <= it.depth <= depth and len(it.path) == it.depth + 1 for it in found)
+    assert all(sum(it.depth == level for it in found) <= breadth for level in range(1, depth + 1))
+    rows = rows_of(scope)
+    assert all(it.path[-1] in rows[it.path[-2]].children for it in found)
+
+
+# --- Trouble ---
+
+
+def test_ten_thousand_children_and_as_deep_a_chain_are_folded_checked_and_walked() -> None:
+    count = 10_000
+    wide = [captured(f"Page {number}.", f"w{number}", "page", path=f"w{number}") for number in range(count)]
+    wide += [page_link(ROOT, CHILD, f"l{number}", f"w{number}") for number in range(count)]
+    deep = [page_link(f"w{number}", CHILD, f"d{number}", f"w{number + 1}") for number in range(count - 1)]
+    scope = folded([*wide, *deep, page_link(f"w{count - 1}", CHILD, "back", "w0")])
+    assert count > sys.getrecursionlimit()
+    began = time.perf_counter()
+    problems = check(scope)
+    assert told(problems) == [("cycle", f"w{count - 1}")]
+    assert time.perf_counter() - began < 20  # It is well under a second; quadratic would be minutes.
+    row = page_row(scope, page_id(ROOT))
+    assert row is not None and len(row.children) == count
+    assert len(walk(lambda id: page_row(scope, id), SCOPE, lambda row: 1)) == 11
+
+
+def test_links_of_ten_thousand_pages_against_their_order_are_laid() -> None:
+    count = 10_000
+    links = [(number, count - number, count - number + 1) for number in range(1, count)]
+    assert laid([*links, (count, count, 1)]) == {count: count}
+
+
+def test_a_row_of_no_page_is_none() -> None:
+    scope = folded([*pages("a"), captured("No page.", "fact")])
+    assert page_row(scope, make_id("fact")) is None and page_row(scope, "x" * 300) is None
+    assert page_row(scope, page_id(ROOT, "project:other")) is None
