@@ -40,11 +40,13 @@ if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody in
 
 from builders import (  # noqa: E402
     QUICK,
+    SLUGS,
     START,
     TINY,
     archived,
     captured,
     configured,
+    edited,
     embedded,
     erased,
     event,
@@ -52,6 +54,7 @@ from builders import (  # noqa: E402
     forgotten,
     linked,
     make_id,
+    page_link,
     pinned,
     recalled,
     restored,
@@ -80,7 +83,7 @@ TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
 DECK = {"captured": 47, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1,
+        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1, "edited": 2,
         "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
@@ -588,6 +591,7 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
     words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
     vectors = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
     deck: list[str] = []
+    pages: list[object] = ["_root"]
     for number in range(count):
         scope = rng.choice(SCOPES)
         sent = START + number * 10 * 60_000_000  # So that days end, and texts age.
@@ -597,8 +601,13 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
         deck = deck or rng.sample(list(DECK), sum(DECK.values()), counts=list(DECK.values()))
         match deck.pop():
             case "captured":
-                kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
-                yield captured(" ".join(rng.choices(words, k=rng.randint(1, 4))), f"{seed}-{number}", kind, **common)
+                kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document", "page"))
+                path = rng.choice(SLUGS) if kind == "page" else None
+                text = " ".join(rng.choices(words, k=rng.randint(1, 4)))
+                yield captured(text, f"{seed}-{number}", kind, path=path, **common)
+                if kind == "page":
+                    pages.append(f"{seed}-{number}")
+                    yield page_link("_root", "child", f"{seed}-{number} below", slug=path, **common)
             case "recalled":
                 yield recalled(earlier, f"{seed}-{number}", **common)
             case "used":
@@ -613,6 +622,11 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
                 relation = rng.choice(("holds", "replaced_by"))
                 to = earlier[1] if relation == "replaced_by" else None
                 yield linked(earlier[0], relation, to, f"{seed}-{number}", rng.random() < 0.7, **common)
+            case "edited":
+                given = rng.choice(
+                    ({"slug": rng.choice(SLUGS)}, {"title": "Title"}, {"by": rng.choice(pages[1:] or [0])})
+                )
+                yield edited(rng.choice(pages), f"{seed}-{number}", **given, **common)
             case "settled":
                 other = f"{seed}-{number} and none"
                 yield settled((earlier[0], other), [earlier[0]], f"{seed}-{number}", **common)

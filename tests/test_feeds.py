@@ -143,7 +143,7 @@ def fed(replayed: Replay) -> dict[str, Any]:
                 if change.table in rows:
                     rows[change.table].append(row_of(scope, change))
     pages = [pages_by_scope(partition) for partition in replayed.partitions.values()]
-    return {name: rows_digest(found) for name, found in rows.items()} | {"pages": pages}
+    return {name: rows_digest(found) for name, found in rows.items()} | {"vault": pages}
 
 
 def otherwise(subject: Subject, seed: int = 0) -> Subject:
@@ -203,10 +203,10 @@ def test_what_changed_rules_feed_is_read_from_their_names() -> None:
     recorded = rules_version()
     assert changed_rules(recorded) == []
     assert changed_rules(recorded.replace("usage=", "usage=9")) == ["usage"]
-    by_usage = ["edges", "pages", "turns", "memories", "summaries", "archive", "vectors", "uses", "conflicts"]
+    by_usage = ["edges", "vault", "turns", "memories", "summaries", "archive", "vectors", "uses", "conflicts"]
     assert fed_by(["edges", "usage"]) == by_usage
-    assert fed_by(["turns.columns"]) == ["turns", "pages"]
+    assert fed_by(["turns.columns"]) == ["turns", "vault"]
     new = re.sub(r"edges=\d+,", "", recorded)  # As it was before there was such a subject.
-    assert fed_by(changed_rules(new)) == ["edges", "pages"]
+    assert fed_by(changed_rules(new)) == ["edges", "vault"]
     for rules in (f"{recorded},gone=1", re.sub(r"views=\d+", "views=0", recorded), recorded + ".1", "", "anything"):
         assert fed_by(changed_rules(rules)) == list(ALL_FED), rules

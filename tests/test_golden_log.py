@@ -5,9 +5,9 @@
 ends with the version of its rule. Whoever changes a rule raises that version and pins the leaves anew, with a line in
 `CHANGELOG.md`; what stands in the `.jsonl` files stays.
 
-`log-v8` has every type of event that the codec knows. How they were made stands in `golden_making.py`;
-`python tests/test_golden_log.py log log-v9` makes another log and never writes over an old one; `pin log-v1` writes its
-leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats them alike, so that no leaf
+`log-v9` has every type of event that the codec knows. How they were made stands in `golden_making.py`;
+`python tests/test_golden_log.py log log-v10` makes another log and never writes over an old one; `pin log-v1` writes
+its leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats them alike, so that no leaf
 depends on the Python that reads them.
 """
 
@@ -21,6 +21,7 @@ import orjson
 import pytest
 from golden_every_type import make_v2, make_v3, make_v4, make_v5, make_v6, make_v7, make_v8
 from golden_making import PARTITIONS, make_v1
+from golden_pages import make_v9
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "golden"
 LOGS = sorted(path.name for path in GOLDEN.glob("log-v*"))
-TABLES = ("memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive")
+TABLES = ("memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages")
 
 
 def slots_of(name: str) -> list[Slot]:
@@ -169,7 +170,7 @@ def write(name: str) -> None:
     folder = GOLDEN / name
     folder.mkdir(parents=True)
     made = {"log-v1": make_v1, "log-v2": make_v2, "log-v3": make_v3, "log-v4": make_v4, "log-v5": make_v5}
-    made |= {"log-v6": make_v6, "log-v7": make_v7, "log-v8": make_v8}
+    made |= {"log-v6": make_v6, "log-v7": make_v7, "log-v8": make_v8, "log-v9": make_v9}
     for number, payloads in enumerate(made[name]()):
         (folder / f"p{number:02}.jsonl").write_bytes(b"".join(payload + b"\n" for payload in payloads))
     pin(name)

@@ -35,7 +35,7 @@ from memtape.state.core.digests import root, rows_digest
 from memtape.state.core.replay import replay
 
 ROOT = Path(__file__).parent.parent
-GOLDEN = "log-v8"
+GOLDEN = "log-v9"
 WITHOUT_ERASURES = "log-v1"  # A start with erased bodies on the log makes views anew by itself.
 STEPS = 4
 """In how many runs an incremental row projects the log."""

@@ -240,7 +240,7 @@ def test_one_that_was_cut_short_goes_on_where_it_was(
 def test_what_was_kept_by_mistake_is_found_and_made_anew(
     home: Home, log: EmbeddedLog, expected: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change(monkeypatch, otherwise(SUBJECT_OF["usage"])._replace(feeds=("edges", "pages")))
+    change(monkeypatch, otherwise(SUBJECT_OF["usage"])._replace(feeds=("edges", "vault")))
     (_, found) = project(home, log)
     assert found.startswith("What was kept differs from the log (") and "memories" in found
     assert held(home, log) == expected

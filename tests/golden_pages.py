@@ -1,0 +1,83 @@
+"""How `log-v9` was made: version 8 with pages, their edits and their links. No test runs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import golden_every_type as before
+import msgspec
+from golden_making import SCOPES, Maker
+
+from memtape.schemas.events import Edited, Forgotten, Linked, Restored, Withdrawn, refs_of_edit
+from memtape.schemas.slugs import root_id
+from memtape.schemas.times import DAY_US
+
+
+def make_v9() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 9, by partition: version 8 with a tree of pages."""
+    m = before._made("log-v9")
+    before._pins(m)
+    before._withdrawals(m)
+    before._decisions(m)
+    before._values(m)
+    before._opposed(m)
+    _tree(m)
+    blank = ("pinned", "withdrawn", "decided", "linked", "edited", "settled", "archived", "scope_changed")
+    before._blank(m, *blank)
+    before._crowd(m, 20)
+    before._ages(m)
+    return m.payloads
+
+
+def _tree(m: Maker) -> None:
+    """Pages that are written, moved, hidden and erased, versions that stand side by side, and links of every kind."""
+    scope = SCOPES[4]
+    root = root_id(scope)
+
+    def page(text: str, slug: str | None, **fields: Any) -> str:
+        return m.say(m.captured(scope, text, "page", path=slug, **fields))
+
+    def edit(id: str, origin: str = "user", **given: Any) -> str:
+        body = msgspec.convert(dict.fromkeys(Edited.__struct_fields__) | {"id": id} | given, Edited)
+        return m.say(m.event("edited", scope, body, origin=origin, refs=refs_of_edit(body)))
+
+    def link(id: str, relation: str, to: str | None = None, slug: str | None = None, on: bool = True,
+             origin: str = "user") -> str:  # fmt: skip
+        body = Linked(id=id, on=on, relation=relation, slug=slug, to=to)
+        return m.say(m.event("linked", scope, body, origin=origin))
+
+    lamp = page("# The lamp\n\nIt turns once in ten seconds. A keeper winds it.", "lamp")
+    link(root, "child", slug="lamp")
+    link(root, "child", slug="fog/horn")
+    link(lamp, "related", slug="fog/horn")
+    horn = page("The horn sounds for 2 seconds.\n\n## Größe\n\n40 cm", "fog/horn")
+    second = page("The horn sounds for 3 seconds.", "fog/horn", at=m.now - DAY_US)
+    hints = ["When does the horn sound?", "fog"]
+    edit(horn, title="The fog horn", hints=hints, refs=["docs/horn.md", lamp], base=second)
+    third = page("The horn sounds for 4 seconds.", None)
+    edit(horn, by=third, base=horn)
+    edit(horn, "agent", by=page("It should sound for 5.", "fog/horn", origin="agent"), base=third, title="Its horn")
+    stairs = page("There are 120 stairs.", None)
+    edit(stairs, slug="fog/horn")
+    edit(stairs, slug="tower/stairs", summary="How many stairs there are.", rest="aliases: [Treppe]\nlang: de")
+    edit(lamp, slug="tower/lamp")
+    for relation in ("depends_on", "part_of", "supersedes", "contradicts", "lights"):
+        link(lamp, relation, stairs)
+    link(stairs, "child", lamp)
+    link(lamp, "child", stairs)
+    link(lamp, "child", lamp)
+    link(lamp, "contradicts", stairs, on=False)
+    link(lamp, "lights", stairs, on=False, origin="agent")
+    link(lamp, "part_of", m.id("nobody"))
+    gone = page("The boat is blue.", "boat")
+    link(root, "child", gone)
+    m.say(m.event("forgotten", scope, Forgotten(ids=(gone,), reason=None)))
+    edit(page("A ferry comes at noon.", None), slug="boat")
+    m.say(m.event("restored", scope, Restored(ids=(gone,), reason=None)))
+    newer = page("There are 121 stairs.", "tower/stairs")
+    m.say(m.event("withdrawn", scope, Withdrawn(ids=(newer,), on=True)))
+    secret = page("Nobody reads this page.", "secret")
+    edit(secret, title="Nor this", base=secret)
+    link(secret, "child", horn)
+    before.erase(m, [secret], scope)
+    edit(root, by=page("All that is known of the lighthouse.", None), title="The lighthouse")
