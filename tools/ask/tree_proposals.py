@@ -6,10 +6,12 @@ import msgspec
 
 from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Forgotten
-from memtape.state.tree.proposing import GROUPS, SOURCE, Proposed, is_answered, propose, proposed_id
+from memtape.state.tree.proposing import Proposed, propose, proposed_id
 from memtape.tools.ask.deciding import state_of
-from memtape.tools.ask.tree_writing import TreeWriting, Written
+from memtape.tools.ask.tree import meant
+from memtape.tools.ask.tree_writing import Written, written
 from memtape.tools.capture.writing import Writer
+from memtape.tools.keep.proposed_pages import apply_proposals
 
 
 class TreeProposals:
@@ -28,15 +30,14 @@ class TreeProposals:
 
         Raises `NotFound` for a slug that is not proposed: then none is written.
         """
-        done = []
-        for it in self._named(slugs):
-            group = it.slug.partition("/")[0]
-            scope = state_of(self._writer, self._writer.scope)
-            if group != it.slug and scope is not None and not is_answered(scope, group):
-                title, text = GROUPS[group]
-                self._write(Proposed(group, title, (), text))
-            done.append(self._write(it))
-        return done
+        named = self._named(slugs)
+        scope = state_of(self._writer, self._writer.scope)
+        if scope is None or not named:
+            return []
+        apply_proposals(self._writer, scope, named)
+        now = state_of(self._writer, self._writer.scope)
+        assert now is not None
+        return [written(now, meant(now, it.slug)) for it in named]
 
     def decline(self, slugs: list[str]) -> list[str]:
         """Say that proposals are not wanted, so that they are not made again; return the ids that this forgets.
@@ -54,10 +55,6 @@ class TreeProposals:
             if slug not in waiting:
                 raise NotFound(f"No page {slug[:80]} is proposed.", "`memtape tree propose` lists those that wait.")
         return [waiting[slug] for slug in dict.fromkeys(slugs)]
-
-    def _write(self, it: Proposed) -> Written:
-        writing = TreeWriting(self._writer)
-        return writing.new(it.slug, it.text, title=it.title, refs=it.ids, native_id=it.slug, source=SOURCE)
 
 
 def told(it: Proposed) -> dict[str, object]:

@@ -66,8 +66,6 @@ class TreeWriting:
         under: str | None = None,
         hints: Sequence[str] = (),
         refs: Sequence[str] = (),
-        source: str | None = None,
-        native_id: str | None = None,
     ) -> Written:
         """Write a page, below another: by default the page whose slug the new one begins with, else the root.
 
@@ -79,7 +77,7 @@ class TreeWriting:
         if scope is not None and (taken := scope.pages.at(slug)) is not None and taken.lives:
             raise MemtapeError(f"The page {slug} is there already.", f"`memtape tree edit {slug}` changes it.")
         parent = self._above(scope, slug) if under is None else meant(self._known(scope, under), under).id
-        line = Line(text=text, kind="page", path=slug, scope=name, source=source, native_id=native_id)
+        line = Line(text=text, kind="page", path=slug, scope=name)
         before = dict(self._writer.redactor.counts)
         (capture,) = self._writer.events_of(line, {})
         edit = msgspec.structs.replace(
@@ -268,17 +266,20 @@ class TreeWriting:
     def _written(self, id: str, redacted: dict[str, int] | None = None) -> Written:
         scope = self._state()
         assert scope is not None
-        page = meant(scope, id)
-        parents = (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
-        return Written(
-            id=page.id,
-            slug=page.slug,
-            scope=scope.name,
-            version=current_version(scope, page),
-            beside=len(page.standing.beside),
-            under=next((name_of(it) for it in parents), None),
-            redacted=redacted or {},
-        )
+        return msgspec.structs.replace(written(scope, meant(scope, id)), redacted=redacted or {})
+
+
+def written(scope: Scope, page: Page) -> Written:
+    """Return how a page stands after something was done to it."""
+    parents = (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
+    return Written(
+        id=page.id,
+        slug=page.slug,
+        scope=scope.name,
+        version=current_version(scope, page),
+        beside=len(page.standing.beside),
+        under=next((name_of(it) for it in parents), None),
+    )
 
 
 def current_version(scope: Scope, page: Page) -> str | None:

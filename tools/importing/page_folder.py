@@ -17,29 +17,30 @@ from msgspec.structs import replace
 from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
 from memtape.schemas.events import CHILD, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, refs_of_edit
 from memtape.schemas.ids import derived_id
+from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.slugs import is_slug, root_id
+from memtape.schemas.slugs import is_slug, root_id, slug_of
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.page import NOWHERE, Page
+from memtape.state.views.page_rows import READ_CHARS
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing.page_layout import layout_of
-from memtape.tools.importing.page_links import links_in
+from memtape.tools.importing.page_links import links_in, parts_of
 from memtape.tools.keep.page_changes import changes_of
 from memtape.tools.keep.states import state_at
 
 SOURCE = "page-folder"
 """The source of a page that was imported; its native id is its slug, a digest of its file, and the version before."""
-TITLE_IN_CHARS = 400
-"""A heading so early is taken for the title; else the name of the file is."""
 BATCH_EVENTS = 500
 TOO_LONG = (
-    f"more than {MAX_TEXT_BYTES // 1024} KiB, which no page holds. Split it at its headings into files of a folder,"
+    f"More than {MAX_TEXT_BYTES // 1024} KiB under one heading of level 2, which no page holds. Give it more headings,"
     " or take it as a document: memtape import FILE"
 )
+_HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]")
 OnProgress = Callable[[int], None]
 
 
@@ -124,7 +125,7 @@ class PageFolder:
                 self._append()
             on_progress(1)
         self._append()
-        top, there = self._layout.top, dict.fromkeys(self._layout.slugs.values())
+        top, there = self._layout.top, self._layout.above
         gone = (slug for slug, old in self._known.items() if old.page.lives and slug not in there)
         return PagesTaken(
             scope=self._name,
@@ -146,12 +147,26 @@ class PageFolder:
         state = state_at(log, self._writer.home.current(), number, end) if end else None
         return (state.scopes.get(self._name) if state is not None else None) or Scope(self._name)
 
-    def _take(self, path: str, slug: str) -> None:
+    def _take_parts(self, file: _File) -> None:
+        """Take a long file as a page and one below it for each part under a heading. One that is too long is told."""
+        first, *rest = parts_of(file.data)
+        self._take(file.path, file.slug, first.data)
+        for part in rest:
+            slug = slug_of(f"{file.slug}/{slug_of(part.title).replace('/', '-')}")
+            while slug in self._layout.above:  # Two headings may say the same.
+                slug = slug_of(f"{slug}-2")
+            self._layout.above[slug] = file.slug
+            self._take(file.path, slug, part.data)
+
+    def _take(self, path: str, slug: str, data: bytes | None = None) -> None:
         """Make the events of one file, none where its page has what it says, or is not to be touched."""
         old, pages = self._known.get(slug), self._scope.pages
         try:
             self._writer.redactor.check_path(str(self._folder / path))
-            file = _File(path, slug, (self._folder / path).read_bytes())
+            file = _File(path, slug, (self._folder / path).read_bytes() if data is None else data)
+            if data is None and len(file.data) > MAX_TEXT_BYTES:
+                self._take_parts(file)
+                return
             if old is None and pages.by_birth and pages.at(slug) is not None:
                 raise InvalidEvent("invalid", f"The page {slug} is there and was not imported; it stays as it is.", "$")
             if old is not None and not old.page.lives:
@@ -204,7 +219,7 @@ class PageFolder:
         """Return what front matter gives a page; what somebody gave since the last import stays."""
         given = changes_of(None, read.fields or Fields(), self._scope).edit
         if old is None:
-            has_title = given.title is not None or "# " in (read.text or "")[:TITLE_IN_CHARS]
+            has_title = given.title is not None or _HEADING.search((read.text or "")[:READ_CHARS]) is not None
             return replace(given, id=by.id, title=given.title if has_title else Path(file.path).stem)
         for name, before in old.page.given.items():
             if before.seq > old.last.seq + 1 or getattr(given, name) == before.value:

@@ -1,10 +1,11 @@
-"""Which other pages a page of a folder leads to: Markdown links to files, and wiki links by name. No file is read."""
+"""What is read of the Markdown of a page: which other pages it leads to, and its parts. No file is opened."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
@@ -16,6 +17,31 @@ from memtape.tools.importing.page_layout import Layout
 
 _WIKI = lazy(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _ENDING = ".md"
+
+
+class Part(NamedTuple):
+    """A part of a page under a heading: what the heading says, empty of what stands before the first, and its bytes."""
+
+    title: str
+    data: bytes
+
+
+def parts_of(data: bytes) -> list[Part]:
+    """Return what stands before the first heading of level 2, then each such heading with all below it.
+
+    Put together again the parts are the page, to the byte.
+    """
+    lines = data.splitlines(keepends=True)
+    text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines).decode("utf-8", "replace")
+    tokens = MarkdownIt("commonmark").parse(text)
+    found = [
+        (token.map[0], tokens[number + 1].content)
+        for number, token in enumerate(tokens)
+        if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map
+    ]
+    starts = [(0, ""), *found]
+    ends = [line for line, _ in found] + [len(lines)]
+    return [Part(title, b"".join(lines[line:end])) for (line, title), end in zip(starts, ends, strict=True)]
 
 
 def links_in(text: str, path: str, layout: Layout) -> list[str]:
