@@ -20,6 +20,7 @@ from operator import mul
 from typing import Any
 
 from model_aging import Aging
+from model_pages import Pages
 from model_uses import Uses
 
 from memtape.schemas.embedding import FLOOR
@@ -238,6 +239,7 @@ class Scope:
         self.held: dict[tuple[str, int], Any] | None = None
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
         self.apart: list[list[list[str]]] = []
+        self.pages = Pages(name)
         self.uses = Uses(self)
         self.aging = Aging(self)
 
@@ -245,6 +247,7 @@ class Scope:
         """Take in an event; whether it counts."""
         self.known.append(event["id"])
         before = self.aging.units()
+        self.pages.take(event)
         counts = self._take(event, settings)
         self._end_covers()
         self.aging.take(event, before, self.uses.take(event) if counts else [], clock)
@@ -271,7 +274,7 @@ class Scope:
                 shown.setdefault(event["session"], []).append((event["at"], returned))
         elif event["type"] == "embedded":
             return self._embed(event, settings)
-        elif event["type"] in ("erased", "used", "archived", "scope_changed"):
+        elif event["type"] in ("erased", "used", "archived", "scope_changed", "edited"):
             pass  # `Uses` and `Aging` tell. What is used with what, `test_usage` and `test_edges` hold.
         elif event["type"] == "pinned":
             others = [id for id in self.pinned if id not in event["body"]["ids"]]
@@ -283,6 +286,8 @@ class Scope:
                 for cover in self.covers
                 if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
             ]
+        elif event["type"] == "linked" and event["body"]["relation"] not in ("holds", "replaced_by"):
+            pass  # `Pages` tells.
         elif event["type"] == "linked":
             said, trust = event["body"], TRUST.index(event["origin"])
             if not self.words.get(said["id"], {}).get("settled") or event["origin"] in PEOPLE:
@@ -371,7 +376,7 @@ class Scope:
 
     def hidden(self, capture: Capture) -> bool:
         """Whether a capture is withdrawn or forgotten: of kinds that fold by its text, of others by its id."""
-        if capture["id"] in self.withdrawn or capture["id"] in self.hidden_alike:
+        if capture["id"] in self.withdrawn or capture["id"] in self.hidden_alike or self.pages.hides(capture["id"]):
             return True
         return normal(capture) in self.banned_texts if folds(capture) else capture["id"] in self.banned_ids
 

@@ -30,7 +30,7 @@ STEPS = ("", "mid", "long", "archive", "purge")
 WORTH = ("deadline", "todo", "urgent", "risk", "decision", "blocker", "meeting", "action item", "milestone", "bug",
          "incident", "follow up")  # fmt: skip
 HAPPENS = ("captured", "recalled", "used", "pinned", "archived", "forgotten", "restored", "unfolded", "linked",
-           "settled")  # fmt: skip
+           "edited", "settled")  # fmt: skip
 HAPPENINGS = (
     "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age", "archived by hand",
     "back by use", "back by pin", "back by hand", "said again", "two became one", "purged", "purged and back", "off",

@@ -13,12 +13,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 from builders import START
 
 from memtape.flows.projection import basis_of
+from memtape.schemas.events import Actor, Body, Edited, Linked, make_event
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import trail_of
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.slugs import root_id
 from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.flushes import Outcome, count_outcome
 from memtape.sinks.home.folders import Home
@@ -55,6 +59,7 @@ def make_home(folder: Path, more: int) -> None:
         client.home.settings_path.write_text("catch_up = false\n")
         for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
             client.capture("a", kind, media=(), tags=["a"], source="a")
+        _make_pages(client, log)
         client.search("a")
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
         for outcome in get_args(Outcome):
@@ -79,6 +84,27 @@ def make_home(folder: Path, more: int) -> None:
         state = state_at(log, build, number, log.ends()[number])
         trail = trail_of(log, number, state.offset)
         Snapshots(build, number, basis_of(log, number)).write(state.offset, trail, snapshot(state))
+
+
+def _make_pages(client: Client, log: EmbeddedLog) -> None:
+    """Make pages with everything that their files tell: children, links, hints, and a version beside another."""
+    page, other = client.capture("a", "page", path="a").id, client.capture("a b", "page", path="b").id
+    beside = client.capture("a c", "page").id
+    said = dict.fromkeys(Edited.__struct_fields__) | {"id": page}
+    bodies: list[Body] = [
+        msgspec.convert(said | {"title": "a", "summary": "a", "hints": ["a"], "refs": ["a"]}, Edited),
+        msgspec.convert(said | {"by": beside, "base": other}, Edited),
+        msgspec.convert(said | {"rest": "---\na"}, Edited),
+    ]
+    root = root_id("project:a")
+    ends = ((root, "child", page), (page, "child", other), (other, "related", page), (page, "related", None))
+    for id, relation, to in ends:
+        bodies.append(Linked(id=id, on=True, relation=relation, slug=None if to else "c", to=to))
+    for body in bodies:
+        kind = "edited" if isinstance(body, Edited) else "linked"
+        id = derived_id("structure", None, None, repr(body))
+        actor = Actor(name="a", origin="user")
+        log.append([make_event(kind, id, body, "project:a", actor, (page,), START, START)])
 
 
 def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:

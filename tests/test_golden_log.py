@@ -7,8 +7,8 @@ ends with the version of its rule. Whoever changes a rule raises that version an
 
 `log-v9` has every type of event that the codec knows. How they were made stands in `golden_making.py`;
 `python tests/test_golden_log.py log log-v10` makes another log and never writes over an old one; `pin log-v1` writes
-its leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats them alike, so that no leaf
-depends on the Python that reads them.
+its leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats them alike, so that no
+leaf depends on the Python that reads them.
 """
 
 from __future__ import annotations

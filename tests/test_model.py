@@ -19,7 +19,20 @@ import model_aging
 import msgspec
 import pytest
 import uuid_utils
-from builders import ELSEWHERE, LIVES, START, TINY, captured, configured, forgotten, histories, pack, restored, slots
+from builders import (
+    ELSEWHERE,
+    LIVES,
+    SLUGS,
+    START,
+    TINY,
+    captured,
+    configured,
+    forgotten,
+    histories,
+    pack,
+    restored,
+    slots,
+)
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of, missing
@@ -37,6 +50,7 @@ from memtape.schemas.events import (
     Captured,
     Configured,
     Decided,
+    Edited,
     Embedded,
     Event,
     Forgotten,
@@ -371,14 +385,38 @@ class Life:
         """Say that something holds, or was replaced by something else, or take that back; whoever says it."""
         scope = self.rng.choice(SCOPES)
         one, other = (self.any_id(scope, strange=0.1) for _ in range(2))
-        relation: Any = self.rng.choice(("holds", "replaced_by"))
-        if one is None or (relation == "replaced_by" and other is None):
+        relation = self.rng.choice(("holds", "replaced_by", "child"))
+        if one is None or (relation != "holds" and other is None):
             return
-        body = Linked(id=one, on=self.rng.random() < 0.7, relation=relation, to=None if relation == "holds" else other)
+        to = None if relation == "holds" else other
+        body = Linked(id=one, on=self.rng.random() < 0.7, relation=relation, slug=None, to=to)
         origin = "operator" if scope == "global" else self.rng.choice(("operator", "user", "agent"))
         event = self._raw_event("linked", body, scope, origin)
         self.log.append([event])
         self.model.append(as_event(event))
+
+    def edit(self) -> None:
+        """Give a page a place, a title or the text of another page, or nothing to what is no page."""
+        scope = self.rng.choice(SCOPES)
+        one, by = (self.any_page(scope) for _ in range(2))
+        if one is None:
+            return
+        given = self.rng.choice(({"slug": self.rng.choice(SLUGS)}, {"title": "Title"}, {"by": by}, {"base": by}))
+        body = msgspec.convert(dict.fromkeys(Edited.__struct_fields__) | {"id": one} | given, Edited)
+        origin = "operator" if scope == "global" else self.rng.choice(("operator", "user", "agent"))
+        event = self._raw_event("edited", body, scope, origin)
+        self.log.append([event])
+        self.model.append(as_event(event))
+
+    def any_page(self, scope: str) -> str | None:
+        """Return the id of a page of a scope, or of anything of it where it has none."""
+        said = self.model.partitions[partition_of(scope, PARTITIONS)]
+        ids = [
+            event["id"]
+            for event in said
+            if event["type"] == "captured" and event["scope"] == scope and (event["body"] or {}).get("kind") == "page"
+        ]
+        return self.rng.choice(ids) if ids else self.any_id(scope)
 
     def settle(self) -> None:
         """Settle a conflict between two things, whether there is one or not."""
@@ -481,7 +519,9 @@ class Life:
         named = client.forget(id, only=only) if type == "forgotten" else client.restore(id)
         world = self.model.world(scope).scopes[scope]
         memory = world.memory_of(id)
-        assert sorted(named) == sorted([id] if only or memory is None else world.whole(memory))
+        page = world.pages.owner(id)
+        versions = list(dict.fromkeys(step[0] for step in page["steps"])) if page is not None else []
+        assert sorted(named) == sorted([id] if only or memory is None else versions or world.whole(memory))
         event_id = self.last_id(scope)
         self.model.append(self.event(type, scope, event_id, {"ids": named}, client.actor, client.session))
 
@@ -599,7 +639,7 @@ class Life:
         steps = {
             "captured": Life.capture, "recalled": Life.search, "used": Life.use, "forgotten": Life.forget,
             "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
-            "linked": Life.link, "settled": Life.settle,
+            "linked": Life.link, "edited": Life.edit, "settled": Life.settle,
             "withdrawn": Life.withdraw, "archived": Life.archive, "scope_changed": Life.change_scope,
             "decided": Life.decide, "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
