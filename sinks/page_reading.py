@@ -71,7 +71,7 @@ def page_file(data: bytes, index: str = "") -> PageFile:
     found = _FRONT.match(whole[:MAX_FRONT_BYTES])
     head = found[1] if found else ""
     id, version = _ID.search(head), _WRITTEN.search(head)
-    problems: list[str] = []
+    problems = list[str]()
     fields: Fields | None = None
     if found is not None:
         try:
@@ -81,6 +81,8 @@ def page_file(data: bytes, index: str = "") -> PageFile:
             problems.append(f"its front matter is no YAML ({_place(error)})")
         except (ValueError, RecursionError, OverflowError):
             problems.append("its front matter is no YAML")
+    if _below(data) not in ("", _lines(index)):
+        problems.append("what was written around its text is no part of it; write between the marks")
     text = _text(data, whole[found.end() :] if found else whole, index, ours=version is not None)
     if text is None:
         problems.append("its text cannot be told from what stands around it, since the marks are not one pair")
@@ -124,6 +126,20 @@ def name_in(text: str) -> str:
         name = wiki[1].strip()
     name = name.removesuffix(".md").removeprefix("pages/")
     return name if is_slug(name) or name == ROOT or re.match(ID_PATTERN, name) else slug_of(name)
+
+
+def _below(data: bytes) -> str:
+    """Return what stands outside of front matter and zone, empty where there is no zone."""
+    found = parts(data)
+    if found is None or found.zone is None:
+        return ""
+    ours = found.ours.decode(errors="replace")
+    head = _FRONT.match(ours)
+    return _lines(ours[head.end() :] if head else ours)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
 def _text(data: bytes, after: str, index: str, *, ours: bool) -> str | None:

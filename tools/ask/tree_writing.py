@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import CHILD, EDGES, NO_EDIT, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.events import CHILD, EDGES, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, refs_of_edit
 from memtape.schemas.slugs import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
@@ -72,6 +72,7 @@ class TreeWriting:
         Raises `MemtapeError` for what is no slug, one that a page has, and a text that is empty or too long.
         """
         check_slug(slug)
+        _check_text(text)
         name = self._writer.made_scope()
         scope = self._state()
         if scope is not None and (taken := scope.pages.at(slug)) is not None and taken.lives:
@@ -106,6 +107,8 @@ class TreeWriting:
         would change, or for the text of a root that nobody has written.
         """
         check_storing(self._writer.home.path, lambda: self._writer.scope)
+        if text is not None:
+            _check_text(text)
         scope = self._known(self._state(), name)
         page = meant(scope, name)
         self._check_trust(page, {"title": title, "summary": summary, "hints": hints, "refs": refs})
@@ -303,6 +306,14 @@ def check_slug(slug: str) -> None:
             f"A slug has at most {SLUG_CHARS} characters, and {SEGMENT_CHARS} between two /; this one has {len(slug)}"
         )
     raise MemtapeError(f"{told}.", f"`{slug_of(slug)}` would do.")
+
+
+def _check_text(text: str) -> None:
+    if not text.strip():
+        raise MemtapeError("A page says something, and this text is empty.", "`memtape forget` hides a page.")
+    if (size := len(text.encode("utf-8", "replace"))) > MAX_TEXT_BYTES:
+        told = f"The text has {size:,} bytes, and a page at most {MAX_TEXT_BYTES:,}."
+        raise MemtapeError(told, "Write parts of it as pages below it.")
 
 
 def check_circle(scope: Scope, parent: Page, child: Page) -> None:
