@@ -62,8 +62,11 @@ class PageFile(NamedTuple):
     problems: tuple[str, ...]
 
 
-def page_file(data: bytes, index: str = "") -> PageFile:
-    """Return what a file says; `index` is what Memtape would have written below the text."""
+def page_file(data: bytes, index: str | None = None) -> PageFile:
+    """Return what a file says; `index` is what Memtape would have written below the text, None of a file of others.
+
+    What people have made themselves may show marks of zones that mean nothing there.
+    """
     try:
         whole = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -81,16 +84,18 @@ def page_file(data: bytes, index: str = "") -> PageFile:
             problems.append(f"its front matter is no YAML ({_place(error)})")
         except (ValueError, RecursionError, OverflowError):
             problems.append("its front matter is no YAML")
-    if _below(data) not in ("", _lines(index)):
+    ours = version is not None or index is not None
+    if index is not None and _below(data) not in ("", _lines(index)):
         problems.append("what was written around its text is no part of it; write between the marks")
-    text = _text(data, whole[found.end() :] if found else whole, index, ours=version is not None)
+    after = whole[found.end() :] if found else whole
+    text = _text(data, after, index or "", written=version is not None) if ours else after.strip("\n")
     if text is None:
         problems.append("its text cannot be told from what stands around it, since the marks are not one pair")
     is_version = version is not None and re.match(ID_PATTERN, version[1]) is not None
     return PageFile(
         id[1] if id and re.match(ID_PATTERN, id[1]) else None,
         version[1] if version is not None and is_version else None,
-        (zoned := parts(data)) is None or not is_as_written(zoned),
+        not ours or (zoned := parts(data)) is None or not is_as_written(zoned),
         fields,
         text,
         tuple(problems),
@@ -142,14 +147,14 @@ def _lines(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
-def _text(data: bytes, after: str, index: str, *, ours: bool) -> str | None:
+def _text(data: bytes, after: str, index: str, *, written: bool) -> str | None:
     """Return the text of a page: what stands in its zone, or all of a file that is not ours."""
     found = parts(data)
     if found is None:
         return None
     if found.zone is not None:
         return inner(found.zone).decode(errors="replace").replace("\r\n", "\n").strip("\n")
-    if not ours or not index.strip():
+    if not written or not index.strip():
         return after.strip("\n")
     told = after.rstrip()
     return told.removesuffix(index.strip()).strip("\n") if told.endswith(index.strip()) else None

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.slugs import is_slug
+from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.page_folder import PageFolder, PagesTaken
@@ -116,17 +117,20 @@ def test_bad_files_are_told_and_lose_nothing(client: Client, folder: Path) -> No
     (folder / "bad.md").write_text("---\ntitle: [never closed\n---\nStill here.\n")
     (folder / "empty.md").write_text("\n")
     (folder / "bytes.md").write_bytes(b"\xff\xfe\x00no")
-    (folder / "long.md").write_text(
-        "# Long\n\nFirst.\n\n" + "".join(f"## Part {n}\n\n{'x' * 9_000}\n\n" for n in range(9))
-    )
+    parts = "".join(f"## Part {n}\n\n{'x' * 9_000}\n\n" for n in range(8))
+    parts += "## Part 8\n\n" + "".join(f"### Deep {n}\n\n{'x' * 9_000}\n\n" for n in range(8))
+    (folder / "long.md").write_text(f"# Long\n\nFirst.\n\n{parts}")
     (folder / "longer.md").write_text("y" * 70_000)
     (folder / ".env.md").write_text("no")
+    (folder / "marks.md").write_text(f"See:\n\n{ZONE_START}\nas in a file\n{ZONE_END}\n\nand below.\n")
     done = taken(client, folder)
     told = {it.path: it.reason for it in done.problems}
     assert told.keys() == {"bad.md", "empty.md", "bytes.md", "longer.md"}
     assert "no YAML (line" in told["bad.md"] and "64 KiB" in told["longer.md"]
     assert client.tree.show("wiki/bad").text == "---\ntitle: [never closed\n---\nStill here."
     assert [it.name for it in client.tree.show("wiki/long").below] == [f"wiki/long/part-{n}" for n in range(9)]
+    assert len(client.tree.show("wiki/long/part-8").below) == 8
+    assert client.tree.show("wiki/marks").text.endswith("and below.")
     assert taken(client, folder).new == ()
 
 

@@ -37,9 +37,11 @@ SOURCE = "page-folder"
 """The source of a page that was imported; its native id is its slug, a digest of its file, and the version before."""
 BATCH_EVENTS = 500
 TOO_LONG = (
-    f"More than {MAX_TEXT_BYTES // 1024} KiB under one heading of level 2, which no page holds. Give it more headings,"
+    f"More than {MAX_TEXT_BYTES // 1024} KiB under one heading, which no page holds. Give it more headings,"
     " or take it as a document: memtape import FILE"
 )
+DEEPEST = 6
+"""The deepest level of headings."""
 _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]")
 OnProgress = Callable[[int], None]
 
@@ -147,16 +149,21 @@ class PageFolder:
         state = state_at(log, self._writer.home.current(), number, end) if end else None
         return (state.scopes.get(self._name) if state is not None else None) or Scope(self._name)
 
-    def _take_parts(self, file: _File) -> None:
-        """Take a long file as a page and one below it for each part under a heading. One that is too long is told."""
-        first, *rest = parts_of(file.data)
-        self._take(file.path, file.slug, first.data)
+    def _take_parts(self, file: _File, level: int = 2) -> None:
+        """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""
+        first, *rest = parts_of(file.data, level)
+        parts = [(file.slug, first.data)]
         for part in rest:
             slug = slug_of(f"{file.slug}/{slug_of(part.title).replace('/', '-')}")
             while slug in self._layout.above:  # Two headings may say the same.
                 slug = slug_of(f"{slug}-2")
             self._layout.above[slug] = file.slug
-            self._take(file.path, slug, part.data)
+            parts.append((slug, part.data))
+        for slug, data in parts:
+            if len(data) > MAX_TEXT_BYTES and level < DEEPEST and slug != file.slug:
+                self._take_parts(_File(file.path, slug, data), level + 1)
+            else:
+                self._take(file.path, slug, data)
 
     def _take(self, path: str, slug: str, data: bytes | None = None) -> None:
         """Make the events of one file, none where its page has what it says, or is not to be touched."""

@@ -26,8 +26,8 @@ class Part(NamedTuple):
     data: bytes
 
 
-def parts_of(data: bytes) -> list[Part]:
-    """Return what stands before the first heading of level 2, then each such heading with all below it.
+def parts_of(data: bytes, level: int = 2) -> list[Part]:
+    """Return what stands before the first heading of a level, then each such heading with all below it.
 
     Put together again the parts are the page, to the byte.
     """
@@ -37,7 +37,7 @@ def parts_of(data: bytes) -> list[Part]:
     found = [
         (token.map[0], tokens[number + 1].content)
         for number, token in enumerate(tokens)
-        if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map
+        if token.type == "heading_open" and token.tag == f"h{level}" and token.level == 0 and token.map
     ]
     starts = [(0, ""), *found]
     ends = [line for line, _ in found] + [len(lines)]

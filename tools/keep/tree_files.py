@@ -123,7 +123,7 @@ class TreeFiles:
             if not self._files.rename(path, path_of(wanted)):
                 return {path: PageNote(stamp, problems=(self._told(path, TAKEN_NAME.format(slug=wanted)),))}
             path, slug = path_of(wanted), wanted
-        due = _Due(path, given, stamp, data, page_file(data, "" if written is None else index_of(written)))
+        due = _Due(path, given, stamp, data, page_file(data, None if written is None else index_of(written)))
         problems, events = list(due.read.problems), list[Event]()
         if self._scope == GLOBAL:
             problems = [NO_OPERATOR]
