@@ -146,8 +146,13 @@ def _text(value: str) -> str:
     """Return a value of the front matter: a string in double quotes, or bare where YAML reads it as just that."""
     line = one_line(value)
     is_bare = (is_slug(line) or line == ROOT) and not line[0].isdigit() and line[0] != "-" and line not in _WORDS
-    return line if is_bare else orjson.dumps(line).decode()
+    return line if is_bare else _quoted(line)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a string of JSON, which YAML reads alike, and in which no mark of a zone can be."""
+    return orjson.dumps(text).decode().replace("<", "\\u003c")
 
 
 def _ascii(text: str) -> str:
-    return "".join(char if char.isascii() else f"\\U{ord(char):08x}" for char in orjson.dumps(text).decode())
+    return "".join(char if char.isascii() else f"\\U{ord(char):08x}" for char in _quoted(text))

@@ -80,4 +80,6 @@ def _tree(m: Maker) -> None:
     edit(secret, title="Nor this", base=secret)
     link(secret, "child", horn)
     before.erase(m, [secret], scope)
+    for day in range(8):
+        page(f"The tide of day {day} comes at {day + 6}.", "tides" if day % 4 else "tides/old")
     edit(root, by=page("All that is known of the lighthouse.", None), title="The lighthouse")

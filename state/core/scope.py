@@ -77,9 +77,9 @@ def _subject(
 SUBJECTS = (
     _subject("decisions", 3, Decisions, decisions, ("memories", *_BY_AGING, "vault"), sparse=True),
     _subject("captures", 2, Captures, captures, ALL_FED),
-    _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
-    _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
-    _subject("pages", 1, Pages, pages, ("pages", *_BY_MEMORIES), sparse=True),
+    _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", "pages", *_BY_MEMORIES), sparse=True),
+    _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", "pages", *_BY_MEMORIES)),
+    _subject("pages", 1, Pages, pages, ("memories", "pages", "vault"), sparse=True),
     _subject("embeddings", 1, Embeddings, embeddings, _BY_MEMORIES),
     _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
