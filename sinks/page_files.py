@@ -129,7 +129,7 @@ class ScopeFiles:
             both = {path: [*laid.get(path, ()), *known.get(path, ())] for path in due}
             self._write_list(listed | laid | both)
             for path in due:
-                self._put(path, files[path], zones.get(path), both[path])
+                self._put(path, files[path], zones.get(path), both[path], known.get(path, ()))
         self._write_list(laid)
 
     def tree_stamps(self) -> dict[str, Stamp]:
@@ -209,8 +209,11 @@ class ScopeFiles:
             return False
         return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
 
-    def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str]) -> None:
-        """Write or remove one file. What stands there is looked at again, as late as can be."""
+    def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
+        """Write or remove one file, which was known by some digests before.
+
+        What stands there is looked at again, as late as can be.
+        """
         file = self._folder / path
         in_the_way = self._in_the_way(file)
         if in_the_way is not None:
@@ -218,10 +221,10 @@ class ScopeFiles:
                 return
             _keep(in_the_way)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        while not self._put_once(path, data, zone, ours):
+        while not self._put_once(path, data, zone, ours, known):
             pass  # Somebody has saved it just now.
 
-    def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str]) -> bool:
+    def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
         """Write or remove one file as it is to be beside what stands there; False where that has changed meanwhile."""
         file = self._folder / path
         seen = self._seen(path)
@@ -232,7 +235,7 @@ class ScopeFiles:
         is_taken = isinstance(there, bytes) and _digest(there) in ours
         if found is not None and not is_ours:
             is_ours = is_taken or not found.ours or _digest(found.ours) in ours
-        if path.startswith(f"{TREE_FOLDER}/") and isinstance(there, bytes) and _is_unread(there, ours):
+        if path.startswith(f"{TREE_FOLDER}/") and isinstance(there, bytes) and _is_unread(there, known):
             return True
         if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
             _keep_copy(file, there)
