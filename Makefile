@@ -29,7 +29,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients bench-agents bench-using lint types wheel bench bench-scale bench-year one-day one-day-anew crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients bench-agents bench-using lint types wheel bench bench-scale bench-year one-day tree-page one-day-anew crash soak soak-short mutants \
 	schemas lock clean
 
 help: ## List the targets.
@@ -128,6 +128,9 @@ soak-short: venv ## Run DRAW tests that have long versions, one case each, and n
 
 one-day: venv ## Take the stored day in, before and after, and write docs/one-day.md.
 	$(BIN)/python examples/one_day/replay.py --page
+
+tree-page: venv ## Run the commands of docs/tree.md, and write what they print.
+	$(BIN)/python examples/tree/show.py
 
 one-day-anew: venv ## Have the real hosts, installed by npm, play that day again over a model on loopback.
 	$(BIN)/python tests/one_day_making.py

@@ -292,6 +292,10 @@ class Edited(_Body, frozen=True):
     title: Annotated[str, Meta(max_length=400)] | None
 
 
+NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
+"""An edit of no page that changes nothing, of which others are made."""
+
+
 class Settled(_Body, frozen=True):
     """How a person settled a conflict between two memories, by a captured id of each: which of them are kept.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -30,7 +31,7 @@ PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
 TREE_FOLDER = "pages"
 """Where the files of the tree are, in folders of their own, beside files of people."""
 
-_LISTS = "pages"
+_LISTS, _TAKEN = "pages", "taken"
 _PAGE = re.compile(
     r"(MEMORY|essentials|threads|recent|buffer|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
     r"|(people|projects)/[a-z0-9-]+(\.[0-9a-f]{12})?\.md|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
@@ -61,6 +62,7 @@ class ScopeFiles:
         place = self._folder.relative_to(self._vault)
         lists = home.vault_notes / _LISTS
         self._list_path = lists / f"{place}.json"
+        self._taken_path = home.vault_notes / _TAKEN / f"{place}.json"
         self._unfinished = lists / place.parent / f".{place.name}.page{UNFINISHED}"
 
     def listed(self) -> Digests:
@@ -120,29 +122,84 @@ class ScopeFiles:
         `zones` has by path the zone that a page gets which has none. The list names both digests of a file before
         anything of it is touched, so that a kill at any time leaves nothing of ours that could be taken for somebody's.
         """
-        listed, zones = self.listed(), zones or {}
-        held = [path for path in files if self._is_held(path, listed)]
+        listed, known, zones = self.listed(), self.known(), zones or {}
+        held = [path for path in files if self._is_held(path, known)]
         files = {path: data for path, data in files.items() if path not in held}
-        due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), listed)]
+        due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), known)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
         laid |= {path: [_digest(data)] for path, data in files.items() if data}
         if due:
-            both = {path: [*laid.get(path, ()), *listed.get(path, ())] for path in due}
+            both = {path: [*laid.get(path, ()), *known.get(path, ())] for path in due}
             self._write_list(listed | laid | both)
             for path in due:
-                self._put(path, files[path], zones.get(path), both[path])
+                self._put(path, files[path], zones.get(path), both[path], known.get(path, ()))
         self._write_list(laid)
 
-    def taken(self, path: str, data: bytes) -> None:
-        """Note that what somebody wrote into a file of the tree, with these bytes, is on the log: it may give way."""
-        listed = self.listed()
-        if path in listed:
-            self._write_list(listed | {path: list(dict.fromkeys((*listed[path], _digest(data))))})
+    def tree_stamps(self) -> dict[str, Stamp]:
+        """Return by path every Markdown file in the folder of the tree, but for what was kept beside or is hidden."""
+        found: dict[str, Stamp] = {}
+        for folder in _folders(self._folder / TREE_FOLDER):
+            if self._in_the_way(folder / "page") is not None:
+                continue
+            for file in _entries(folder):
+                if file.suffix == ".md" and not file.name.startswith(".") and not _KEPT.search(file.name):
+                    with suppress(FileNotFoundError):
+                        if stat.S_ISREG((status := file.lstat()).st_mode):
+                            found[file.relative_to(self._folder).as_posix()] = _stamp(status)
+        return dict(sorted(found.items()))
 
-    def _is_held(self, path: str, listed: Digests) -> bool:
-        """Whether a file of the tree holds a text of somebody that nobody has taken yet."""
+    def has_tree(self) -> bool:
+        """Whether a file of the tree is among ours."""
+        return any(path.startswith(f"{TREE_FOLDER}/") for path in self.listed())
+
+    def is_read(self, path: str, data: bytes, ours: Digests) -> bool:
+        """Whether a file of the tree is as it was written, or what it says was taken; `ours` is `known`."""
+        return not _is_unread(data, ours.get(path, ()), new=True)
+
+    def known(self) -> Digests:
+        """Return the files that are ours, each with the digests that it may have, also of what was taken of it."""
+        listed = self.listed()
+        taken = {path: [*listed.get(path, ()), *digests] for path, digests in self._taken().items()}
+        return listed | taken
+
+    def taken(self, path: str, data: bytes) -> None:
+        """Note that what somebody wrote into a file of the tree, with these bytes, is on the log: it may give way.
+
+        The notes are those of the one who reads, and never of the one who writes pages at the same time.
+        """
+        there = {name: digests for name, digests in self._taken().items() if (self._folder / name).exists()}
+        self._taken_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        whole = msgspec.json.encode(there | {path: [_digest(data)]}, order="deterministic")
+        write_whole(self._taken_path, whole, durable=True)
+
+    def keep_beside(self, path: str, data: bytes) -> str:
+        """Keep what a file says under another name beside it, and return the path of that."""
+        file = self._folder / path
+        if file.read_bytes() != data:
+            raise FileNotFoundError(file)  # Somebody has saved it just now, and it is read again.
+        _keep_copy(file, data)
+        beside = (other for other in _entries(file.parent) if _is_kept_of(file, other))
+        return next(other for other in beside if other.read_bytes() == data).relative_to(self._folder).as_posix()
+
+    def rename(self, path: str, to: str) -> bool:
+        """Give a file of somebody another name that nothing has; False where something has it."""
+        file, other = self._folder / path, self._folder / to
+        if other.exists() or other.is_symlink() or self._in_the_way(other) is not None:
+            return False
+        other.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.rename(other)
+        return True
+
+    def _taken(self) -> Digests:
+        try:
+            return msgspec.json.decode(self._taken_path.read_bytes(), type=Digests)
+        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
+
+    def _is_held(self, path: str, known: Digests) -> bool:
+        """Whether a file of the tree holds what somebody wrote and nobody has taken yet."""
         there = self._look(path) if path.startswith(f"{TREE_FOLDER}/") else None
-        return isinstance(there, bytes) and _is_unread(there, listed.get(path, ()))
+        return isinstance(there, bytes) and _is_unread(there, known.get(path, ()))
 
     def _is_due(self, path: str, data: bytes, zone: bytes | None, listed: Digests) -> bool:
         there = self._look(path)
@@ -155,8 +212,11 @@ class ScopeFiles:
             return False
         return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
 
-    def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str]) -> None:
-        """Write or remove one file. What stands there is looked at again, as late as can be."""
+    def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
+        """Write or remove one file, which was known by some digests before.
+
+        What stands there is looked at again, as late as can be.
+        """
         file = self._folder / path
         in_the_way = self._in_the_way(file)
         if in_the_way is not None:
@@ -164,10 +224,10 @@ class ScopeFiles:
                 return
             _keep(in_the_way)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        while not self._put_once(path, data, zone, ours):
+        while not self._put_once(path, data, zone, ours, known):
             pass  # Somebody has saved it just now.
 
-    def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str]) -> bool:
+    def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
         """Write or remove one file as it is to be beside what stands there; False where that has changed meanwhile."""
         file = self._folder / path
         seen = self._seen(path)
@@ -178,7 +238,7 @@ class ScopeFiles:
         is_taken = isinstance(there, bytes) and _digest(there) in ours
         if found is not None and not is_ours:
             is_ours = is_taken or not found.ours or _digest(found.ours) in ours
-        if path.startswith(f"{TREE_FOLDER}/") and isinstance(there, bytes) and _is_unread(there, ours):
+        if path.startswith(f"{TREE_FOLDER}/") and isinstance(there, bytes) and _is_unread(there, known):
             return True
         if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
             _keep_copy(file, there)
@@ -292,7 +352,7 @@ def _keep_copy(path: Path, data: bytes) -> None:
     """Give a file a second name beside, unless a file beside it says the same: the first name is lost as a page takes
     it, and not before, so that no kill takes a zone off its page.
     """
-    beside = (other for other in _entries(path.parent) if other.name.startswith(path.stem) and _KEPT.search(other.name))
+    beside = (other for other in _entries(path.parent) if _is_kept_of(path, other))
     if any(other.is_file() and not other.is_symlink() and other.read_bytes() == data for other in beside):
         return
     name = _free_name(path)
@@ -300,6 +360,11 @@ def _keep_copy(path: Path, data: bytes) -> None:
         os.link(path, name, follow_symlinks=False)
     except OSError:  # Some file systems have no second names.
         name.write_bytes(data)
+
+
+def _is_kept_of(path: Path, other: Path) -> bool:
+    """Whether a file has the name that something of another was kept under."""
+    return other.name.startswith(path.stem) and _KEPT.search(other.name) is not None
 
 
 def _free_name(path: Path) -> Path:
@@ -333,10 +398,16 @@ def _folders(folder: Path) -> Iterator[Path]:
         rest += [path for path in _entries(one) if path.is_dir() and not path.is_symlink()]
 
 
-def _is_unread(data: bytes, ours: Sequence[str]) -> bool:
-    """Whether somebody has changed the text of a file of the tree, and what it is now was not taken."""
+def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
+    """Whether somebody has changed a file of the tree, and what it says now was not taken.
+
+    One that is not ours at all is somebody's whole, and then `new` says the answer. Zeros are what a machine leaves
+    that lost its power.
+    """
+    if not data.strip(b"\0") or _digest(data) in ours:
+        return False
     found = parts(data)
-    return found is not None and is_theirs(found) and _digest(data) not in ours
+    return new if not ours else found is None or is_theirs(found) or _digest(found.ours) not in ours
 
 
 def _ours(data: bytes) -> bytes | None:

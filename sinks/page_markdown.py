@@ -38,6 +38,11 @@ def page_lines(page: TreePage) -> list[str]:
     return [*_front_matter(page, row), *(["", *index] if index else [])]
 
 
+def index_of(page: TreePage) -> str:
+    """Return what stands below the text in the file of a page, empty where nothing does."""
+    return "" if page.row is None else "\n".join(_index(page, page.row))
+
+
 def page_zone(page: TreePage) -> bytes | None:
     """Return the zone with the text of a page."""
     if page.row is None:

@@ -38,11 +38,13 @@ class _Kept(msgspec.Struct):
 
 
 class ZoneNotes:
-    """The notes of one scope. Whoever writes them holds the right to import into the home."""
+    """The notes of one scope, of its pages or of the files of its tree (`of`). Whoever writes them holds the right to
+    import into the home.
+    """
 
-    def __init__(self, home: Home, scope: str) -> None:
+    def __init__(self, home: Home, scope: str, of: str = "") -> None:
         self._scope = scope
-        self._path = home.zones / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
+        self._path = home.zones / of / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
 
     def read(self, log: Log) -> dict[str, PageNote]:
         """Return the note of each page; none where they are lost, or not of the log as it is."""

@@ -14,7 +14,7 @@ from memtape.schemas.times import DAY_US
 
 
 def make_v9() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 9, by partition: version 8 with pages, deep searches and open talk."""
+    """Return the payloads of the golden log of version 9, by partition: version 8 with pages and open talk."""
     m = before._made("log-v9")
     before._pins(m)
     before._withdrawals(m)

@@ -24,6 +24,8 @@ from memtape.tools.commands.cli import main
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 """What is for people who use Memtape. Each page runs from its first block to its last, in a home of its own."""
+DRAWN = "draw"
+"""What `memtape tree` does where no command of it is named; no other group does anything then."""
 RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
 RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
 
@@ -101,7 +103,8 @@ def test_every_command_that_is_named_exists(page: Path) -> None:
     for words in commands_in(page.read_text()):
         command: click.Command = main
         while isinstance(command, click.Group):
-            command, words = command.commands[words[0]], words[1:]
+            name = words[0] if words and words[0] in command.commands else DRAWN
+            command, words = command.commands[name], words[1:] if words[:1] == [name] else words
         command.make_parser(click.Context(command)).parse_args(words)  # Raises for an option that there is not.
 
 
@@ -124,11 +127,12 @@ def test_the_documents_name_what_there_is() -> None:
     about_code = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "mechanisms.md"]
     for document in {*PAGES, *about_code}:
         text = document.read_text()
-        for target, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        for target, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose):
             there = document.parent / target if target else document
             assert there.exists(), f"{document.name} links to {target}"
             assert not heading or heading in anchors(there), f"{document.name} links to {target}#{heading}"
-        spoken = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+        spoken = re.findall(r"`([^`\n]+)`", prose)
         for said in spoken:
             if re.fullmatch(rf"({'|'.join(ROOMS)}|tests|examples|docker|docs|memtape)/[\w./-]*", said):
                 assert (ROOT / said).exists(), f"{document.name} speaks of {said}"

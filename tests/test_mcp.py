@@ -324,6 +324,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_recent": {},
     "list_sessions": {},
     "timeline": {"around": "1h"},
+    "read_page": {},
+    "new_page": {"slug": "mixed", "text": "Mixed."},
+    "edit_page": {"page": "mixed", "text": "Mixed.", "base": "01234567-89ab-7def-8123-456789abcdef"},
     "update_memory": {"id": "01234567-89ab-7def-8123-456789abcdef", "text": "Mixed."},
 }
 

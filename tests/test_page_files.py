@@ -114,14 +114,17 @@ def test_a_text_that_somebody_changed_stays_with_its_whole_file_until_it_was_rea
     assert kept(world.home) == []
 
 
-def test_a_file_of_somebody_in_the_place_of_a_page_and_one_that_lost_its_marks_are_kept(world: World) -> None:
+def test_a_file_of_somebody_in_the_place_of_a_page_is_kept_and_one_that_lost_its_marks_waits(world: World) -> None:
     world.path("mine").write_text("My own.\n")
     world.say(captured("A page.", 3, "page", path="mine"))
     world.path("b").write_text("no marks any more\n")
     world.say(captured("Newer.", 4, "page", path="b"))
-    assert world.body("mine") == "A page.\n" and world.body("b") == "Newer.\n"
-    beside = [world.home.path / name for name in kept(world.home)]
-    assert sorted(path.read_text() for path in beside) == ["My own.\n", "no marks any more\n"]
+    assert world.body("mine") == "A page.\n" and world.text("b") == "no marks any more\n"
+    (beside,) = [world.home.path / name for name in kept(world.home)]
+    assert beside.read_text() == "My own.\n"
+    ScopeFiles(world.home, SCOPE).taken("pages/b.md", b"no marks any more\n")
+    world.say(captured("Newest.", 5, "page", path="b"))
+    assert world.body("b") == "Newest.\n" and len(kept(world.home)) == 1
 
 
 @pytest.mark.parametrize("rest", ["---\nid: other", "a: <!-- memtape: yours from here -->", "a: \u202eb", "...\nx: y"])

@@ -13,7 +13,7 @@ from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import VERBS, Arguments, Verb
+from memtape.tools.verbs import OF_GROUPS, VERBS, Arguments, Verb
 
 DESCRIBED = {name: verb for name, verb in VERBS.items() if verb.arguments is not None}
 
@@ -59,11 +59,19 @@ def test_command_and_method_take_what_is_described(name: str) -> None:
 
 
 def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
-    offered = {verb.tool.name: verb for verb in VERBS.values() if verb.tool is not None}
+    offered = {verb.tool.name: verb for verb in (VERBS | OF_GROUPS).values() if verb.tool is not None}
     assert TOOLS.keys() == offered.keys()
     for name, tool in TOOLS.items():
         arguments = offered[name].arguments
         assert arguments is not None and issubclass(tool.arguments, arguments)
+
+
+@pytest.mark.parametrize("name", OF_GROUPS)
+def test_a_tool_of_a_group_takes_what_its_command_takes(name: str) -> None:
+    arguments, (group, command) = OF_GROUPS[name].arguments, name.split()
+    found = main.commands[group]
+    assert isinstance(found, click.Group) and arguments is not None
+    assert fields_of(arguments).keys() <= {parameter.name for parameter in found.commands[command].params}
 
 
 def test_a_decision_has_a_method_and_arguments_and_what_undoes_it() -> None:

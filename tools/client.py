@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from memtape.tools.ask.standing import Order
     from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
+    from memtape.tools.ask.tree import Tree
+    from memtape.tools.ask.tree_proposals import TreeProposals
+    from memtape.tools.ask.tree_writing import TreeWriting
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
@@ -151,6 +154,27 @@ class Client(Writer):
         from memtape.tools.ask.projects import Projects
 
         return Projects(self, lambda: self.reader)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of pages of the scope, to be read."""
+        from memtape.tools.ask.tree import Tree
+
+        return Tree(self)
+
+    @property
+    def tree_writing(self) -> TreeWriting:
+        """What may be said of the pages of the scope: written, edited, moved, linked and mended."""
+        from memtape.tools.ask.tree_writing import TreeWriting
+
+        return TreeWriting(self)
+
+    @property
+    def tree_proposals(self) -> TreeProposals:
+        """The pages that are proposed for the scope."""
+        from memtape.tools.ask.tree_proposals import TreeProposals
+
+        return TreeProposals(self)
 
     def search(
         self,

@@ -250,6 +250,26 @@ class StatusArguments(Arguments, frozen=True):
     pass
 
 
+Slug = Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
+
+
+class PageArguments(Arguments, frozen=True):
+    page: Annotated[str, Meta(description="The slug or id of a page; _root is the top.", max_length=200)] = "_root"
+
+
+class NewPageArguments(Arguments, frozen=True):
+    slug: Slug
+    text: Annotated[str, Meta(description="The page, as Markdown. At most 64 KiB.")]
+    title: Annotated[Text | None, Meta(description="What it is called.")] = None
+    summary: Annotated[Text | None, Meta(description="What it says in short.")] = None
+
+
+class EditPageArguments(Arguments, frozen=True):
+    page: Annotated[str, Meta(description="The slug or id of a page.", max_length=200)]
+    text: Annotated[str, Meta(description="The whole page as it is to be.")]
+    base: Annotated[str, Meta(description="The version that you read, as read_page named it.", max_length=64)]
+
+
 class Offer(NamedTuple):
     """A verb as agents are offered it. One that is not `common` is listed where every tool is, and can be called."""
 
@@ -526,6 +546,7 @@ VERBS: dict[str, Verb] = {
     ),
     "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
     "accept": Verb("accept.accept"),
+    "tree": Verb("tree.tree", in_memory=True),
     "prune": Verb("prune.prune", "prune", PruneArguments),
     "erase": Verb("erase.erase"),
     "pause": Verb("pausing.pause"),
@@ -566,3 +587,42 @@ VERBS: dict[str, Verb] = {
     "hook": Verb("agents.hook"),
 }
 """The verbs by the name of their command, in the order in which help lists them."""
+
+OF_GROUPS: dict[str, Verb] = {
+    "tree show": Verb(
+        "tree.show",
+        arguments=PageArguments,
+        tool=Offer(
+            "read_page",
+            "Read a page",
+            "Read a page of the project's tree, and what stands below it; _root is the top.",
+            "reads",
+            common=False,
+        ),
+    ),
+    "tree new": Verb(
+        "tree.new",
+        arguments=NewPageArguments,
+        tool=Offer(
+            "new_page",
+            "Write a page",
+            "Write a longer text that is kept up to date, as a page of the project's tree.",
+            "adds",
+            idempotent=False,
+            common=False,
+        ),
+    ),
+    "tree edit": Verb(
+        "tree.edit",
+        arguments=EditPageArguments,
+        tool=Offer(
+            "edit_page",
+            "Edit a page",
+            "Give a page another text. What a person wrote stays, and yours stands beside it.",
+            "adds",
+            idempotent=False,
+            common=False,
+        ),
+    ),
+}
+"""The verbs of commands in a group that agents are offered, by the words of the command."""

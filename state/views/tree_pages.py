@@ -39,9 +39,9 @@ def tree_page(scope: Scope, path: str) -> TreePage:
         row=row,
         text=text_of(scope, page),
         rest=page.told("rest", ""),
-        children=tuple(_listed(scope, page)),
-        edges=tuple(_edges(scope, page)),
-        backlinks=tuple(_backlinks(scope, page)),
+        children=tuple(listed_of(scope, page)),
+        edges=tuple(edges_of(scope, page)),
+        backlinks=tuple(backlinks_of(scope, page)),
         beside=tuple(_beside(scope, page)),
     )
 
@@ -51,7 +51,8 @@ def name_of(page: Page) -> str:
     return page.slug or page.id
 
 
-def _listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
+def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
+    """Yield what stands below a page, the first of them with what they say."""
     for number, child in enumerate(children_of(scope, page)):
         named = ListedPage(name_of(child), child.is_node, number < TOLD_CHILDREN)
         if named.told:
@@ -60,7 +61,7 @@ def _listed(scope: Scope, page: Page) -> Iterator[ListedPage]:
         yield named
 
 
-def _edges(scope: Scope, page: Page) -> Iterator[PageEnd]:
+def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
     """Yield where a page leads, but for children that are there."""
     for link in page.links.values():
         if link.to == NOWHERE:
@@ -69,7 +70,8 @@ def _edges(scope: Scope, page: Page) -> Iterator[PageEnd]:
             yield PageEnd(link.relation, name_of(other), True)
 
 
-def _backlinks(scope: Scope, page: Page) -> Iterator[PageEnd]:
+def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
+    """Yield what leads to a page."""
     for link, source in scope.pages.sources(page):
         if source.lives:
             yield PageEnd(link.relation, name_of(source), True)

@@ -31,6 +31,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.connecting import CODEX_WAITS, CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.leftovers import qwen_home
@@ -62,6 +63,9 @@ class Finding(msgspec.Struct, frozen=True):
     state: State
     seen: str
     todo: str = ""
+
+
+MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
 def examine(home: Home) -> Iterator[Finding]:
@@ -149,6 +153,14 @@ def _aging(subject: str, home: Home) -> Finding:
     if not is_on:
         return Finding(subject, "to do", f"{seen} It is switched off.", "`memtape lifecycle --set lifecycle=true`.")
     return Finding(subject, "good", seen)
+
+
+def _vault(subject: str, home: Home) -> Finding:
+    told = zone_problems(home)
+    if not told:
+        return Finding(subject, "good", "All that people wrote into the vault was taken.")
+    more = f" And {len(told) - 1:,} more: memtape status." if len(told) > 1 else ""
+    return Finding(subject, "to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", MEND)
 
 
 def _embedder(subject: str, home: Home) -> Finding:
@@ -305,6 +317,7 @@ LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "capture and search": _round_trip,
     "log": _log,
     "views": _views,
+    "vault": _vault,
     "aging": _aging,
     "embedder": _embedder,
     "model": _model,

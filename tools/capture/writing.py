@@ -267,10 +267,14 @@ class Writer:
 
         Where an event of `refs` is erased, this one is too.
         """
+        event = self.made(type, body, scope, refs)
+        return Receipt(event.id, self.log.append([event])[0], profile=self.profile.name)
+
+    def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str | None = None) -> Event:
+        """Return an event of a body, without its secrets, for who appends several at once; `id` is by default new."""
         now = now_us()
-        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
-        event = replace(event, refs=refs)
-        return Receipt(event.id, self.log.append([self.redactor.event(event)])[0], profile=self.profile.name)
+        event = _event(type, id or _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        return self.redactor.event(replace(event, refs=refs))
 
 
 def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:

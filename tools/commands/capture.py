@@ -88,7 +88,7 @@ def capture(
             lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
             _capture_lines(client, kind, lines, None, as_json)
             return
-        text = _decoded(head + sys.stdin.buffer.read())
+        text = decoded(head + sys.stdin.buffer.read())
     if path is not None:
         client.redactor.check_path(str(path))
     said = _read_text(text, path)
@@ -168,10 +168,11 @@ def _read_text(text: str | None, path: Path | None) -> str:
         return text
     if path is None and sys.stdin.isatty():
         raise click.UsageError("Give TEXT, --file, or pipe a text to stdin.")
-    return _decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
+    return decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """Return what bytes say; raise `MemtapeError` for what is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -38,6 +38,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken.")
 @click.option("--gone", is_flag=True, help="What is missing is gone for good: take back what it had said.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
+@click.option("--as", "form", type=click.Choice(("pages",)), help="Take each folder in as pages of the tree.")
 @scope_option
 @with_folder
 def import_command(
@@ -48,6 +49,7 @@ def import_command(
     dry_run: bool,
     gone: bool,
     reread: bool,
+    form: str | None,
     scope: str | None,
     as_json: bool,
 ) -> None:
@@ -62,9 +64,13 @@ def import_command(
     was said in sessions stays. A folder that is missing, or has lost all its files, takes back nothing without --gone,
     since its disk may only be away.
 
+    With --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links; a file
+    that has changed is the next version of its page, and none is taken back.
+
     \b
     Example:
       memtape import --all --dry-run
+      memtape import docs --as pages
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
     """
@@ -77,6 +83,11 @@ def import_command(
     own = _project(scope)
     if not dry_run:
         check_storing(home, None)
+    if form == "pages":
+        if everything or format or gone or reread:
+            raise click.UsageError("With --as pages only folders, --scope and --dry-run are given.")
+        _import_pages(home, paths, own, dry_run=dry_run, as_json=as_json)
+        return
     with _reader(home) if dry_run else _speaker(home) as speaker:
         named = [path for path in paths if path.exists() or not gone]
         sources = list(host_files() if everything else _named(named, format))
@@ -95,6 +106,35 @@ def import_command(
     if summary.nothing_read:
         say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
         sys.exit(1)
+
+
+def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry_run: bool, as_json: bool) -> None:
+    from memtape.tools.importing.page_folder import PageFolder
+
+    for path in paths:
+        if not path.is_dir():
+            raise MemtapeError(f"{_shown(path)} is no folder.", "Name a folder of Markdown.")
+    with Client(home, scope=scope, origin="user") as speaker:
+        speaker.session = None
+        with speaker.home.imports_lock():
+            folders = [PageFolder(speaker, path, dry_run=dry_run) for path in dict.fromkeys(paths)]
+            with progress(sum(folder.files for folder in folders), "Importing") as bar:
+                taken = [folder.take(bar.update) for folder in folders]
+    if as_json:
+        print_json({"folders": taken})
+        return
+    for it in taken:
+        verb = "Would take" if it.dry_run else "Took"
+        say(
+            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} in"
+            f" {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page yet."
+        )
+        for problem in it.problems[:SHOWN_PROBLEMS]:
+            say(f"{_shown(problem.path)}: {problem.reason}", err=True)
+        if len(it.problems) > SHOWN_PROBLEMS:
+            say(f"… and {len(it.problems) - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
+        if it.gone:
+            say(f"{many(len(it.gone), 'page has', 'pages have')} no file any more, and stay: {', '.join(it.gone[:5])}")
 
 
 @click.command()

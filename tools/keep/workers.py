@@ -14,6 +14,7 @@ from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
+from memtape.flows.workers.propose import Proposals
 from memtape.flows.workers.reword import reword
 from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
@@ -24,6 +25,7 @@ from memtape.sinks.home.commit_marks import CommitMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
+from memtape.sinks.vault import Vault
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
 from memtape.tools.capture import repositories
@@ -102,6 +104,16 @@ def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, is_silent, now_us, on_note)
 
 
+def _proposals(home: Home, log: Log, on_note: OnNote) -> Worker:
+    def apply(scope: str) -> int:
+        # It loads what folds a state, for which nobody who only asks should wait.
+        from memtape.tools.keep.proposed_pages import apply_all
+
+        return 0 if silence_of(home.path, lambda: scope) is not None else apply_all(home, log, scope)
+
+    return Proposals(log, Vault(home).scopes, apply, now_us, lambda: local_settings(home).tree.auto, on_note)
+
+
 WORKERS: dict[str, WorkerKind] = {
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
     "zones": WorkerKind(Zones, once="first"),
@@ -110,6 +122,7 @@ WORKERS: dict[str, WorkerKind] = {
     "distill": WorkerKind(_distillation, once="after"),
     "summarise": WorkerKind(_summaries, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),
+    "propose": WorkerKind(_proposals, once="after"),
     "shadow": WorkerKind(shadow_worker, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }

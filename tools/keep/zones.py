@@ -67,7 +67,7 @@ class Zones(Worker):
     def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None) -> None:
         super().__init__(on_note)
         self._home, self._log = home, log
-        self._seen: dict[str, dict[str, Stamp]] = {}
+        self._seen: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
 
     def catch_up(self) -> None:
         """Read the pages that somebody has saved since they were read last, and say what has changed.
@@ -75,11 +75,20 @@ class Zones(Worker):
         Pages of a scope that is paused are read after that.
         """
         for scope in Vault(self._home).scopes():
-            stamps = ScopeFiles(self._home, scope).stamps()
-            if self._seen.get(scope) != stamps and silence_of(self._home.path, partial(str, scope)) is None:
+            files = ScopeFiles(self._home, scope)
+            stamps, tree = files.stamps(), files.tree_stamps()
+            if self._seen.get(scope) != (stamps, tree) and silence_of(self._home.path, partial(str, scope)) is None:
                 with self._home.imports_lock():
                     _ScopeZones(self, self._home, self._log, scope).take(stamps)
-                self._seen[scope] = stamps
+                    if tree or files.has_tree():
+                        self._take_tree(scope, tree)
+                self._seen[scope] = stamps, tree
+
+    def _take_tree(self, scope: str, stamps: dict[str, Stamp]) -> None:
+        # It loads what folds a state, for which nobody who has no pages should wait.
+        from memtape.tools.keep.tree_files import TreeFiles
+
+        TreeFiles(self, self._home, self._log, scope).take(stamps)
 
     def failed(self, error: Exception) -> str:
         """Return what people are told where zones could not be read."""

@@ -26,6 +26,7 @@ from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.status import Status
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
+from memtape.tools.ask.tree import PageShown
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.pausing import silence_by
 from memtape.tools.capture.profiles import PROFILES
@@ -180,6 +181,23 @@ def context(text: str, scope: str) -> str:
     if not text.strip():
         return f"Nothing is remembered in {scope} yet."
     return f"What {scope} remembers:\n\n{wrap(fitted(visible(text), MAX_ANSWER_BYTES - 500))}"
+
+
+def page(found: PageShown, scope: str) -> str:
+    """Return a page with what stands below it and where it leads, as much as fits."""
+    row, part = found.row, _part(found.text, 0)
+    lines = [f"{one_line(row.slug or row.id, 200)} in {scope} · {_name(row.title, 200)} · version `{row.version}`"]
+    lines += [quoted(part)] if part else []
+    below = [f"below: {it.name}{f' ({one_line(it.title, 120)})' if it.told else ''}" for it in found.below]
+    ends = [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in found.edges]
+    told = [f"tells of {one_line(it.name, 200)}: {one_line(it.text, 200)}" for it in found.references]
+    if details := "\n".join((*below, *ends, *told)):
+        lines.append(fitted(quoted(details), DETAILS_BYTES))
+    rest = len(found.text) - len(part)
+    tail = [f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."] if rest else []
+    if row.diverged:
+        tail.append(f"Beside it stand {', '.join(f'`{id}`' for id in row.beside[:5])}, which get_memory opens.")
+    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
 def conflicts(found: ConflictList) -> str:

@@ -203,6 +203,26 @@ def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
     return status(client.status(), client.scope)
 
 
+def read_page(client: Client, asked: verbs.PageArguments) -> str:
+    """Open a page of the project's tree."""
+    from memtape.tools.agents.mcp.answers import page
+
+    return page(client.tree.show(asked.page), client.scope)
+
+
+def new_page(client: Client, asked: verbs.NewPageArguments) -> str:
+    """Write a page of the project's tree."""
+    done = client.tree_writing.new(asked.slug, asked.text, title=asked.title, summary=asked.summary)
+    return f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
+
+
+def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
+    """Give a page of the project's tree another text."""
+    done = client.tree_writing.edit(asked.page, asked.text, base=asked.base)
+    beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
+    return f"The page {done.slug} is at version `{done.version}`.{beside}"
+
+
 class Answered(NamedTuple):
     """What a tool answers: Markdown, and the same for programs where it has a schema for that."""
 
@@ -237,6 +257,9 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str | Answered], type[verbs.Argume
     "archived": (list_archived, verbs.ArchivedArguments),
     "conflicts": (list_conflicts, verbs.ConflictsArguments),
     "status": (memory_status, verbs.StatusArguments),
+    "tree show": (read_page, verbs.PageArguments),
+    "tree new": (new_page, verbs.NewPageArguments),
+    "tree edit": (edit_page, verbs.EditPageArguments),
 }
 
 
@@ -276,7 +299,7 @@ _DATA: dict[str, dict[str, Any]] = {"capture": _ADDED, "update": _ADDED}
 
 TOOLS: dict[str, Tool] = {
     verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool, _DATA.get(name))
-    for name, verb in verbs.VERBS.items()
+    for name, verb in (verbs.VERBS | verbs.OF_GROUPS).items()
     if verb.tool is not None
 }
 

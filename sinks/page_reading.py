@@ -1,0 +1,226 @@
+"""What a file of a page of the tree says, whoever wrote it: its front matter, its text, and what of it cannot be read.
+
+`sinks/page_markdown.py` writes the same form. Front matter is read as YAML without any type but text, so that no value
+becomes another one. What Memtape does not know stays word for word. Nothing here knows what a page said before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import yaml
+
+from memtape.schemas.events import CHILD
+from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.patterns import lazy
+from memtape.schemas.slugs import ROOT, is_slug, slug_of
+from memtape.sinks.page_markdown import REST
+from memtape.sinks.zones import inner, is_as_written, parts
+
+MAX_FRONT_BYTES = 4 * 1024 * 1024
+"""A page of 10,000 children has front matter of half a megabyte."""
+
+_FRONT = lazy(r"\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_ID = lazy(r"(?m)^id:[ \t]+(\S+)[ \t]*$")
+_WRITTEN = lazy(r"(?m)^written:[ \t]+(\S+) [0-9a-f]{32}[ \t]*$")
+_RELATION = lazy(r"[a-z][a-z0-9_]{0,39}\Z")
+_WIKI = lazy(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]\Z")
+_OURS = ("id", "slug", "written", "title", "summary", "routing_hints", "children", "edges", "refs", REST)
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Fields(NamedTuple):
+    """What front matter says; None where it says nothing of that. `links` are (relation, name) in their order.
+
+    `problems` say what of it cannot be taken, a clause each.
+    """
+
+    slug: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    hints: tuple[str, ...] | None = None
+    refs: tuple[str, ...] | None = None
+    links: tuple[tuple[str, str], ...] = ()
+    rest: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class PageFile(NamedTuple):
+    """A file of a page: the id and version that it was written from, None of a file that people have made.
+
+    `fields` is None where the front matter is not there or no YAML; `text` is None where nobody can tell it from what
+    Memtape wrote around it, and `changed` says whether the text is other than that with which the file was written.
+    """
+
+    id: str | None
+    version: str | None
+    changed: bool
+    fields: Fields | None
+    text: str | None
+    problems: tuple[str, ...]
+
+
+def page_file(data: bytes, index: str | None = None) -> PageFile:
+    """Return what a file says; `index` is what Memtape would have written below the text, None of a file of others.
+
+    What people have made themselves may show marks of zones that mean nothing there.
+    """
+    try:
+        whole = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return PageFile(None, None, True, None, None, ("it is not UTF-8",))
+    found = _FRONT.match(whole[:MAX_FRONT_BYTES])
+    head = found[1] if found else ""
+    id, version = _ID.search(head), _WRITTEN.search(head)
+    problems = list[str]()
+    fields: Fields | None = None
+    if found is not None:
+        try:
+            fields = fields_of(head)
+            problems += fields.problems
+        except yaml.YAMLError as error:
+            problems.append(f"its front matter is no YAML ({_place(error)})")
+        except (ValueError, RecursionError, OverflowError):
+            problems.append("its front matter is no YAML")
+    ours = version is not None or index is not None
+    if index is not None and _below(data) not in ("", _lines(index)):
+        problems.append("what was written around its text is no part of it; write between the marks")
+    after = whole[found.end() :] if found else whole
+    text = _text(data, after, index or "", written=version is not None) if ours else after.strip("\n")
+    if text is None:
+        problems.append("its text cannot be told from what stands around it, since the marks are not one pair")
+    is_version = version is not None and re.match(ID_PATTERN, version[1]) is not None
+    return PageFile(
+        id[1] if id and re.match(ID_PATTERN, id[1]) else None,
+        version[1] if version is not None and is_version else None,
+        not ours or (zoned := parts(data)) is None or not is_as_written(zoned),
+        fields,
+        text,
+        tuple(problems),
+    )
+
+
+def fields_of(head: str) -> Fields:
+    """Return what front matter says. Raises what YAML raises."""
+    node = yaml.compose(head, Loader=_LOADER)
+    if node is None:
+        return Fields(rest=head.strip("\n"))
+    if not isinstance(node, yaml.MappingNode):
+        raise ValueError("Front matter is a table of names and values.")
+    known = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode) and key.value in _OURS}
+    problems: list[str] = []
+    links = [*_links(known.get("children"), problems, CHILD), *_links(known.get("edges"), problems, "related")]
+    return Fields(
+        slug=_scalar(known, "slug", problems),
+        title=_scalar(known, "title", problems),
+        summary=_scalar(known, "summary", problems),
+        hints=_list(known, "routing_hints", problems),
+        refs=_list(known, "refs", problems),
+        links=tuple(dict.fromkeys(links)),
+        rest="\n".join(filter(None, (_scalar(known, REST, problems), _rest(head, node)))),
+        problems=tuple(problems),
+    )
+
+
+def name_in(text: str) -> str:
+    """Return the slug or id that a name in front matter means: `deploy/staging`, `[[Deploy]]`, `deploy.md`."""
+    name = text.strip()
+    if wiki := _WIKI.match(name):
+        name = wiki[1].strip()
+    name = name.removesuffix(".md").removeprefix("pages/")
+    return name if is_slug(name) or name == ROOT or re.match(ID_PATTERN, name) else slug_of(name)
+
+
+def _below(data: bytes) -> str:
+    """Return what stands outside of front matter and zone, empty where there is no zone."""
+    found = parts(data)
+    if found is None or found.zone is None:
+        return ""
+    ours = found.ours.decode(errors="replace")
+    head = _FRONT.match(ours)
+    return _lines(ours[head.end() :] if head else ours)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().split("\n"))
+
+
+def _text(data: bytes, after: str, index: str, *, written: bool) -> str | None:
+    """Return the text of a page: what stands in its zone, or all of a file that is not ours."""
+    found = parts(data)
+    if found is None:
+        return None
+    if found.zone is not None:
+        return inner(found.zone).decode(errors="replace").replace("\r\n", "\n").strip("\n")
+    if not written or not index.strip():
+        return after.strip("\n")
+    told = after.rstrip()
+    return told.removesuffix(index.strip()).strip("\n") if told.endswith(index.strip()) else None
+
+
+def _scalar(known: dict[str, Any], key: str, problems: list[str]) -> str | None:
+    node = known.get(key)
+    if node is None:
+        return None
+    if not isinstance(node, yaml.ScalarNode):
+        problems.append(f"its {key} is no text")
+        return None
+    return "" if node.tag.endswith(":null") else str(node.value)
+
+
+def _list(known: dict[str, Any], key: str, problems: list[str]) -> tuple[str, ...] | None:
+    node = known.get(key)
+    if node is None:
+        return None
+    items = [node] if isinstance(node, yaml.ScalarNode) else node.value if isinstance(node, yaml.SequenceNode) else []
+    found = [str(item.value).strip() for item in items if isinstance(item, yaml.ScalarNode)]
+    if len(found) < len(items) or not isinstance(node, yaml.ScalarNode | yaml.SequenceNode):
+        problems.append(f"its {key} are no list of texts")
+        return None
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _links(node: Any, problems: list[str], relation: str) -> Iterator[tuple[str, str]]:
+    """Yield the links of a list of `relation: name`, or of names alone."""
+    if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
+        return
+    for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+        pairs = item.value if isinstance(item, yaml.MappingNode) else [(None, item)]
+        for key, value in pairs:
+            while isinstance(value, yaml.SequenceNode) and len(value.value) == 1:
+                value = value.value[0]  # A wiki link without quotes is a list in a list.
+            said = relation if key is None or relation == CHILD else str(key.value).strip()
+            if not isinstance(value, yaml.ScalarNode) or not value.value.strip():
+                problems.append(f"an entry of its {'children' if relation == CHILD else 'edges'} names no page")
+            elif not _RELATION.match(said):
+                problems.append(f"{said[:40]!r} is no name of an edge")
+            else:
+                yield said, name_in(str(value.value))
+
+
+def _rest(head: str, node: Any) -> str:
+    """Return the lines of front matter that belong to nothing that Memtape knows, comments included."""
+    lines = head.split("\n")
+    starts = [(key.start_mark.line, key.value in _OURS) for key, _ in node.value]
+    if node.flow_style or len(dict(starts)) < len(starts):  # Several on one line cannot be taken apart by lines.
+        unknown = yaml.MappingNode(node.tag, [pair for pair in node.value if pair[0].value not in _OURS])
+        return (
+            str(yaml.serialize(unknown, Dumper=yaml.SafeDumper, allow_unicode=True)).strip("\n")
+            if unknown.value
+            else ""
+        )
+    kept, ours = list[str](), False
+    known = dict(starts)
+    for number, line in enumerate(lines):
+        ours = known.get(number, ours)
+        if not ours or line.startswith("#"):
+            kept.append(line)
+    return "\n".join(kept).strip("\n")
+
+
+def _place(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    said = getattr(error, "problem", None) or "damaged"
+    return f"line {mark.line + 2}: {said}" if mark is not None else str(said)

@@ -1,0 +1,167 @@
+"""Which pages a scope could have, by rule: what carries one tag, names one thing, or was kept in one session.
+
+A proposal has a slug that follows from what it is of, so that it is made once. What was applied is a page or was one,
+and what was declined is forgotten before it was captured; neither is proposed again. Nothing is put on the log here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memtape.schemas.events import CONSOLIDATED_TAG, DEV_TAG, DISTILLED_TAG, FLUSH_TAG, REPOSITORY_TAG, STATED_TAG
+from memtape.schemas.ids import derived_id
+from memtape.schemas.patterns import lazy
+from memtape.schemas.slugs import slug_of
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many, one_line
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.covers import is_shown
+from memtape.state.subjects.lifecycle import is_archived
+from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.validity import holds
+from memtape.state.text.lexicon import SEARCH_STOP
+
+SOURCE = "proposed"
+"""The source of a page that was proposed; its native id is its slug."""
+LEAST, LEAST_OF_SESSION = 3, 5
+"""So many memories are worth a page: of a tag or a name, and of a session."""
+MOST, MOST_REFS = 12, 100
+"""So many proposals of each kind, the largest first, and so many memories of each."""
+TITLE_CHARS = 60
+TOPICS = 3
+
+GROUPS = {
+    "overview": ("Overview", "What this project is about: its goal, its plan, and what is used most."),
+    "tags": ("Tags", "Pages of what carries one tag."),
+    "names": ("Names", "Pages of what names one thing."),
+    "sessions": ("Sessions", "Pages of what was kept in one session."),
+}
+"""The pages below the root under which proposals stand, each with its title and text."""
+
+_OWN_TAGS = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, DEV_TAG, FLUSH_TAG, REPOSITORY_TAG)
+_NAME = lazy(r"`([^`\n]{2,60})`|(?<![.!?:;\n] )(?<!\A)(?<![\w'’.-])([A-Z][\w-]+(?: [A-Z][\w-]+){0,2})")
+
+
+class Proposed(NamedTuple):
+    """A page that is proposed: its slug and title, the memories it would refer to, by id, and why."""
+
+    slug: str
+    title: str
+    ids: tuple[str, ...]
+    why: str
+
+    @property
+    def text(self) -> str:
+        """What the page says: the memories stand beside it, as they are by then."""
+        return f"# {self.title}\n\n{self.why}"
+
+
+class _Told(NamedTuple):
+    """A memory that a page may refer to: its id, day and sessions, and by which tags and names it is called."""
+
+    id: str
+    at: int
+    sessions: tuple[str, ...]
+    tags: tuple[str, ...]
+    names: tuple[str, ...]
+    weight: int
+
+
+def propose(scope: Scope) -> list[Proposed]:
+    """Return what may be proposed of a scope and nobody has answered: its overview, then by tag, name and session.
+
+    It reads the text of each memory once.
+    """
+    told = [_told(scope, memory) for memory in _memories(scope)]
+    found = (*_overview(scope, told), *_by_tag(told), *_by_name(told), *_by_session(told))
+    return [it for it in found if not is_answered(scope, it.slug)]
+
+
+def proposed_id(scope: str, slug: str) -> str:
+    """Return the id that the capture of a proposed page has."""
+    return derived_id("captured", scope, SOURCE, slug)
+
+
+def is_answered(scope: Scope, slug: str) -> bool:
+    """Whether a proposal was applied or declined, or somebody has written a page of its slug."""
+    id = proposed_id(scope.name, slug)
+    return scope.captures.get(id) is not None or id in scope.tombstones.ids or slug in scope.pages.slugs
+
+
+def _memories(scope: Scope) -> Iterator[Memory]:
+    for memory in scope.memories.by_birth.values():
+        if memory.canonical >= 0 and is_shown(scope, scope.covers, memory) and holds(scope, memory):
+            capture = scope.captures.by_seq[memory.canonical]
+            if capture.family is not None and not is_archived(scope, memory.birth):
+                yield memory
+
+
+def _told(scope: Scope, memory: Memory) -> _Told:
+    captures = [scope.captures.by_seq[join.seq] for join in memory.joins]
+    spoken = scope.captures.by_seq[memory.canonical]
+    tags = (tag for capture in captures for tag in scope.captures.body(capture).tags if tag not in _OWN_TAGS)
+    return _Told(
+        id=scope.captures.by_seq[memory.name].id,
+        at=spoken.at,
+        sessions=tuple(dict.fromkeys(capture.session for capture in captures if capture.session)),
+        tags=tuple(dict.fromkeys(tags)),
+        names=tuple(dict.fromkeys(_names(scope.captures.body(spoken).text))),
+        weight=len(captures) + (2 if spoken.kind in ("goal", "plan") else 0),
+    )
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield what a text names: what stands between backticks, and what is in capitals inside a sentence."""
+    for quoted, name in _NAME.findall(text):
+        found = quoted.strip() or name
+        if found.casefold() not in SEARCH_STOP and any(char.isalpha() for char in found):
+            yield found
+
+
+def _overview(scope: Scope, told: list[_Told]) -> Iterator[Proposed]:
+    led = sorted(told, key=lambda it: (-it.weight, it.at, it.id))[:MOST]
+    if len(led) >= LEAST:
+        title, why = GROUPS["overview"]
+        yield Proposed("overview", title, tuple(it.id for it in led), why)
+
+
+def _by_tag(told: list[_Told]) -> Iterator[Proposed]:
+    for tag, of in _largest([(tag, it) for it in told for tag in it.tags], LEAST):
+        title = one_line(tag, TITLE_CHARS)
+        yield Proposed(f"tags/{_last(tag)}", title, of, f"{many(len(of), 'memory', 'memories')} carry the tag {title}.")
+
+
+def _by_name(told: list[_Told]) -> Iterator[Proposed]:
+    tags = {tag.casefold() for it in told for tag in it.tags}
+    named = [(name, it) for it in told for name in it.names if name.casefold() not in tags]
+    for name, of in _largest(named, LEAST):
+        title = one_line(name, TITLE_CHARS)
+        yield Proposed(f"names/{_last(name)}", title, of, f"{many(len(of), 'memory', 'memories')} name {title}.")
+
+
+def _by_session(told: list[_Told]) -> Iterator[Proposed]:
+    days = {session: it.at for it in reversed(told) for session in it.sessions}
+    by_id = {it.id: it for it in told}
+    for session, of in _largest([(session, it) for it in told for session in it.sessions], LEAST_OF_SESSION):
+        day = format_day(days[session])
+        topics = [name for name, _ in _largest([(name, by_id[id]) for id in of for name in by_id[id].names], 2)]
+        title = ", ".join(topics[:TOPICS]) or f"Session of {day}"
+        mark = blake2b(session.encode(), digest_size=4).hexdigest()
+        why = f"{many(len(of), 'memory', 'memories')} were kept in the session of {day}."
+        yield Proposed(f"sessions/{day}-{mark}", one_line(title, TITLE_CHARS), of, why)
+
+
+def _last(name: str) -> str:
+    """Return the last segment of a slug for a name."""
+    return slug_of(name.replace("/", "-"))
+
+
+def _largest(pairs: list[tuple[str, _Told]], least: int) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the groups of at least so many, the largest first and of equals that of which something came first."""
+    groups: dict[str, dict[str, None]] = {}
+    for name, it in pairs:
+        groups.setdefault(name, {})[it.id] = None
+    found = [(name, tuple(ids)[:MOST_REFS]) for name, ids in groups.items() if len(ids) >= least]
+    return sorted(found, key=lambda pair: -len(pair[1]))[:MOST]

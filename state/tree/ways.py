@@ -1,0 +1,24 @@
+"""Ways down the tree from one page to another. No function here calls itself: a tree may be as deep as it has pages."""
+
+from __future__ import annotations
+
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.page import Page
+from memtape.state.views.page_rows import children_of
+
+
+def way_down(scope: Scope, top: Page, end: Page) -> list[Page]:
+    """Return the pages from one down to another that stands below it, both included; none where it does not."""
+    above: dict[int, Page | None] = {top.birth: None}
+    waiting = [top]
+    for page in waiting:
+        if page is end:
+            way = [page]
+            while (before := above[way[-1].birth]) is not None:
+                way.append(before)
+            return way[::-1]
+        for child in children_of(scope, page):
+            if child.birth not in above:
+                above[child.birth] = page
+                waiting.append(child)
+    return []

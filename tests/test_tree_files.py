@@ -1,0 +1,352 @@
+"""What people do to the files of the tree becomes events, before anything is written over: nothing lost, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_vault_people import Killed, killed_at
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import Captured, Edited, Event, Linked
+from memtape.schemas.log import slots_between
+from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import kept
+from memtape.sinks.page_reading import page_file
+from memtape.sinks.zone_notes import zone_problems
+from memtape.tools.agents.doctor import LOOKS
+from memtape.tools.client import Client
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.zones import Zones
+
+SCOPE = "project:a"
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A home with two pages, one below the other, as files."""
+    monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
+    with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as made:
+        made.tree_writing.new("deploy", "We deploy on Tuesdays.", title="Deploying")
+        made.tree_writing.new("deploy/staging", "Staging listens on port 5433.")
+        project(made)
+        yield made
+
+
+def project(client: Client) -> list[str]:
+    """Bring the views up to date, and return what people were told."""
+    notes: list[str] = []
+    with Owner(client.home, client.log, notes.append) as owner:
+        owner.project()
+    return notes
+
+
+def settled(client: Client) -> None:
+    """Assert that nothing more comes of files, and that they are what the log says."""
+    end = sum(client.log.ends())
+    project(client)
+    project(client)
+    assert sum(client.log.ends()) == end
+    assert client.verify().ok
+
+
+def file(client: Client, slug: str) -> Path:
+    return client.home.scope_folder(SCOPE) / "pages" / f"{slug}.md"
+
+
+def change(client: Client, slug: str, *pairs: tuple[str, str]) -> str:
+    """Save a file with something else in it, and return what it said."""
+    before = text = file(client, slug).read_text()
+    for old, new in pairs:
+        head, fence, body = text.rpartition("\n---\n")
+        assert old in text
+        text = f"{head}{fence}{body.replace(old, new)}" if old in body else text.replace(old, new)
+    file(client, slug).write_text(text)
+    return before
+
+
+def events(client: Client, type: type[Captured | Edited | Linked]) -> list[Event]:
+    log = client.log
+    slots = (slot for n, end in enumerate(log.ends()) for slot in slots_between(log, n, 0, end))
+    found = (event_of(slot.payload) for slot in slots)
+    return [event for event in found if event is not None and isinstance(event.body, type)]
+
+
+def test_a_changed_text_is_the_next_version_upon_the_one_that_was_seen(client: Client) -> None:
+    first = client.tree.show("deploy").row.version
+    change(client, "deploy", ("Tuesdays", "Wednesdays"))
+    project(client)
+    shown = client.tree.show("deploy")
+    assert shown.text == "We deploy on Wednesdays." and not shown.row.diverged
+    assert [it.origin for it in shown.history] == ["user", "user"]
+    edit = events(client, Edited)[-1].body
+    assert isinstance(edit, Edited) and edit.base == first and edit.by == shown.row.version
+    assert "We deploy on Wednesdays." in file(client, "deploy").read_text() and not kept(client.home)
+    settled(client)
+
+
+def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(client: Client) -> None:
+    change(
+        client,
+        "deploy",
+        ('title: "Deploying"\n', "title: How: we deploy\ncssclasses: [wide]\n# mine\nwhen: 2026-01-02\n"),
+    )
+    project(client)
+    assert client.tree.show("deploy").row.title == "Deploying"  # `a: b: c` is no YAML, and only the person can mend it.
+    assert "is no YAML (line" in zone_problems(client.home)[0] and kept(client.home)
+    change(
+        client,
+        "deploy",
+        ('title: "Deploying"\n', "title: No\ncssclasses: [wide]\n# mine\nwhen: 2026-01-02\nrefs:\n  - docs/a.md\n"),
+        ("children:\n", "routing_hints:\n  - when do we deploy\nedges:\n  - depends_on: backups\nchildren:\n"),
+    )
+    project(client)
+    shown = client.tree.show("deploy")
+    assert (shown.row.title, shown.row.hints, shown.row.refs) == ("No", ("when do we deploy",), ("docs/a.md",))
+    assert [(it.relation, it.name, it.is_there) for it in shown.edges] == [("depends_on", "backups", False)]
+    assert shown.rest == "cssclasses: [wide]\n# mine\nwhen: 2026-01-02"
+    assert shown.rest in file(client, "deploy").read_text()
+    change(client, "deploy", ('title: "No"\n', ""), ("  - page: deploy/staging\n", ""), ("# mine\n", ""))
+    project(client)
+    shown = client.tree.show("deploy")
+    assert shown.row.title == "deploy" and not shown.below and "# mine" not in shown.rest
+    settled(client)
+
+
+def test_children_are_put_in_another_order(client: Client) -> None:
+    client.tree_writing.new("deploy/live", "Live listens on port 5434.")
+    project(client)
+    one, other = "  - page: deploy/staging\n", "  - page: deploy/live\n"
+    change(client, "deploy", (one + other, other + one))
+    project(client)
+    assert [it.name for it in client.tree.show("deploy").below] == ["deploy/live", "deploy/staging"]
+    settled(client)
+
+
+def test_front_matter_that_is_no_yaml_loses_nothing(client: Client) -> None:
+    mine = change(client, "deploy", ("title: ", "title: [never closed\nx: "), ("Tuesdays", "Fridays"))
+    mine = file(client, "deploy").read_text()
+    project(client)
+    shown = client.tree.show("deploy")
+    assert shown.text == "We deploy on Fridays." and shown.row.title == "Deploying"
+    (name,) = kept(client.home)
+    assert (client.home.path / name).read_text() == mine
+    (problem,) = zone_problems(client.home)
+    assert "is no YAML (line" in problem and "mend that" in problem and "deploy (yours).md" in problem
+    assert client.status().zones == (problem,)
+    looked = LOOKS["vault"]("vault", client.home)
+    assert looked.state == "to do" and problem in looked.seen
+    project(client)
+    assert zone_problems(client.home) == [problem]  # It is told as long as the file is there.
+    (client.home.path / name).unlink()
+    change(client, "deploy", ("Fridays", "Mondays"))
+    project(client)
+    assert not zone_problems(client.home) and LOOKS["vault"]("vault", client.home).state == "good"
+    settled(client)
+
+
+@pytest.mark.parametrize("name", ["release", "Release notes", "a/b/release"])
+def test_a_page_that_was_renamed_on_disk_has_another_slug(client: Client, name: str) -> None:
+    id = client.tree.show("deploy").row.id
+    file(client, name).parent.mkdir(parents=True, exist_ok=True)
+    file(client, "deploy").rename(file(client, name))
+    project(client)
+    slug = name.replace(" ", "-").lower()
+    shown = client.tree.show(slug)
+    assert shown.row.id == id and shown.text == "We deploy on Tuesdays." and len(shown.history) == 1
+    assert [it.name for it in client.tree.listed()] == sorted(["_root", "deploy/staging", slug])
+    assert file(client, slug).exists() and not file(client, "deploy").exists() and not kept(client.home)
+    settled(client)
+
+
+def test_a_copy_of_a_page_is_a_page_of_its_own(client: Client) -> None:
+    file(client, "release").write_text(file(client, "deploy").read_text().replace("Tuesdays", "Sundays"))
+    project(client)
+    assert client.tree.show("release").text == "We deploy on Sundays."
+    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
+    assert client.tree.show("release").row.id != client.tree.show("deploy").row.id
+    settled(client)
+
+
+def test_a_file_that_a_person_puts_there_is_a_page(client: Client) -> None:
+    file(client, "deploy/On call").write_text("---\nsummary: Who is on call.\nedges:\n  - [[deploy]]\n---\nAda is.\n")
+    file(client, "Ünterwegs").write_text("# On the way\n\nTwo trains.\n")
+    (file(client, "x").parent / ".hidden.md").write_text("Not mine to read.")
+    project(client)
+    shown = client.tree.show("deploy/on-call")
+    assert (shown.text, shown.row.title, shown.row.summary) == ("Ada is.", "On call", "Who is on call.")
+    assert [(it.relation, it.name) for it in shown.edges] == [("related", "deploy")]
+    assert [it.name for it in client.tree.show("deploy").below] == ["deploy/staging", "deploy/on-call"]
+    assert client.tree.show("unterwegs").row.title == "On the way"
+    assert not file(client, "deploy/On call").exists() and not kept(client.home)
+    settled(client)
+
+
+def test_a_deleted_file_is_written_again_and_the_person_is_told(client: Client) -> None:
+    id = client.tree.show("deploy/staging").row.id
+    before = file(client, "deploy/staging").read_bytes()
+    file(client, "deploy/staging").unlink()
+    (note,) = project(client)
+    assert "was deleted and is written again" in note and f"memtape forget {id}" in note
+    assert file(client, "deploy/staging").read_bytes() == before
+    settled(client)
+
+
+def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:
+    seen = change(client, "deploy", ("Tuesdays", "Saturdays"))
+    project(client)
+    file(client, "deploy").write_text(seen.replace("Tuesdays", "Sundays"))
+    project(client)
+    shown = client.tree.show("deploy")
+    assert shown.row.diverged and {it.stands for it in shown.history} == {"current", "beside", "before"}
+    text = file(client, "deploy").read_text()
+    assert "We deploy on Sundays." in text and "We deploy on Saturdays." in text.split("## Another version")[1]
+    change(client, "deploy", ("Sundays.\n<!--", "Sundays and Saturdays.\n<!--"))
+    project(client)
+    assert not client.tree.show("deploy").row.diverged
+    settled(client)
+
+
+def test_an_edit_by_a_command_in_between_stands_beside_that_of_the_file(client: Client) -> None:
+    change(client, "deploy", ("Tuesdays", "Saturdays"))
+    client.tree_writing.edit("deploy", "We deploy on Mondays.")
+    project(client)
+    shown = client.tree.show("deploy")
+    texts = {shown.text, *(client.show(id).memory.text for id in shown.row.beside if client.show(id).memory)}  # type: ignore[union-attr]
+    assert texts == {"We deploy on Saturdays.", "We deploy on Mondays."}
+    settled(client)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [("  - page: deploy\n", "names itself"), ("  - page: _root\n", "would stand below itself")],
+)
+def test_a_circle_in_a_file_is_refused_and_told(client: Client, entry: str, told: str) -> None:
+    change(client, "deploy", ("children:\n", f"children:\n{entry}"), ("Tuesdays", "Thursdays"))
+    project(client)
+    assert told in zone_problems(client.home)[0] and len(kept(client.home)) == 1
+    assert client.tree.show("deploy").text == "We deploy on Thursdays." and not client.tree_writing.problems()
+    settled(client)
+
+
+def test_a_slug_that_is_taken_and_one_that_is_too_long_are_refused(client: Client) -> None:
+    change(client, "deploy", ("slug: deploy\n", "slug: deploy/staging\n"))
+    project(client)
+    assert "is that of another page" in zone_problems(client.home)[0]
+    change(client, "deploy", ("slug: deploy\n", f"slug: {'a' * 300}\n"))
+    project(client)
+    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
+    settled(client)
+
+
+def test_a_name_of_300_characters_becomes_a_slug(client: Client) -> None:
+    path = file(client, "a" * 120 + "/" + "b" * 180)
+    path.parent.mkdir(parents=True)
+    path.write_text("Long ways.\n")
+    project(client)
+    (long,) = [it for it in client.tree.listed() if it.name.startswith("aaa")]
+    assert len(long.name) <= 200 and client.tree.show(long.name).text == "Long ways."
+    settled(client)
+
+
+def test_secrets_are_taken_out_and_private_parts_kept_beside(client: Client) -> None:
+    change(client, "deploy", ("Tuesdays.", "Tuesdays. token ghp_" + "a1B2c3D4" * 4 + "abcd"))
+    project(client)
+    assert "ghp_" not in client.tree.show("deploy").text and "ghp_" not in file(client, "deploy").read_text()
+    change(client, "deploy", ("We deploy", "<private>Never say so.</private> We deploy"))
+    project(client)
+    assert "Never say so" not in client.tree.show("deploy").text
+    assert any("Never say so" in (client.home.path / name).read_text() for name in kept(client.home))
+
+
+def test_an_empty_zone_and_damaged_marks_hide_nothing(client: Client) -> None:
+    change(client, "deploy", ("We deploy on Tuesdays.\n", ""))
+    project(client)
+    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
+    assert "memtape forget" in zone_problems(client.home)[0]
+    change(client, "deploy", ("<!-- memtape: yours from here -->\n", ""), ("Tuesdays", "Sundays"))
+    project(client)
+    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
+    assert any("Sundays" in (client.home.path / name).read_text() for name in kept(client.home))
+    settled(client)
+
+
+def test_without_marks_the_text_is_what_stands_before_the_index(client: Client) -> None:
+    change(
+        client,
+        "deploy",
+        ("<!-- memtape: yours from here -->\n", ""),
+        ("<!-- memtape: yours until here -->\n", ""),
+        ("Tuesdays", "Sundays"),
+    )
+    project(client)
+    assert client.tree.show("deploy").text == "We deploy on Sundays." and not kept(client.home)
+    settled(client)
+
+
+def test_what_is_written_below_the_text_is_kept_beside(client: Client) -> None:
+    change(client, "deploy", ("## Linked from\n", "Not in the zone.\n\n## Linked from\n"))
+    project(client)
+    assert "Not in the zone." not in file(client, "deploy").read_text()
+    assert any("Not in the zone." in (client.home.path / name).read_text() for name in kept(client.home))
+    settled(client)
+
+
+def test_editors_of_windows_change_nothing(client: Client) -> None:
+    path, end = file(client, "deploy"), sum(client.log.ends())
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    project(client)
+    assert len(events(client, Captured)) == 2 and sum(client.log.ends()) == end and not kept(client.home)
+    settled(client)
+
+
+@pytest.mark.parametrize("step", range(1, 24))
+def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice(client: Client, step: int) -> None:
+    change(client, "deploy", ("Tuesdays", "Saturdays"), ('title: "Deploying"', "title: Releases"))
+    file(client, "deploy/staging").rename(file(client, "staging"))
+    file(client, "New page").write_text("Brand new.\n")
+    try:
+        with killed_at(step):
+            Zones(client.home, client.log).catch_up()
+            project(client)
+    except Killed:
+        pass
+    client.home.remove_unfinished()
+    project(client)
+    project(client)
+    assert {it.name for it in client.tree.listed()} == {"_root", "deploy", "staging", "new-page"}
+    shown = client.tree.show("deploy")
+    assert shown.text == "We deploy on Saturdays." and shown.row.title == "Releases" and not shown.row.diverged
+    texts = [event.body.text for event in events(client, Captured) if isinstance(event.body, Captured)]
+    assert sorted(texts) == sorted({*texts}) and len(texts) == 4
+    assert not kept(client.home)
+    settled(client)
+
+
+def test_a_page_of_10_000_children_is_written_and_read(tmp_path: Path) -> None:
+    children = "".join(f"  - page: leaf-{number}\n" for number in range(10_000))
+    head = f"---\ntitle: All\nchildren:\n{children}---\n\nAll of them.\n"
+    read = page_file(head.encode())
+    assert read.fields is not None and len(read.fields.links) == 10_000 and read.text == "All of them."
+    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
+        client.tree_writing.new("seed", "Seed.")
+        project(client)
+        file(client, "all").write_text(head)
+        project(client)
+        change(client, "all", ("  - page: leaf-5000\n", ""), ("All of them.", "All but one."))
+        project(client)
+        shown = client.tree.show("all")
+        assert len(shown.edges) == 9_999 and shown.text == "All but one." and len(events(client, Linked)) == 10_003
+        settled(client)
+
+
+def test_nothing_is_taken_in_global(client: Client) -> None:
+    with Client(client.home, scope="global", origin="operator") as everywhere:
+        everywhere.tree_writing.new("rules", "Tests first.")
+        project(everywhere)
+        path = Home(client.home.path).scope_folder("global") / "pages" / "rules.md"
+        path.write_text(path.read_text().replace("Tests first.", "Tests last."))
+        project(everywhere)
+        assert everywhere.tree.show("rules").text == "Tests first." and "Tests first." in path.read_text()
+        assert any("Tests last." in (client.home.path / name).read_text() for name in kept(client.home))

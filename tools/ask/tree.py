@@ -1,0 +1,215 @@
+"""Reading the tree of pages: drawn from a page down, one page with all that is known of it, and who is meant by a name.
+
+All of it is read from the folded state, so that it has what was said a moment ago. How the tree is changed is in
+`tree_writing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import CHILD, Origin
+from memtape.schemas.rows import ListedPage, PageEnd, PageRow
+from memtape.schemas.slugs import ROOT, is_slug, root_id
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.page import Page
+from memtape.state.views.page_rows import children_of, page_of, page_row, text_of, title_of
+from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of, name_of
+from memtape.tools.ask.deciding import state_of
+from memtape.tools.ask.naming import LEAST_CHARS
+from memtape.tools.capture.writing import Writer
+
+DEPTH, PER_PAGE = 6, 50
+"""How far the tree is drawn where nobody says so: so many pages down, and of each page so many below it."""
+MOST_DEPTH = 100
+REF_CHARS = 300
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A page as the tree draws it, with what stands below it; `more` pages below it are not drawn.
+
+    `again` is one that was drawn before, with all below it. `versions` counts those that stand, one unless diverged.
+    """
+
+    name: str
+    id: str
+    title: str
+    versions: int
+    again: bool
+    more: int
+    children: tuple[Node, ...]
+
+
+class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+    """The tree of a scope from one page down, the pages that stand below none, and how many pages there are."""
+
+    scope: str
+    top: Node | None
+    loose: tuple[Node, ...]
+    pages: int
+
+
+class Version(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of a page, and how it stands: current, beside that one, or before."""
+
+    id: str
+    at: int
+    actor: str
+    origin: Origin
+    stands: str
+
+
+class Reference(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page tells of: a file, a URL or an id, with the text of a memory that is shown."""
+
+    name: str
+    text: str
+
+
+class PageShown(msgspec.Struct, frozen=True, kw_only=True):
+    """A page with its text, what stands below it and above it, where it leads and what leads there, and its versions.
+
+    `rest` is front matter that Memtape does not know. The latest version comes first.
+    """
+
+    row: PageRow
+    text: str
+    rest: str
+    below: tuple[ListedPage, ...]
+    edges: tuple[PageEnd, ...]
+    backlinks: tuple[PageEnd, ...]
+    references: tuple[Reference, ...]
+    history: tuple[Version, ...]
+
+
+class ListedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A page in a list of all."""
+
+    name: str
+    id: str
+    title: str
+    summary: str
+    children: int
+
+
+class Tree:
+    """The pages of the scope in which somebody stands."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def draw(self, name: str = ROOT, depth: int = DEPTH, per_page: int = PER_PAGE) -> Drawn:
+        """Return the tree from a page down. Raises `NotFound`."""
+        scope = self.state()
+        if scope is None or not scope.pages.by_birth:
+            if name != ROOT:
+                raise no_page(self._writer.scope, name)
+            return Drawn(scope=self._writer.scope, top=None, loose=(), pages=0)
+        living = [page for page in scope.pages.by_birth.values() if page.lives and page.slug != ROOT]
+        known, top = dict[int, None](), meant(scope, name)
+        drawn = _node(scope, top, depth, per_page, known)
+        loose = (page for page in living if top.slug == ROOT and not _has_parent(scope, page))
+        nodes = tuple(_node(scope, page, depth - 1, per_page, known) for page in islice(loose, per_page))
+        return Drawn(scope=scope.name, top=drawn, loose=nodes, pages=len(living))
+
+    def show(self, name: str) -> PageShown:
+        """Return a page whole. Raises `NotFound`."""
+        scope = self.folded(name)
+        page = meant(scope, name)
+        row = page_row(scope, page.id)
+        assert row is not None
+        return PageShown(
+            row=row,
+            text=text_of(scope, page),
+            rest=str(page.told("rest", "")),
+            below=tuple(listed_of(scope, page)),
+            edges=tuple(edges_of(scope, page)),
+            backlinks=tuple(backlinks_of(scope, page)),
+            references=tuple(Reference(name=ref, text=_told(scope, ref)) for ref in row.refs),
+            history=tuple(_history(scope, page)),
+        )
+
+    def listed(self) -> list[ListedNode]:
+        """Return all pages by their slugs."""
+        scope = self.state()
+        rows = [] if scope is None else [page_row(scope, page.id) for page in scope.pages.by_birth.values()]
+        found = (
+            ListedNode(name=it.slug or it.id, id=it.id, title=it.title, summary=it.summary, children=len(it.children))
+            for it in rows
+            if it is not None
+        )
+        return sorted(found, key=lambda it: it.name)
+
+    def state(self) -> Scope | None:
+        """Return the state of the scope at the end of the log."""
+        return state_of(self._writer, self._writer.scope)
+
+    def folded(self, name: str) -> Scope:
+        """Return the state of a scope in which a page is looked for. Raises `NotFound` where it has none."""
+        scope = self.state()
+        if scope is None or not scope.pages.by_birth:
+            raise no_page(self._writer.scope, name)
+        return scope
+
+
+def meant(scope: Scope, name: str) -> Page:
+    """Return the living page that a slug or an id means, or the beginning of an id. Raises `NotFound`."""
+    page = scope.pages.at(name) if is_slug(name) or name == ROOT else None
+    if page is None or not page.lives:
+        page = page_of(scope, name)
+    if page is None and len(name) >= LEAST_CHARS:
+        by_seq = scope.captures.by_seq
+        found = {scope.pages.of_capture[seq]: None for seq in scope.pages.of_capture if by_seq[seq].id.startswith(name)}
+        if len(found) > 1:
+            raise MemtapeError(f"{name} is the beginning of several ids.", "Give more of the one that is meant.")
+        page = next((scope.pages.by_birth[birth] for birth in found), None)
+        if root_id(scope.name).startswith(name):
+            page = scope.pages.at(ROOT)
+    if page is None or not page.lives:
+        raise no_page(scope.name, name)
+    return page
+
+
+def no_page(scope: str, name: str) -> NotFound:
+    """Return the error of a name that no page has."""
+    return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
+
+
+def _has_parent(scope: Scope, page: Page) -> bool:
+    return any(link.relation == CHILD and source.lives for link, source in scope.pages.sources(page))
+
+
+def _node(scope: Scope, page: Page, depth: int, per_page: int, known: dict[int, None]) -> Node:
+    again, children = page.birth in known, list(children_of(scope, page))
+    known[page.birth] = None
+    below = [] if again or depth <= 0 else children[:per_page]
+    return Node(
+        name=name_of(page),
+        id=page.id,
+        title=title_of(scope, page),
+        versions=1 + len(page.standing.beside),
+        again=again,
+        more=0 if again else len(children) - len(below),
+        children=tuple(_node(scope, child, depth - 1, per_page, known) for child in below),
+    )
+
+
+def _told(scope: Scope, ref: str) -> str:
+    """Return the text of a captured id that is shown, empty of anything else."""
+    capture = scope.captures.get(ref)
+    memory = scope.memory_of(ref)
+    if memory is not None and memory.canonical >= 0:
+        capture = scope.captures.by_seq[memory.canonical]
+    return "" if capture is None or capture.hidden else scope.captures.body(capture).text[:REF_CHARS]
+
+
+def _history(scope: Scope, page: Page) -> Iterator[Version]:
+    for seq in reversed(page.versions):
+        capture, standing = scope.captures.by_seq[seq], page.standing
+        stands = "current" if seq == standing.current else "beside" if seq in standing.beside else "before"
+        actor = capture.actor
+        yield Version(id=capture.id, at=capture.at, actor=actor.name, origin=actor.origin, stands=stands)

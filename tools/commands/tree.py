@@ -1,0 +1,222 @@
+"""The commands that show the tree of pages, and mend it; those that write pages are in `tree_pages.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Linked
+from memtape.schemas.slugs import ROOT
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many, one_line
+from memtape.state.tree.checking import Problem
+from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, Node, PageShown, Version
+from memtape.tools.client import Client
+from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client
+from memtape.tools.commands.tree_pages import edit, link, move, new
+from memtape.tools.commands.tree_proposals import propose
+
+SHOWN_CHARS = 80
+SHOWN_PROBLEMS = 50
+
+
+class _Tree(click.Group):
+    """The group that draws where no command of it is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what is no command for what is to be drawn."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = ["draw", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Tree)
+def tree() -> None:
+    """The tree of pages that people and agents have written: draw it, look at a page, and write, move and link pages.
+
+    Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is _root. In
+    the vault each page is a file that you can edit: pages/SLUG.md.
+
+    \b
+    Example:
+      memtape tree
+      memtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database"
+    """
+
+
+@tree.command()
+@click.argument("page", default=ROOT)
+@click.option("--depth", default=DEPTH, show_default=True, type=click.IntRange(0, MOST_DEPTH), help="How far down.")
+@click.option("--limit", default=PER_PAGE, show_default=True, type=click.IntRange(1), help="The most below one page.")
+@with_client
+def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> None:
+    """Draw the tree from PAGE down, by default all of it. A page that stands in two places is drawn below the first.
+
+    \b
+    Example:
+      memtape tree draw
+      memtape tree --depth 2
+      memtape tree deploy --json
+    """
+    drawn = client.tree.draw(page, depth, limit)
+    if as_json:
+        print_json(drawn)
+        return
+    if drawn.top is None:
+        say(f"{drawn.scope} has no page yet. `memtape tree new` writes one; `memtape tree propose` proposes some.")
+        return
+    said = drawn.scope if drawn.top.name == ROOT else drawn.top.title
+    say(f"{drawn.top.name}  {one_line(said, SHOWN_CHARS)} ({many(drawn.pages, 'page')})")
+    for line in _below(drawn.top, ""):
+        say(line)
+    if drawn.loose:
+        say("Below no page:")
+        for node in drawn.loose:
+            say(_named(node))
+            for line in _below(node, ""):
+                say(line)
+
+
+def _below(node: Node, margin: str) -> Iterator[str]:
+    rest = [f"… {many(node.more, 'more page')}: memtape tree {node.name}"] if node.more else []
+    last = len(node.children) + len(rest) - 1
+    for number, child in enumerate(node.children):
+        yield f"{margin}{'└── ' if number == last else '├── '}{_named(child)}"
+        yield from _below(child, margin + ("    " if number == last else "│   "))
+    for line in rest:
+        yield f"{margin}└── {line}"
+
+
+def _named(node: Node) -> str:
+    title = "" if node.title == node.name else f"  {one_line(node.title, SHOWN_CHARS)}"
+    marks = ["see above"] * node.again + [f"{node.versions} versions stand"] * (node.versions > 1)
+    told = f" ({', '.join(marks)})" if marks else ""
+    return f"{node.name}{title}{told}"
+
+
+@tree.command()
+@click.argument("page")
+@with_client
+def show(client: Client, page: str, as_json: bool) -> None:
+    """Show a page: its text, what stands below it, where it leads, what leads there, and its versions.
+
+    \b
+    Example:
+      memtape tree show _root
+    """
+    shown = client.tree.show(page)
+    if as_json:
+        print_json(shown)
+        return
+    for line in _page(shown):
+        say(line)
+
+
+def _page(shown: PageShown) -> Iterator[str]:
+    row = shown.row
+    yield f"{row.slug or row.id}  {one_line(row.title, SHOWN_CHARS)}"
+    told = {"id": row.id, "summary": row.summary, "hints": "; ".join(row.hints)}
+    for name, value in told.items():
+        if value:
+            yield f"{name:<9}{one_line(value)}"
+    if shown.text:
+        yield f"\n{shown.text.strip()}\n"
+    lists = {
+        "Below": [_with(it.name, it.title) for it in shown.below],
+        "Leads to": [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in shown.edges],
+        "Linked from": [f"{it.relation}: {it.name}" for it in shown.backlinks],
+        "Tells of": [_with(one_line(it.name, SHOWN_CHARS), it.text) for it in shown.references],
+        "Versions": [_version(it) for it in shown.history],
+    }
+    for title, lines in lists.items():
+        if lines:
+            yield f"{title}:"
+            yield from (f"  {line}" for line in lines)
+    if row.diverged:
+        yield f"{many(len(row.beside), 'version stands', 'versions stand')} beside the current one, since two were"
+        yield f"written upon one. Say what is so: memtape tree edit {row.slug or row.id}"
+
+
+def _with(name: str, told: str) -> str:
+    return f"{name}  {one_line(told, SHOWN_CHARS)}" if told else name
+
+
+def _version(it: Version) -> str:
+    return f"{it.id}  {format_day(it.at)} by {one_line(it.actor, 40)} ({it.origin}), {it.stands}"
+
+
+@tree.command("list")
+@with_client
+def list_pages(client: Client, as_json: bool) -> None:
+    """List all pages of the project by their slugs.
+
+    \b
+    Example:
+      memtape tree list --json
+    """
+    print_list("pages", client.tree.listed(), _listed, "There is no page yet. `memtape tree new` writes one.", as_json)
+
+
+def _listed(number: int, it: ListedNode) -> Iterator[str]:
+    below = f" ({it.children:,} below)" if it.children else ""
+    yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
+
+
+@tree.command()
+@click.option("--fix", is_flag=True, help="Mend what can be mended, after you have said yes.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_client
+def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
+    """List what is wrong with the tree: links that lead nowhere, pages that nobody can reach, circles, what is stale.
+
+    With --fix links end that lead to what is gone or close a circle, and a page that cannot be reached is put below
+    another. No text is changed, and no page goes.
+
+    
+    Example:
+      memtape tree check
+      memtape tree check --fix --yes
+    """
+    problems = client.tree_writing.problems()
+    mended = [problem for problem in problems if problem.fix]
+    if as_json and not fix:
+        print_json({"problems": [problem._asdict() for problem in problems]})
+        return
+    if not as_json:
+        for problem in problems[:SHOWN_PROBLEMS]:
+            say(f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}")
+        if len(problems) > SHOWN_PROBLEMS:
+            say(f"… and {len(problems) - SHOWN_PROBLEMS:,} more; --json names them.")
+        if not problems:
+            say("Nothing is wrong with the tree.")
+        elif not fix and mended:
+            say(f"{many(len(mended), 'problem')} of {len(problems):,} can be mended: memtape tree check --fix")
+    if not fix:
+        return
+    names = {it.id: it.name for it in client.tree.listed()}
+    steps = [_step(problem, body, names) for problem in mended for body in problem.fix]
+    if mended and not yes:
+        for said, _ in steps[:SHOWN_PROBLEMS]:
+            say(f"Will be done: {said}", err=True)
+        if not confirmed(f"Do these {len(steps):,}?"):
+            raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
+    left = client.tree_writing.mend(mended)
+    if as_json:
+        print_json({"mended": [problem._asdict() for problem in mended], "problems": [it._asdict() for it in left]})
+        return
+    for said, undo in steps[:SHOWN_PROBLEMS]:
+        say(f"Done: {said}\n  To undo: {undo}")
+    say(f"{many(len(steps), 'link')} changed, {many(len(left), 'problem')} left.")
+
+
+def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
+    """Return what an event does in words, and the command that undoes it."""
+    page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
+    said = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
+    return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
+
+
+for command in (new, edit, move, link, propose):
+    tree.add_command(command)

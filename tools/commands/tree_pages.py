@@ -1,0 +1,164 @@
+"""The commands that write pages of the tree: new, edit, move and link. They are part of `memtape tree`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import EDGES
+from memtape.schemas.visible import many
+from memtape.tools.ask.telling import redacted
+from memtape.tools.ask.tree_writing import Written
+from memtape.tools.client import Client
+from memtape.tools.commands.capture import decoded
+from memtape.tools.commands.options import is_asked, print_json, say, with_client
+
+title_option = click.option("--title", help="What it is called; by default its first heading.")
+summary_option = click.option("--summary", help="What it says in short; by default its first sentence.")
+hint_option = click.option("--hint", "hints", multiple=True, help="A question that leads here. May be repeated.")
+ref_option = click.option("--ref", "refs", multiple=True, help="A file, URL or id that it tells of. May be repeated.")
+
+
+@click.command()
+@click.argument("slug")
+@click.argument("text", required=False)
+@title_option
+@summary_option
+@click.option("--under", help="The page below which it stands; by default that whose slug it begins with, or _root.")
+@hint_option
+@ref_option
+@with_client
+def new(
+    client: Client,
+    slug: str,
+    text: str | None,
+    title: str | None,
+    summary: str | None,
+    under: str | None,
+    hints: tuple[str, ...],
+    refs: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write a page: TEXT, or what stdin holds; at a terminal your editor opens. At most 64 KiB of Markdown.
+
+    \b
+    Example:
+      memtape tree new deploy "How we deploy." --title Deploying
+      memtape tree new deploy/staging - < staging.md
+    """
+    said = _text(text, lambda: f"# {title or slug}\n\n")
+    if said is None:
+        raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
+    _say(client.tree_writing.new(slug, said, title=title, summary=summary, under=under, hints=hints, refs=refs),
+         "Wrote", as_json)  # fmt: skip
+
+
+@click.command()
+@click.argument("page")
+@click.argument("text", required=False)
+@title_option
+@summary_option
+@hint_option
+@ref_option
+@click.option("--base", help="The version that the text was written upon; by default the current one.")
+@with_client
+def edit(
+    client: Client,
+    page: str,
+    text: str | None,
+    title: str | None,
+    summary: str | None,
+    hints: tuple[str, ...],
+    refs: tuple[str, ...],
+    base: str | None,
+    as_json: bool,
+) -> None:
+    """Give a page another text: TEXT, or with - what stdin holds; at a terminal your editor opens.
+
+    With --title and the like alone the text stays. All versions are kept. Where the page has another version by now
+    than --base, or than the one that your editor opened, both stand until somebody has seen both.
+
+    \b
+    Example:
+      memtape tree edit deploy/staging "Staging listens on port 5434."
+      memtape tree edit deploy --summary "Who deploys, when and how."
+    """
+    others = title is not None or summary is not None or bool(hints) or bool(refs)
+    said = text
+    if text is not None or not others:
+        shown = client.tree.show(page)
+        base = base or shown.row.version
+        said = _text(text, lambda: shown.text)
+        if said is None and not others:
+            raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
+    given = {"title": title, "summary": summary, "hints": hints or None, "refs": refs or None}
+    _say(client.tree_writing.edit(page, said, base=base if said is not None else None, **given), "Changed", as_json)  # type: ignore[arg-type]
+
+
+@click.command()
+@click.argument("page")
+@click.argument("slug", required=False)
+@click.option("--under", help="The page below which it stands from now on, and below that alone.")
+@with_client
+def move(client: Client, page: str, slug: str | None, under: str | None, as_json: bool) -> None:
+    """Give a page another slug, or put it below another page, or both. What leads to it follows.
+
+    \b
+    Example:
+      memtape tree move deploy/staging staging --under _root
+    """
+    _say(client.tree_writing.move(page, slug, under=under), "Moved", as_json)
+
+
+@click.command()
+@click.argument("page")
+@click.argument("to")
+@click.option("--as", "relation", type=click.Choice(EDGES), default="related", show_default=True, help="As what.")
+@click.option("--undo", is_flag=True, help="End this link.")
+@with_client
+def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json: bool) -> None:
+    """Let a page lead to another. As a child the other stands below it. TO may be a slug that no page has yet.
+
+    \b
+    Example:
+      memtape tree link deploy deploy/staging --as child
+      memtape tree link deploy/staging backups --as depends_on
+    """
+    done = client.tree_writing.link(page, to, relation, undo=undo)
+    if as_json:
+        print_json(done)
+        return
+    ends = f"{done.source} {done.relation} {done.target}"
+    if undo:
+        say(f"Ended: {ends}. To undo: memtape tree link {done.source} {done.target} --as {done.relation}")
+        return
+    waits = "" if done.is_there else " No page has this slug yet; the link leads there when one is written."
+    say(f"Linked: {ends}.{waits}")
+    say(f"To undo: memtape tree link {done.source} {done.target} --as {done.relation} --undo")
+
+
+def _text(text: str | None, start: Callable[[], str]) -> str | None:
+    """Return a text that was given, or with - or a pipe what stdin holds, or what is saved in an editor."""
+    if text is not None and text != "-":
+        return text
+    if text == "-" or not is_asked():
+        return decoded(sys.stdin.buffer.read())
+    return click.edit(start(), extension=".md")
+
+
+def _say(done: Written, what: str, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+        return
+    below = f", below {done.under}" if done.under else ""
+    say(f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}.")
+    if done.beside:
+        say(
+            f"{many(done.beside, 'other version stands', 'other versions stand')} beside the current one: "
+            f"memtape tree show {done.slug or done.id}"
+        )
+    if told := redacted(done.redacted):
+        say(told)

@@ -1,0 +1,295 @@
+"""A folder of Markdown as pages of the tree: a slug a file, its front matter, and its links to other files.
+
+Imported again, a file that has changed is the next version of its page, upon the version that was imported before: what
+people have written since stands beside it. What people said of a page since then stays, and no page goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
+from memtape.schemas.events import CHILD, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.ids import derived_id
+from memtape.schemas.patterns import lazy
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.slugs import is_slug, root_id, slug_of
+from memtape.sinks.logs.admission import check_admissible
+from memtape.sinks.page_reading import Fields, PageFile, page_file
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.page import NOWHERE, Page
+from memtape.state.views.page_rows import READ_CHARS
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.importing.page_layout import layout_of
+from memtape.tools.importing.page_links import links_in, parts_of
+from memtape.tools.keep.page_changes import changes_of
+from memtape.tools.keep.states import state_at
+
+SOURCE = "page-folder"
+"""The source of a page that was imported; its native id is its slug, a digest of its file, and the version before."""
+BATCH_EVENTS = 500
+TOO_LONG = (
+    f"More than {MAX_TEXT_BYTES // 1024} KiB under one heading, which no page holds. Give it more headings,"
+    " or take it as a document: memtape import FILE"
+)
+DEEPEST = 6
+"""The deepest level of headings."""
+_HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]")
+OnProgress = Callable[[int], None]
+
+
+class PageProblem(msgspec.Struct, frozen=True):
+    """A file that was not taken, or not all of it, and why."""
+
+    path: str
+    reason: str
+
+
+class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a folder: the slugs of new pages and of new versions, and how many files say what they said.
+
+    `edges` counts links between pages, of which `waiting` lead to no page yet. `gone` are pages whose file is no
+    longer there; they stay.
+    """
+
+    scope: str
+    top: str
+    new: tuple[str, ...]
+    versions: tuple[str, ...]
+    unchanged: int
+    edges: int
+    waiting: int
+    gone: tuple[str, ...]
+    problems: tuple[PageProblem, ...]
+    dry_run: bool
+
+
+class _File(NamedTuple):
+    """A file of the folder: its path there, its slug, and its bytes."""
+
+    path: str
+    slug: str
+    data: bytes
+
+
+class _Old(NamedTuple):
+    """What the log has of a file that was imported: its page, the version that came of it last, and the one before."""
+
+    page: Page
+    last: Capture
+    before: Capture | None
+
+
+class _Link(NamedTuple):
+    """A link between pages by their slugs; of the root the slug is empty."""
+
+    source: str
+    relation: str
+    target: str
+    on: bool = True
+
+
+class PageFolder:
+    """One folder that is taken into the scope of a writer."""
+
+    def __init__(self, writer: Writer, folder: Path, *, dry_run: bool = False) -> None:
+        self._writer, self._folder, self._dry_run = writer, folder, dry_run
+        self._name = writer.scope if dry_run else writer.made_scope()
+        self._layout = layout_of(folder)
+        self._problems: list[PageProblem] = []
+        self._events: list[Event] = []
+        self._done: dict[str, list[str]] = {"new": [], "versions": []}
+        self._unchanged = self._edges = self._waiting = 0
+
+    @property
+    def files(self) -> int:
+        """How many files there are."""
+        return len(self._layout.slugs)
+
+    def take(self, on_progress: OnProgress = lambda done: None) -> PagesTaken:
+        """Take the folder in, and return what became of its files; `on_progress` is told of each."""
+        if not self.files:
+            raise MemtapeError(f"{self._folder} has no Markdown.", "Name a folder with .md files.")
+        self._scope = self._state()
+        self._known = dict(_imported(self._scope))
+        self._ids = {slug: old.page.id for slug, old in self._known.items()}
+        for path, slug in self._layout.slugs.items():
+            self._take(path, slug)
+            if len(self._events) >= BATCH_EVENTS:
+                self._append()
+            on_progress(1)
+        self._append()
+        top, there = self._layout.top, self._layout.above
+        gone = (slug for slug, old in self._known.items() if old.page.lives and slug not in there)
+        return PagesTaken(
+            scope=self._name,
+            top=top,
+            new=tuple(self._done["new"]),
+            versions=tuple(self._done["versions"]),
+            unchanged=self._unchanged,
+            edges=self._edges,
+            waiting=self._waiting,
+            gone=tuple(slug for slug in gone if slug == top or slug.startswith(f"{top}/")),
+            problems=tuple(self._problems),
+            dry_run=self._dry_run,
+        )
+
+    def _state(self) -> Scope:
+        log = self._writer.log
+        number = partition_of(self._name, log.partitions)
+        end = log.ends()[number]
+        state = state_at(log, self._writer.home.current(), number, end) if end else None
+        return (state.scopes.get(self._name) if state is not None else None) or Scope(self._name)
+
+    def _take_parts(self, file: _File, level: int = 2) -> None:
+        """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""
+        first, *rest = parts_of(file.data, level)
+        parts = [(file.slug, first.data)]
+        for part in rest:
+            slug = slug_of(f"{file.slug}/{slug_of(part.title).replace('/', '-')}")
+            while slug in self._layout.above:  # Two headings may say the same.
+                slug = slug_of(f"{slug}-2")
+            self._layout.above[slug] = file.slug
+            parts.append((slug, part.data))
+        for slug, data in parts:
+            if len(data) > MAX_TEXT_BYTES and level < DEEPEST and slug != file.slug:
+                self._take_parts(_File(file.path, slug, data), level + 1)
+            else:
+                self._take(file.path, slug, data)
+
+    def _take(self, path: str, slug: str, data: bytes | None = None) -> None:
+        """Make the events of one file, none where its page has what it says, or is not to be touched."""
+        old, pages = self._known.get(slug), self._scope.pages
+        try:
+            self._writer.redactor.check_path(str(self._folder / path))
+            file = _File(path, slug, (self._folder / path).read_bytes() if data is None else data)
+            if data is None and len(file.data) > MAX_TEXT_BYTES:
+                self._take_parts(file)
+                return
+            if old is None and pages.by_birth and pages.at(slug) is not None:
+                raise InvalidEvent("invalid", f"The page {slug} is there and was not imported; it stays as it is.", "$")
+            if old is not None and not old.page.lives:
+                raise InvalidEvent("invalid", f"Its page was forgotten: memtape restore {old.page.id}", "$")
+            if old is not None and old.last.id == self._id("captured", _native(file, old.before)):
+                self._unchanged += 1
+                return
+            self._events += self._said(file, old)
+        except (OSError, Denied, InvalidEvent) as error:
+            self._tell(path, str(error))
+
+    def _said(self, file: _File, old: _Old | None) -> list[Event]:
+        """Return the events of a file that is new or has changed. Raises what the door raises."""
+        read = self._sound(file)
+        last = old.last if old is not None else None
+        slug, native = old.page.slug if old is not None else file.slug, _native(file, last)
+        at = min((self._folder / file.path).stat().st_mtime_ns // 1_000, now_us())
+        line = Line(text=read.text or "", kind="page", path=slug or None, source=SOURCE, native_id=native,
+                    scope=self._name, at=at)  # fmt: skip
+        (captured,) = self._writer.events_of(line, {})
+        check_admissible(captured)
+        self._ids.setdefault(file.slug, captured.id)
+        links = self._links(file, read, old)
+        made: list[Edited | Linked] = [self._edit(file, read, old, captured), *(self._linked(link) for link in links)]
+        bodies = [body for body in made if not isinstance(body, Edited) or replace(body, id="") != NO_EDIT]
+        events = [captured, *(self._made(body, f"{captured.id}#{n}") for n, body in enumerate(bodies))]
+        for event in events:
+            check_admissible(event)
+        begun = [link for link in links if link.on and link.source == file.slug]
+        self._edges += len(begun)
+        self._waiting += sum(link.target not in self._layout.above and link.target not in self._ids for link in begun)
+        self._done["new" if old is None else "versions"].append(file.slug)
+        return events
+
+    def _sound(self, file: _File) -> PageFile:
+        """Return what a file says; of one whose front matter is no YAML that stays a part of its text."""
+        read = page_file(file.data)
+        if read.fields is None and read.problems and read.text is not None:
+            self._tell(file.path, f"{read.problems[0]}; it was taken as a part of the text")
+            read = read._replace(text=file.data.decode("utf-8-sig").replace("\r\n", "\n").strip("\n"))
+        elif read.problems:
+            self._tell(file.path, "; ".join(read.problems))
+        if read.text is None or not read.text.strip():
+            raise InvalidEvent("invalid", "It has no text that could be taken.", "$")
+        if len(read.text.encode()) > MAX_TEXT_BYTES:
+            raise InvalidEvent("too_large", TOO_LONG, "$")
+        return read
+
+    def _edit(self, file: _File, read: PageFile, old: _Old | None, by: Event) -> Edited:
+        """Return what front matter gives a page; what somebody gave since the last import stays."""
+        given = changes_of(None, read.fields or Fields(), self._scope).edit
+        if old is None:
+            has_title = given.title is not None or _HEADING.search((read.text or "")[:READ_CHARS]) is not None
+            return replace(given, id=by.id, title=given.title if has_title else Path(file.path).stem)
+        for name, before in old.page.given.items():
+            if before.seq > old.last.seq + 1 or getattr(given, name) == before.value:
+                given = replace(given, **{name: None})
+        return replace(given, id=old.page.id, by=by.id, base=old.last.id)
+
+    def _links(self, file: _File, read: PageFile, old: _Old | None) -> list[_Link]:
+        """Return the links that a file begins or ends: that of its parent, those of front matter, those of its text.
+
+        What somebody ended since the last import stays ended, and what somebody made stays.
+        """
+        above = self._layout.above
+        links = [_Link(above[file.slug], CHILD, file.slug)] if old is None else []
+        said = changes_of(None, read.fields or Fields(), self._scope).links
+        now = [(link.relation, link.slug or link.to or "") for link in said]
+        named = links_in(read.text or "", file.path, self._layout)
+        now += [("related", slug) for slug in named if above.get(slug) != file.slug]
+        before = links_in(self._scope.captures.body(old.last).text, file.path, self._layout) if old is not None else []
+        has = dict.fromkeys(_ends(self._scope, old.page)) if old is not None else {}
+        for relation, slug in dict.fromkeys(now):
+            was_ended = relation == "related" and slug in before and (relation, slug) not in has
+            if slug not in (file.slug, above[file.slug]) and (relation, slug) not in has and not was_ended:
+                links.append(_Link(file.slug, relation, slug))
+        ended = [slug for slug in before if ("related", slug) not in now and ("related", slug) in has]
+        return links + [_Link(file.slug, "related", slug, on=False) for slug in ended]
+
+    def _linked(self, link: _Link) -> Linked:
+        to = self._ids.get(link.target) or (None if is_slug(link.target) else link.target)
+        id = self._ids.get(link.source, root_id(self._name))
+        return Linked(id=id, on=link.on, relation=link.relation, slug=None if to else link.target, to=to)
+
+    def _made(self, body: Edited | Linked, native: str) -> Event:
+        if isinstance(body, Edited):
+            return self._writer.made("edited", body, self._name, refs_of_edit(body), self._id("edited", native))
+        return self._writer.made("linked", body, self._name, (), self._id("linked", native))
+
+    def _id(self, type: str, native: str) -> str:
+        return derived_id(type, self._name, SOURCE, native)
+
+    def _tell(self, path: str, reason: str) -> None:
+        self._problems.append(PageProblem(path, reason))
+
+    def _append(self) -> None:
+        if self._events and not self._dry_run:
+            self._writer.log.append(self._events)
+        self._events = []
+
+
+def _native(file: _File, before: Capture | None) -> str:
+    digest = blake2b(file.data, digest_size=16).hexdigest()
+    return f"{file.slug}#{digest}#{before.id if before is not None else ''}"
+
+
+def _imported(scope: Scope) -> Iterator[tuple[str, _Old]]:
+    """Yield the pages that were imported, by the slug with which each was born."""
+    for page in scope.pages.by_birth.values():
+        captures = (scope.captures.by_seq[seq] for seq in page.versions)
+        found = [capture for capture in captures if capture.own is not None and capture.own.source == SOURCE]
+        if found and found[0].own is not None and found[0].own.path:
+            yield found[0].own.path, _Old(page, found[-1], found[-2] if len(found) > 1 else None)
+
+
+def _ends(scope: Scope, page: Page) -> Iterator[tuple[str, str]]:
+    """Yield where a page leads, by relation and slug."""
+    for link in page.links.values():
+        yield link.relation, link.slug if link.to == NOWHERE else scope.pages.by_birth[link.to].slug

@@ -1,0 +1,81 @@
+"""Where the files of a folder stand as pages: which files there are, the slug of each, and what is above each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from memtape.schemas.slugs import slug_of
+
+NODES = ("index.md", "readme.md")
+"""What a folder says of itself, the first that is there."""
+
+
+class Layout(NamedTuple):
+    """The slug of each file by its path, and by slug that of the page above it, empty for what stands below the root.
+
+    `top` is what all slugs begin with.
+    """
+
+    top: str
+    slugs: dict[str, str]
+    above: dict[str, str]
+
+
+def layout_of(folder: Path) -> Layout:
+    """Return how the Markdown of a folder stands as pages. A page's parent comes before the page."""
+    top = slug_of(folder.resolve().name or "pages").replace("/", "-")
+    slugs = slugs_of(top, list(markdown_in(folder)))
+    nodes = dict[str, str]()
+    for path in slugs:
+        place, _, name = path.rpartition("/")
+        if _rank(name) < len(NODES):
+            nodes.setdefault(place, path)
+    above = dict[str, str]()
+    for path, slug in slugs.items():
+        place = path
+        above[slug] = ""
+        while place and not above[slug]:
+            place = place.rpartition("/")[0]
+            node = nodes.get(place)
+            above[slug] = slugs[node] if node is not None and node != path else ""
+    return Layout(top, slugs, above)
+
+
+def markdown_in(folder: Path) -> Iterator[str]:
+    """Yield the paths of the Markdown files in a folder, what a folder says of itself before what is in it.
+
+    Hidden files and folders and links are left out.
+    """
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+        found = [name for name in files if name.lower().endswith(".md") and not name.startswith(".")]
+        for name in sorted(found, key=lambda name: (_rank(name), name)):
+            path = Path(place) / name
+            if not path.is_symlink():
+                yield path.relative_to(folder).as_posix()
+
+
+def slugs_of(top: str, paths: list[str]) -> dict[str, str]:
+    """Return the slug of each file by its path; two files never have one slug."""
+    slugs, known = dict[str, str](), dict[str, None]()
+    for path in paths:
+        place, _, name = path.rpartition("/")
+        stem = name[: -len(".md")]
+        wanted = f"{top}/{place}/{stem}" if place else f"{top}/{stem}"
+        if _rank(name) < len(NODES) and (node := slug_of(f"{top}/{place}" if place else top)) not in known:
+            slug = node
+        else:
+            slug = slug_of(wanted)
+        if slug in known:
+            mark = blake2b(path.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+            slug = slug_of(f"{slug.rpartition('/')[0]}/{slug_of(stem)[:60].rpartition('/')[2]}-{mark}")
+        slugs[path], known[slug] = slug, None
+    return slugs
+
+
+def _rank(name: str) -> int:
+    return NODES.index(name.lower()) if name.lower() in NODES else len(NODES)

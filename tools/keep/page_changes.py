@@ -1,0 +1,100 @@
+"""What somebody changed of a page in front matter: what it says and what was written there before, side by side."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from memtape.schemas.events import CHILD, NO_EDIT, Edited, Linked
+from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.rows import TreePage
+from memtape.schemas.slugs import ROOT, root_id
+from memtape.schemas.visible import one_line
+from memtape.sinks.page_reading import Fields
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.page import Page
+from memtape.state.views.page_rows import page_of
+
+Links = tuple[tuple[str, str], ...]
+
+
+class Change(NamedTuple):
+    """An edit, and the links that were made or ended."""
+
+    edit: Edited = NO_EDIT
+    links: tuple[Linked, ...] = ()
+
+
+def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> Change:
+    """Return what front matter says otherwise than what was written; None was written of a new page.
+
+    A name that is gone ends what somebody gave, and what Memtape had taken of the text changes nothing.
+    """
+    row = None if written is None else written.row
+    if written is None or row is None:
+        edit = replace(
+            NO_EDIT,
+            title=fields.title or None,
+            summary=fields.summary or None,
+            hints=fields.hints or None,
+            refs=fields.refs or None,
+            rest=fields.rest or None,
+        )
+        return Change(edit, _links((), fields.links, "", scope))
+    page = page_of(scope, row.id)
+    assert page is not None
+    edit = replace(
+        NO_EDIT,
+        title=_said(fields.title, row.title, page, "title"),
+        summary=_said(fields.summary, row.summary, page, "summary"),
+        hints=_listed(fields.hints, row.hints),
+        refs=_listed(fields.refs, row.refs),
+        rest=None if fields.rest.strip("\n") == written.rest.strip("\n") else fields.rest,
+        slug=fields.slug if fields.slug and fields.slug != row.slug and row.slug != ROOT else None,
+    )
+    before = [(CHILD, it.name) for it in written.children] + [(it.relation, it.name) for it in written.edges]
+    before.sort(key=lambda link: link[0] != CHILD)
+    return Change(edit, _links(tuple(before), fields.links, row.id, scope))
+
+
+def target_of(scope: Scope, link: Linked) -> Page | None:
+    """Return the page where a link leads, None where there is none."""
+    if not scope.pages.by_birth:
+        return None
+    return page_of(scope, link.to) if link.to is not None else scope.pages.at(link.slug or "")
+
+
+def _said(now: str | None, before: str, page: Page, name: str) -> str | None:
+    """Return a text that somebody gave or took away, None where it stands as it was."""
+    if now is None or not now.strip():
+        return "" if page.told(name, "") else None
+    return None if one_line(now) == one_line(before) else now
+
+
+def _listed(now: tuple[str, ...] | None, before: tuple[str, ...]) -> tuple[str, ...] | None:
+    return None if tuple(map(one_line, now or ())) == tuple(map(one_line, before)) else now or ()
+
+
+def _links(before: Links, now: Links, id: str, scope: Scope) -> tuple[Linked, ...]:
+    """Return the links that end and those that begin; children in another order are all linked again behind the first
+    that has another place.
+    """
+    had, has = dict.fromkeys(before), dict.fromkeys(now)
+    kept_before, kept_now = [it for it in had if it in has], [it for it in has if it in had]
+    ended, begun = [it for it in had if it not in has], [it for it in has if it not in had]
+    children = [it for it in kept_before if it[0] == CHILD], [it for it in kept_now if it[0] == CHILD]
+    if children[0] != children[1]:
+        same = next(n for n, pair in enumerate(zip(*children, strict=True)) if pair[0] != pair[1])
+        ended += children[0][same:]
+        begun = [*children[1][same:], *begun]
+    said = [(it, False) for it in ended] + [(it, True) for it in begun]
+    return tuple(_link(id, relation, name, scope, on=on) for (relation, name), on in said)
+
+
+def _link(id: str, relation: str, name: str, scope: Scope, *, on: bool) -> Linked:
+    if name == ROOT:
+        return Linked(id=id, on=on, relation=relation, slug=None, to=root_id(scope.name))
+    is_id = re.match(ID_PATTERN, name) is not None
+    return Linked(id=id, on=on, relation=relation, slug=None if is_id else name, to=name if is_id else None)

@@ -1,0 +1,331 @@
+"""What people did to the files of the tree, as events: a text, front matter, another name, a new file, a deleted one.
+
+It comes before pages are written. What a file says is compared with what Memtape had written there, so that nothing is
+said that the person did not change. All of a file is put on the log at once, under ids that follow from what was read;
+after that the file may give way. What cannot be taken is kept beside, and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from hashlib import blake2b
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from memtape.flows.workers.worker import Worker
+from memtape.schemas.errors import Denied, InvalidEvent
+from memtape.schemas.events import CHILD, NO_EDIT, Body, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log
+from memtape.schemas.private import without_private
+from memtape.schemas.rows import TreePage
+from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.slugs import ROOT, root_id, slug_of
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.admission import check_admissible
+from memtape.sinks.page_files import TREE_FOLDER, ScopeFiles, Stamp
+from memtape.sinks.page_markdown import body_of, index_of
+from memtape.sinks.page_reading import PageFile, page_file
+from memtape.sinks.vault import Vault
+from memtape.sinks.zone_notes import PageNote, ZoneNotes
+from memtape.state.core.partition import Partition
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.page import Page
+from memtape.state.tree.ways import way_down
+from memtape.state.views.page_rows import page_of
+from memtape.state.views.tree_pages import path_of, tree_page
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.keep.page_changes import Change, changes_of, target_of
+from memtape.tools.keep.states import state_at
+
+SOURCE = "pages"
+"""The source of what was captured from a file of the tree."""
+NO_OPERATOR = "only operators write to global, so that nothing was taken from it"
+TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
+
+
+class _Due(NamedTuple):
+    """A file that somebody changed or made: its path, the name that it was given, its bytes, and what they say."""
+
+    path: str
+    given: str
+    stamp: Stamp
+    data: bytes
+    read: PageFile
+
+
+class TreeFiles:
+    """The files of the tree of one scope, as they are read once, under the lock of imports."""
+
+    def __init__(self, worker: Worker, home: Home, log: Log, scope: str) -> None:
+        self._worker, self._home, self._log, self._scope = worker, home, log, scope
+        self._number = partition_of(scope, log.partitions)
+        self._vault, self._files = Vault(home), ScopeFiles(home, scope)
+        self._notes = ZoneNotes(home, scope, TREE_FOLDER)
+        self._writer = Writer(home, log, scope=scope, origin="user")
+        self._writer.session = None
+        self._again = False
+
+    def take(self, stamps: dict[str, Stamp]) -> None:
+        """Read what has another stamp than when it was read last, and append what follows."""
+        kept, known = self._notes.read(self._log), self._files.known()
+        notes: dict[str, PageNote] = {}
+        for path, stamp in stamps.items():
+            if (before := kept.get(path)) is not None and before.stamp == stamp:
+                notes[path] = before
+            elif (page := self._files.page(path)) is not None:
+                if self._files.is_read(path, page.data, known):
+                    notes[path] = PageNote(page.stamp, problems=self._still(before))
+                else:
+                    notes |= self._taken(path, page.stamp, page.data, stamps)
+        lost = [path for path in known if path.startswith(f"{TREE_FOLDER}/") and path not in stamps]
+        for path in lost:
+            self._tell_lost(path)
+        if self._again:
+            self._vault.uncover(self._number)
+        if notes != kept:
+            self._notes.write(self._log, notes)
+        for problem in (problem for note in notes.values() for problem in note.problems):
+            self._worker.note(problem)
+
+    @cached_property
+    def _before(self) -> Scope:
+        """The state that the files were written from."""
+        mark = self._vault.mark(self._scope)
+        end = self._log.ends()[self._number]
+        return self._state(end if mark is None else min(mark.offset, end))
+
+    @cached_property
+    def _now(self) -> Scope:
+        """The state at the end of the log."""
+        return self._state(self._log.ends()[self._number])
+
+    def _state(self, offset: int) -> Scope:
+        state: Partition = state_at(self._log, self._home.current(), self._number, offset)
+        return state.scopes.get(self._scope) or Scope(self._scope)
+
+    def _still(self, before: PageNote | None) -> tuple[str, ...]:
+        """Return the problems of a file that was kept beside, for as long as that is there."""
+        told = before.problems if before is not None else ()
+        folder = self._home.scope_folder(self._scope)
+        return tuple(it for it in told if any((folder / name).exists() for name in _quoted(it)))
+
+    def _taken(self, path: str, stamp: Stamp, data: bytes, stamps: dict[str, Stamp]) -> dict[str, PageNote]:
+        """Put on the log what one file says, let it give way, and return its note."""
+        slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
+        page, written = self._page_of(path, slug, data, stamps)
+        wanted, given = slug_of(slug) if slug != ROOT else slug, path
+        if wanted != slug and self._scope != GLOBAL:
+            if not self._files.rename(path, path_of(wanted)):
+                return {path: PageNote(stamp, problems=(self._told(path, TAKEN_NAME.format(slug=wanted)),))}
+            path, slug = path_of(wanted), wanted
+        due = _Due(path, given, stamp, data, page_file(data, None if written is None else index_of(written)))
+        problems, events = list(due.read.problems), list[Event]()
+        if self._scope == GLOBAL:
+            problems = [NO_OPERATOR]
+        elif page is None or written is None:
+            events = self._born(due, slug, problems)
+        else:
+            events = self._changed(due, slug, page, written, problems)
+        if page is None and not events:  # It is no page, and stays as it is.
+            return {path: PageNote(stamp, problems=tuple(self._told(path, it) for it in problems))}
+        beside = self._files.keep_beside(path, data) if problems else ""
+        new = self._unknown(events)
+        if new:
+            self._log.append(new)
+            self._worker.done, self._worker.changed = self._worker.done + 1, True
+            self.__dict__.pop("_now", None)
+        else:
+            self._again = True  # Nothing follows that would write the file anew.
+        self._files.taken(path, data)
+        return {path: PageNote(stamp, problems=tuple(self._told(path, it, beside) for it in problems))}
+
+    def _page_of(
+        self, path: str, slug: str, data: bytes, stamps: dict[str, Stamp]
+    ) -> tuple[Page | None, TreePage | None]:
+        """Return the page of which a file is, and what Memtape had written of it; none of a file that is a new page.
+
+        A file with the id of a page whose own file is gone was given another name.
+        """
+        before, id = self._before, page_file(data).id
+        here = before.pages.at(slug) if before.pages.by_birth else None
+        named = page_of(before, id) if id is not None and before.pages.by_birth else None
+        page = here
+        if (
+            named is not None
+            and named is not here
+            and path_of(named.slug) not in stamps
+            and (not here or not here.lives)
+        ):
+            page = named
+        if page is None or not page.lives:
+            return None, None
+        return page, tree_page(before, path_of(page.slug))
+
+    def _born(self, due: _Due, slug: str, problems: list[str]) -> list[Event]:
+        """Return the events of a new page: its text, what its front matter says, and where it stands."""
+        text = due.read.text
+        if text is None or not text.strip():
+            problems += ["it has no text; nothing was taken from it"] if text is not None else []
+            return []
+        native = f"{slug}#{self._offset}#{_digest(text)}"
+        captured = self._captured(due, text, slug, native, problems)
+        if captured is None:
+            return []
+        fields = due.read.fields
+        change = changes_of(None, fields, self._before) if fields is not None else Change()
+        edit = replace(change.edit, id=captured.id)
+        if due.given != due.path and edit.title is None and not text.startswith("# "):
+            edit = replace(edit, title=due.given.rpartition("/")[2].removesuffix(".md"))
+        parent = next(self._above(slug), root_id(self._scope))
+        bodies: list[Body] = [edit, Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)]
+        bodies += [replace(link, id=captured.id) for link in change.links]
+        return [captured, *self._made(due, bodies, captured.id, slug, problems)]
+
+    def _changed(self, due: _Due, slug: str, page: Page, written: TreePage, problems: list[str]) -> list[Event]:
+        """Return the events of what somebody changed in the file of a page, or of its name."""
+        read, row, events = due.read, written.row, list[Event]()
+        assert row is not None
+        base = read.version or row.version
+        is_changed = read.changed and read.text is not None and _body(read.text) != _body(_shown(written))
+        if read.text is not None and is_changed and _says(read.text, page, problems):
+            native = f"{page.id}#{base}#{_digest(read.text)}"
+            path = None if page.slug == ROOT else page.slug or None
+            captured = self._captured(due, read.text, path, native, problems)
+            if captured is not None:
+                by = replace(NO_EDIT, id=page.id, by=captured.id, base=base)
+                events += [captured, *self._made(due, [by], page.id, slug, problems)]
+        is_sound = read.fields is not None and not read.fields.problems
+        change = changes_of(written, read.fields, self._before) if read.fields is not None and is_sound else Change()
+        edit = change.edit
+        if slug != page.slug and page.slug != ROOT:
+            edit = replace(edit, slug=slug)
+        return events + self._made(due, [replace(edit, id=page.id), *change.links], page.id, slug, problems)
+
+    def _captured(self, due: _Due, text: str, path: str | None, native: str, problems: list[str]) -> Event | None:
+        """Return the capture of a text, None of one that may not stand on the log."""
+        at = due.stamp[2] // 1_000
+        line = Line(text=text, kind="page", path=path, source=SOURCE, native_id=native, at=min(at, now_us()))
+        try:
+            (event,) = self._writer.events_of(line, {})
+            check_admissible(event)
+        except (InvalidEvent, Denied) as error:
+            problems.append(f"its text was not taken: {one_line(str(error))} {_way_out(error)}".strip())
+            return None
+        if without_private(text) != text:
+            problems.append("its private part was left out")
+        return event
+
+    def _made(self, due: _Due, bodies: list[Body], id: str, slug: str, problems: list[str]) -> list[Event]:
+        """Return the events of bodies that say something and may stand on the log."""
+        events = []
+        for number, body in enumerate(bodies):
+            if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
+                continue
+            if why := self._refused(body):
+                problems.append(why)
+                continue
+            type = "edited" if isinstance(body, Edited) else "linked"
+            refs = refs_of_edit(body) if isinstance(body, Edited) else ()
+            said = f"{id}#{slug}#{self._offset}#{_digest(due.data)}#{number}"
+            event_id = derived_id(type, self._scope, SOURCE, f"{said}#{'by' if _is_text(body) else ''}")
+            try:
+                event = self._writer.made(type, body, self._scope, refs, event_id)
+                check_admissible(event)
+            except InvalidEvent as error:
+                problems.append(one_line(str(error)))
+                continue
+            events.append(event)
+        return events
+
+    def _refused(self, body: Body) -> str:
+        """Return why an edit or a link may not be made, nothing where it may."""
+        scope = self._now
+        if isinstance(body, Edited) and body.slug is not None and scope.pages.by_birth:
+            taken = scope.pages.at(body.slug)
+            is_other = taken is not None and taken.lives and taken is not page_of(scope, body.id)
+            return f"its slug {one_line(body.slug, 80)} is that of another page, and was not taken" if is_other else ""
+        if not isinstance(body, Linked) or not body.on or not scope.pages.by_birth:
+            return ""
+        page, target = page_of(scope, body.id), target_of(scope, body)
+        if target is None or page is None:
+            return ""
+        name = target.slug or target.id
+        if target is page:
+            return f"it names itself as {body.relation}, which was not taken"
+        if body.relation == CHILD and way_down(scope, target, page):
+            return f"it would stand below itself with {name} as its child, which was not taken"
+        return ""
+
+    def _unknown(self, events: list[Event]) -> list[Event]:
+        known = self._log.known(self._scope, [event.id for event in events])
+        return [event for event in events if event.id not in known]
+
+    def _above(self, slug: str) -> Iterator[str]:
+        """Yield the ids of the pages whose slug a slug begins with, the longest first."""
+        while "/" in slug:
+            slug = slug.rpartition("/")[0]
+            page = self._now.pages.at(slug)
+            if page is not None and page.lives:
+                yield page.id
+
+    def _tell_lost(self, path: str) -> None:
+        slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
+        page = self._now.pages.at(slug) if self._now.pages.by_birth else None
+        if page is None or not page.lives:
+            return
+        self._again = True
+        self._worker.note(
+            f"{self._name(path)} was deleted and is written again; `memtape forget {page.id}` hides a page."
+        )
+
+    @property
+    def _offset(self) -> int:
+        mark = self._vault.mark(self._scope)
+        return 0 if mark is None else mark.offset
+
+    def _told(self, path: str, problem: str, beside: str = "") -> str:
+        kept = f' The file as it was is kept as "{beside}": mend that, put it in the place of the page, or delete it.'
+        return f"{self._name(path)}: {problem}.{kept if beside else ''}"
+
+    def _name(self, path: str) -> str:
+        return (self._home.scope_folder(self._scope) / path).relative_to(self._home.path).as_posix()
+
+
+def _is_text(body: Body) -> bool:
+    return isinstance(body, Edited) and body.by is not None
+
+
+def _shown(written: TreePage) -> str:
+    """Return the text of a page as its file shows it."""
+    assert written.row is not None
+    return body_of(written.text, written.row.origin)
+
+
+def _body(text: str) -> str:
+    return text.strip("\n").rstrip()
+
+
+def _says(text: str, page: Page, problems: list[str]) -> bool:
+    """Whether a text may be that of a page; an empty one hides nothing."""
+    if text.strip() or page.slug == ROOT:
+        return bool(text.strip())
+    problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")
+    return False
+
+
+def _way_out(error: Exception) -> str:
+    return str(getattr(error, "hint", "") or "")
+
+
+def _quoted(told: str) -> list[str]:
+    return told.split('"')[1::2]
+
+
+def _digest(said: str | bytes) -> str:
+    data = said if isinstance(said, bytes) else said.encode("utf-8", "replace")
+    return blake2b(data, digest_size=16).hexdigest()
