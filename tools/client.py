@@ -34,6 +34,7 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
+    from memtape.schemas.rows import MemoryRow, TurnRow
     from memtape.state.views.ages import Age
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.aging import Aging
@@ -225,12 +226,16 @@ class Client(Writer):
         """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
         return self._asking.session_turns(session)
 
-    def given(self, limit: int = 20, *, session: str | None = None, since: str | None = None) -> list[Given]:
+    def given(
+        self, limit: int = 20, *, session: str | None = None, since: str | None = None, searches: bool = False
+    ) -> list[Given]:
         """Return what agents of this scope were given unasked, at starts and with prompts, the latest first.
 
-        Of one session where it is named. `since` is ISO 8601 or an age as 3d.
+        Of one session where it is named. `since` is ISO 8601 or an age as 3d. With `searches` what was searched for
+        stands among it.
         """
-        return self._asking.given(limit, session, None if since is None else parse_time(since, now_us()))
+        after = None if since is None else parse_time(since, now_us())
+        return self._asking.given(limit, session, after, searches=searches)
 
     def prepare(self) -> None:
         """Read what a search in this scope reads."""
@@ -272,6 +277,10 @@ class Client(Writer):
         """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
         return self._asking.edge_candidates(as_of)
 
+    def all_edges(self, *, as_of: str | None = None) -> EdgeList:
+        """Return every edge of this scope between what is visible."""
+        return self._asking.all_edges(as_of)
+
     def context(
         self,
         budget_tokens: int = 2_000,
@@ -292,6 +301,14 @@ class Client(Writer):
     def stale(self, limit: int = 10) -> list[Stale]:
         """Return what of this scope and of `global` is stale, the most used first; nothing is archived by that."""
         return self._asking.stale(limit)
+
+    def pinned(self) -> list[MemoryRow | TurnRow]:
+        """Return what is pinned in this scope and in `global`, the latest first."""
+        return self._asking.pinned()
+
+    def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
+        """Return what of this scope and of `global` is forgotten or withdrawn and can be restored."""
+        return self._asking.hidden(limit)
 
     def orders(self) -> list[Order]:
         """Return what people order about memory, as "never mention X again", in this scope and `global`."""

@@ -12,12 +12,13 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, ScopeChanged
-from memtape.schemas.lanes import LANES, Lane, unasked_lanes
+from memtape.schemas.lanes import LANES, UNASKED, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
+    from memtape.schemas.rows import MemoryRow, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
@@ -164,11 +165,12 @@ class Asking:
 
         return self._read(lambda views, scope: session_of(views, scope, session))
 
-    def given(self, limit: int, session: str | None, since: int | None) -> list[Given]:
-        """Return what agents were given unasked."""
-        from memtape.tools.ask.given import given_of
+    def given(self, limit: int, session: str | None, since: int | None, *, searches: bool) -> list[Given]:
+        """Return what agents were given unasked, and what searches returned where that is wanted."""
+        from memtape.tools.ask.given import EVERY_WAY, given_of
 
-        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, session, since))
+        by = EVERY_WAY if searches else UNASKED
+        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, session, since, by))
 
     def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
         return self._append(recalled(query, limit, filters, answer))
@@ -208,6 +210,12 @@ class Asking:
 
         return self._read(proposed, as_of)
 
+    def all_edges(self, as_of: str | None) -> EdgeList:
+        """Return every edge between what is visible."""
+        from memtape.tools.ask.edges import all_edges
+
+        return self._read(all_edges, as_of)
+
     def conflicts(self, every: bool) -> ConflictList:
         """Return the conflicts of the scope and of `global` that wait for people, or `every` one."""
         from memtape.tools.ask.conflicts import conflicts_of
@@ -240,6 +248,18 @@ class Asking:
         from memtape.tools.ask.listing import stale_of
 
         return self._read(lambda views, scope: stale_of(views, scope, limit))
+
+    def pinned(self) -> list[MemoryRow | TurnRow]:
+        """Return what is pinned."""
+        from memtape.tools.ask.listing import pinned_of
+
+        return self._read(pinned_of)
+
+    def hidden(self, limit: int) -> list[MemoryRow | TurnRow]:
+        """Return what can be restored."""
+        from memtape.tools.ask.listing import hidden_of
+
+        return self._read(lambda views, scope: hidden_of(views, scope, limit))
 
     def orders(self) -> list[Order]:
         """Return the orders of people about memory."""

@@ -1,4 +1,4 @@
-"""The lists that people look through: what is stale, orders about memory, rules for all projects.
+"""The lists that people look through: what is stale, pinned or hidden, orders about memory, rules for all projects.
 
 Nothing is ranked or changed here.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from memtape.schemas.events import Kind
-from memtape.schemas.rows import Category, MemoryRow
+from memtape.schemas.rows import Category, MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.proposals import Proposal
@@ -39,6 +39,23 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
     listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
     return [Stale(**{name: getattr(row, name) for name in Stale.__struct_fields__}) for row in listed[:limit]]
+
+
+def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
+    """Return what is pinned in a scope and in `global` and shows, the latest first."""
+    found = (retriever.found(name)[0] for name in scopes_read(scope))
+    return sorted((row for one in found for row in one.known() if row.pinned), key=lambda row: (-row.at, row.id))
+
+
+def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | TurnRow]:
+    """Return what is forgotten or withdrawn in a scope and can be restored, at most so many, by their ids."""
+    rows: list[MemoryRow | TurnRow] = []
+    for name in scopes_read(scope):
+        opened = retriever.opened(name)
+        for id in opened.hidden(limit - len(rows)):
+            row = opened.row("memories", id) or opened.row("turns", id)
+            rows += [row] if isinstance(row, (MemoryRow, TurnRow)) else []
+    return rows
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:

@@ -1,0 +1,181 @@
+"""The application of the page: a table of views, the actions, and how an answer becomes HTML.
+
+What a view shows is in `views`, who may see it in `guard`. Every text is escaped by the templates, which have no other
+way to write one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from memtape import __version__
+from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
+from memtape.schemas.visible import many
+from memtape.tools.client import Client
+from memtape.tools.page.acting import ACTIONS, action_of, ids_of
+from memtape.tools.page.asked import Asked, asked_of
+from memtape.tools.page.guard import Guard
+from memtape.tools.page.memory import PageMemory
+from memtape.tools.page.telling import FILTERS
+from memtape.tools.page.views.graph import graph
+from memtape.tools.page.views.log import lines_from, log
+from memtape.tools.page.views.memory import memory
+from memtape.tools.page.views.now import now
+from memtape.tools.page.views.recalls import recalls
+from memtape.tools.page.views.search import search
+from memtape.tools.page.views.start import start
+from memtape.tools.page.views.timeline import timeline
+from memtape.tools.page.views.waiting import waiting
+
+HERE = Path(__file__).parent
+
+
+class View(NamedTuple):
+    """One view: its path, its name in the menu, the key that leads there, and what reads it.
+
+    `is_past` says that it can be seen as of a time; `is_listed` that it stands in the menu.
+    """
+
+    path: str
+    name: str
+    key: str
+    of: Callable[[Client, Asked], dict[str, Any]]
+    is_past: bool = True
+    is_listed: bool = True
+
+
+VIEWS: tuple[View, ...] = (
+    View("/", "Now", "n", now),
+    View("/search", "Search", "/", search),
+    View("/start", "Next start", "s", start),
+    View("/recalls", "Recalls", "r", recalls, is_past=False),
+    View("/timeline", "Timeline", "t", timeline),
+    View("/graph", "Graph", "g", graph),
+    View("/yours", "Yours", "y", waiting, is_past=False),
+    View("/log", "Log", "l", log, is_past=False),
+    View("/memory", "Memory", "", memory, is_listed=False),
+)
+"""One more view is one more row, a file in `views` and a template under its function's name."""
+
+
+class Page:
+    """Answers the requests of one home's page."""
+
+    def __init__(self, held: PageMemory) -> None:
+        self._held = held
+        self._templates = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters |= FILTERS
+        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
+
+    def routes(self) -> list[Route | Mount]:
+        """Return where each view and each action is reached."""
+        views = [Route(view.path, self._answers(view), methods=["GET"]) for view in VIEWS]
+        return [
+            *views,
+            Route("/log/feed", self._feed, methods=["GET"]),
+            Route("/act", self._act, methods=["POST"]),
+            Mount("/static", StaticFiles(directory=HERE / "static")),
+        ]
+
+    def _answers(self, view: View) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            return await run_in_threadpool(self._show, view, request)
+
+        return answer
+
+    def _show(self, view: View, request: Request) -> Response:
+        began = time.perf_counter()
+        try:
+            asked = asked_of(view.path, request.query_params.multi_items(), self._held.scope)
+            found = self._held.do(asked.scope, lambda client: view.of(client, asked))
+            shown = {"asked": asked, "view": view, "done": asked.text("done"), **found}
+            page = self._written(f"{view.of.__name__}.html", shown)
+        except MemtapeError as error:
+            return self._error(request, error)
+        took_ms = (time.perf_counter() - began) * 1_000
+        return HTMLResponse(page, headers={"server-timing": f"view;dur={took_ms:.1f}"})
+
+    def _written(self, template: str, shown: dict[str, Any]) -> str:
+        return self._templates.get_template(template).render(shown)
+
+    def _error(self, request: Request, error: MemtapeError) -> Response:
+        """Return a page that says what is wrong and what to do next."""
+        asked = Asked(request.url.path, self._held.scope, {})
+        page = self._written("error.html", {"asked": asked, "view": None, "error": error, "done": ""})
+        status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
+        return HTMLResponse(page, status)
+
+    async def _feed(self, request: Request) -> Response:
+        """Return the events behind an offset, for the live view of the log."""
+        try:
+            asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
+            after, partition = asked.number("after", 0, 0, 10**9), asked.number("partition", 0, 0, 1_023)
+            types = asked.many("type")
+
+            def read(client: Client) -> Any:
+                return lines_from(client, asked.scope, partition, after, types)
+
+            lines = await run_in_threadpool(self._held.do, asked.scope, read)
+        except MemtapeError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        rows = [self._written("log_line.html", {"line": line, "asked": asked}) for line in lines]
+        return JSONResponse({"rows": rows, "next": lines[-1].offset + 1 if lines else after})
+
+    async def _act(self, request: Request) -> Response:
+        """Ask whether an action is meant, or do it."""
+        form = await request.form(max_files=0, max_fields=1_000)
+        pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+        return await run_in_threadpool(self._acted, request, pairs)
+
+    def _acted(self, request: Request, pairs: list[tuple[str, str]]) -> Response:
+        try:
+            asked = asked_of("/act", pairs, self._held.scope)
+            name, action = action_of(asked)
+            ids = ids_of(asked)
+            back = _own_path(asked.text("back", "/"))
+            if not asked.is_on("meant"):
+                told = self._held.do(asked.scope, lambda client: [_told(client, name, id) for id in ids])
+                shown = {"asked": asked, "view": None, "done": "", "name": name, "action": action}
+                return HTMLResponse(self._written("confirm.html", shown | {"ids": ids, "told": told, "back": back}))
+            count = self._held.do(asked.scope, lambda client: action.do(client, ids, asked))
+        except MemtapeError as error:
+            return self._error(request, error)
+        done = {"asked": asked, "view": None, "done": "", "name": name, "action": action, "ids": ids, "back": back}
+        return HTMLResponse(self._written("acted.html", done | {"count": many(count, "capture")}))
+
+
+def _told(client: Client, name: str, id: str) -> str:
+    """Return the text that an id stands for, or the id where it has none to show."""
+    if name in ("settle", "accept", "decline"):
+        return id
+    opened = client.show(id)
+    row = opened.memory or opened.turn
+    return id if row is None else row.text
+
+
+def _own_path(path: str) -> str:
+    """Return a path of this page to go back to, and nothing that a browser takes for another host."""
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
+
+
+def page_app(held: PageMemory, port: int, token: str) -> ASGIApp:
+    """Return the application, which answers nobody without the token."""
+    return Guard(Starlette(routes=Page(held).routes()), port, token)

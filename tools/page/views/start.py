@@ -1,0 +1,57 @@
+"""The view *next start*: to the letter what a starting agent would be told, and what each part of it costs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, get_args
+
+from memtape.state.views.context import Section
+from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, HOSTS_OF_HOOKS
+from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
+from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+
+LEAST_TOKENS, MOST_TOKENS = 100, 8_000
+
+
+class Part(NamedTuple):
+    """One section of a start: its heading, how many lines it has, how many were left out, and its tokens."""
+
+    heading: str
+    lines: int
+    omitted: int
+    tokens: int
+
+
+def start(client: Client, asked: Asked) -> dict[str, Any]:
+    """Return the context of the next start in a budget and form. Nothing is put on the log."""
+    budget = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS)
+    form: FormName = next((form for form in FORMS if form == asked.text("form")), "prompt")
+    context = client.context(budget, form, as_of=asked.as_of)
+    return {
+        "context": context,
+        "budget": budget,
+        "least": LEAST_TOKENS,
+        "most": MOST_TOKENS,
+        "usual": CONTEXT_TOKENS,
+        "form": form,
+        "forms": FORMS,
+        "hosts": [name for name, host in HOSTS_OF_HOOKS.items() if not host.begins_at_prompt],
+        "later_hosts": [name for name, host in HOSTS_OF_HOOKS.items() if host.begins_at_prompt],
+        "parts_of": parts_of(context),
+    }
+
+
+def parts_of(context: ProjectContext) -> list[Part]:
+    """Return what each section of a context costs: its lines as they are told, without the heading."""
+    count = tokenizer().count
+    parts = []
+    for section in get_args(Section):
+        items = [item for item in context.items if item.section == section]
+        omitted = context.omitted.get(section, 0)
+        if items or omitted:
+            tokens = sum(count(item.text) for item in items)
+            parts.append(Part(HEADINGS[section], len(items), omitted, tokens))
+    told = sum(part.tokens for part in parts)
+    parts.append(Part("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
+    return parts
