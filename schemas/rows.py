@@ -508,6 +508,22 @@ class Counters(msgspec.Struct):
     """How many of them have one, by embedder."""
     failed: dict[str, int] = {}
     """How many of them have failed for good, by embedder."""
+    types: dict[str, int] = {}
+    """Events of scopes that counted, by type."""
+
+
+class ScopeHeld(msgspec.Struct, frozen=True, kw_only=True):
+    """What the views hold of one scope; `hidden` memories and turns can be restored, of which some ids are named.
+
+    `conflicts` counts those that wait for people.
+    """
+
+    memories: int = 0
+    turns: int = 0
+    summaries: int = 0
+    hidden: int = 0
+    hidden_ids: tuple[str, ...] = ()
+    conflicts: int = 0
 
 
 class PassMark(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,8 +17,9 @@ import msgspec
 import numpy as np
 import uuid_utils
 
+from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.rows import Guarded, LivingRow, MemoryRow, TableName, TurnRow, VectorRow
+from memtape.schemas.rows import Guarded, LivingRow, MemoryRow, ScopeHeld, TableName, TurnRow, VectorRow
 from memtape.sinks.home.folders import write_whole
 from memtape.sinks.index_files import (
     FORMAT,
@@ -58,6 +59,8 @@ from memtape.state.views.indexed import (
 
 MOST_ROWS = 262_144
 """No merge makes a segment of more rows: a merge of so many takes some hundred megabytes."""
+NAMED_HIDDEN = 20
+"""So many of what is hidden in a scope are named in its counts."""
 OPEN_SCOPES = 16
 """The segments of so many scopes stay open to be written."""
 
@@ -105,6 +108,19 @@ class Opened(NamedTuple):
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
         return counts
+
+    def held(self) -> ScopeHeld:
+        """Return what stands there as `status` tells it."""
+        counts = self.counts()
+        pending = (isinstance(row, ConflictRow) and row.status == "pending" for row in self.rows("conflicts"))
+        return ScopeHeld(
+            memories=counts["memories"],
+            turns=counts["turns"],
+            summaries=counts["summaries"],
+            hidden=counts["hidden"],
+            hidden_ids=tuple(self.hidden(NAMED_HIDDEN)) if counts["hidden"] else (),
+            conflicts=sum(pending),
+        )
 
     def hidden(self, most: int) -> list[str]:
         """Return the ids of some texts that are hidden."""
@@ -224,6 +240,8 @@ class SearchIndex:
         self._scopes: OrderedDict[str, Opened | None] = OrderedDict()
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
+        self.held: dict[str, ScopeHeld] = {}
+        """What stands in each scope that was written, or was to be and stood there already."""
 
     def write(self, rows: Sequence[Guarded]) -> None:
         """Write rows; one that is not newer than what stands under its key changes nothing."""
@@ -233,6 +251,8 @@ class SearchIndex:
             made.add([guarded for _, guarded in its])
             if made.changed or opened is None:
                 self._finish(scope, made, opened.manifest.number if opened is not None else 0)
+            elif scope not in self.held:  # It was written by who ended before the watermark.
+                self.held[scope] = opened.held()
 
     def replace(self, rows: Sequence[Guarded], numbers: Mapping[str, int]) -> None:
         """Let rows be all that their scopes have, whatever stands there; `numbers` are those of the last manifests."""
@@ -244,8 +264,9 @@ class SearchIndex:
     def _finish(self, scope: str, made: _Making, last: int) -> None:
         folder = scope_folder(self._folder, scope)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._scopes[scope] = made.written(folder, scope, last + 1)
+        written = self._scopes[scope] = made.written(folder, scope, last + 1)
         self.numbers[scope] = last + 1
+        self.held[scope] = written.held()
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
         """Return of each row whether one may stand under its key; of vectors all may."""
@@ -274,6 +295,7 @@ class SearchIndex:
 
         self._scopes.clear()
         self.numbers.clear()
+        self.held.clear()
         rmtree(self._folder, ignore_errors=True)
 
 

@@ -37,6 +37,7 @@ from memtape.schemas.rows import (
     Guarded,
     MemoryRow,
     Row,
+    ScopeHeld,
     TableName,
     TombstoneRow,
     TurnRow,
@@ -98,10 +99,14 @@ def _reads(
 
 
 class _Written(msgspec.Struct):
-    """What else stands with a watermark: each table with its version, and each scope with that of its search index."""
+    """What else stands with a watermark: each table with its version, and each scope with that of its search index.
+
+    `held` says what stands in a scope, so that who asks how much there is opens no index.
+    """
 
     tables: dict[str, int] = {}
     indexes: dict[str, int] = {}
+    held: dict[str, ScopeHeld] = {}
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
@@ -175,10 +180,11 @@ class Shard:
             # Asked once: nobody else writes here, and what this writes it notes.
             if path.stem not in self._versions and (table := self._table(path.stem)) is not None:
                 self._versions[path.stem] = table.version
-        indexes = dict(self._index.numbers)
+        indexes, held = dict(self._index.numbers), dict(self._index.held)
         with suppress(msgspec.MsgspecError):  # One that cannot be read is written over.
-            indexes = self._marked()[1].indexes | indexes
-        said = msgspec.to_builtins(watermark) | msgspec.to_builtins(_Written(self._versions, indexes))
+            before = self._marked()[1]
+            indexes, held = before.indexes | indexes, before.held | held
+        said = msgspec.to_builtins(watermark) | msgspec.to_builtins(_Written(self._versions, indexes, held))
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self.path / WATERMARK, canonical(said))
 
@@ -226,6 +232,16 @@ class Shard:
         names = indexed_scopes(self.path / INDEX)
         found = {name: self.index(name) for name in dict.fromkeys((*names, *self._marked()[1].indexes))}
         return {name: opened for name, opened in found.items() if opened is not None}
+
+    @_reads
+    def held(self) -> dict[str, ScopeHeld]:
+        """Return what stands in each scope that has anything, as the watermark says; what it leaves out is counted."""
+        written = self._marked()[1]
+        found = dict(written.held)
+        for name in written.indexes.keys() - found.keys():
+            if (opened := self.index(name)) is not None:
+                found[name] = opened.held()
+        return {name: held for name, held in sorted(found.items()) if held != ScopeHeld()}
 
     @_reads
     def check(self) -> None:

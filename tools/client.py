@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.given import Given
-    from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
     from memtape.tools.ask.projects import Projects
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose
     from memtape.tools.ask.standing import Order
+    from memtape.tools.ask.status import Status
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan

@@ -531,7 +531,7 @@ VERBS: dict[str, Verb] = {
     "pause": Verb("pausing.pause"),
     "resume": Verb("pausing.resume"),
     "status": Verb(
-        "ask.status",
+        "status.status",
         "status",
         StatusArguments,
         Offer(

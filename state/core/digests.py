@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.rows import ALL_FED, TABLES, Fed, GoneRow, MemoryRow, Row, TurnRow
+from memtape.schemas.rows import ALL_FED, TABLES, Counters, Fed, GoneRow, MemoryRow, Row, TurnRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
@@ -43,8 +43,9 @@ _COLUMNS = ".columns"
 
 def rules_version() -> str:
     """Return what views are made under, as one word: rule versions, the columns of rows and of the search index with
-    what they count by, and Python's Unicode version, which decides what equals what."""
+    what they count by, what is counted for `status`, and Python's Unicode version, which decides what equals what."""
     columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
+    columns[f"counters{_COLUMNS}"] = digest([Counters.__struct_fields__])[:8]
     made = [list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields, VectorSegment._fields]
     columns[f"index{_COLUMNS}"] = digest([made])[:8]
     versions = RULES | columns | {"unicode": unicodedata.unidata_version}
@@ -60,10 +61,11 @@ def changed_rules(recorded: str) -> list[str]:
 def fed_by(rules: Iterable[str]) -> list[Fed]:
     """Return what is to be made anew where these rules have changed: all, unless they are of subjects or of columns.
 
-    The search index is made of the rows anyway, and so is named by nothing here.
+    The search index is made of the rows anyway, and counts stand in the watermark: both are named by nothing here.
     """
     feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "pages") for name in TABLES}
-    feeds |= {subject.name: subject.feeds for subject in SUBJECTS} | {"index": (), f"index{_COLUMNS}": ()}
+    feeds |= {subject.name: subject.feeds for subject in SUBJECTS}
+    feeds |= {"index": (), f"index{_COLUMNS}": (), f"counters{_COLUMNS}": ()}
     return list(dict.fromkeys(fed for rule in rules for fed in feeds.get(rule, ALL_FED)))
 
 

@@ -178,6 +178,7 @@ def evolve(
         return []
     state.seq += 1
     counters.events += 1
+    counters.types = counters.types | {event.type: counters.types.get(event.type, 0) + 1}
     if _is_of_shadow(event):  # Nobody was shown what it found, so that it is counted and means nothing.
         return []
     state.sent = max(state.sent, event.sent)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.given import Given
-    from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
     from memtape.tools.ask.naming import Ids
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose, Retriever
     from memtape.tools.ask.standing import Order
+    from memtape.tools.ask.status import Status
     from memtape.tools.capture.writing import Writer
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
@@ -293,7 +294,7 @@ class Asking:
 
     def status(self, as_of: str | None) -> Status:
         """Return counts, positions and lag of the whole home."""
-        from memtape.tools.ask.inspection import status
+        from memtape.tools.ask.status import status
 
         profile = self._writer.profile.name
         if as_of is None:
@@ -302,7 +303,7 @@ class Asking:
 
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
-        from memtape.tools.ask.inspection import counted
+        from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
         counters = self._reader.held(lambda views: counted(self._home, self._log, views))

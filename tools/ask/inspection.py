@@ -1,8 +1,7 @@
-"""Looking at what there is: one memory opened, everything behind it, and the state of a whole home."""
+"""Looking at what there is: one memory opened, and everything behind it. The state of a home stands in `status`."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -11,48 +10,26 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
 from memtape.schemas.places import place_in
-from memtape.schemas.retrievers import State
 from memtape.schemas.rows import (
-    Counters,
-    DeadLetter,
-    LifeMark,
     MemberRow,
     MemoryRow,
-    PassMark,
     Polarity,
     SummaryRow,
     TurnRow,
     UseRow,
-    Watermark,
     summary_told,
 )
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
-from memtape.sinks.home.flushes import outcomes
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import ModelUse, Use, model_use
-from memtape.sinks.home.pauses import Pause, pauses_of
-from memtape.sinks.home.settings import local_settings
-from memtape.sinks.home.tallies import LEFT_OUT, tally_of
-from memtape.sinks.page_files import kept
-from memtape.sinks.zone_notes import zone_problems
-from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
-from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
+from memtape.state.views.effects import PENDING_TYPES
 from memtape.tools.ask.aged import PURGED, Source, sources_of
-from memtape.tools.ask.conflicts import waiting as conflicts_waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale, row_marks
-from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
-from memtape.tools.keep.retriever_states import states_on
-from memtape.tools.keep.states import state_at
 
 _HIDING = ("forgotten", "restored", "withdrawn")
-COUNTED_SLOTS = 10_000
-"""A lag beyond this is not counted event by event."""
-LISTED = 20
+SLOTS_AT_ONCE = 10_000
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,78 +91,6 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     revises: str | None
     events: tuple[Behind, ...]
-
-
-class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
-    """What the views hold of one scope; `hidden` memories and turns can be restored.
-
-    `conflicts` counts those that wait for people. `passes` is how consolidation goes there, and `next_pass` why one
-    begins now or not yet.
-    """
-
-    memories: int
-    turns: int
-    hidden: int
-    conflicts: int = 0
-    passes: PassMark = PassMark()
-    next_pass: str = ""
-
-
-class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
-    """The next offset of a partition of the log, and up to where its views are true."""
-
-    end: int
-    watermark: int
-
-
-class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
-
-    `profile` is the one in force for who asks.
-    `retrievers` are those that the log names; shadows among them are asked `shadow_percent` of all searches.
-    `hook_server_pid` is that of the server which a hook has left behind, if one is there.
-    `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
-    `zones` say what of people's zones in pages could not be taken, a sentence each.
-    `warnings` say which views are not served and why, a sentence each.
-    `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
-    `left_out` counts what hooks were told and did not store, by reason.
-    `paused` are the pauses that last now, in which nothing is stored.
-    `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
-    may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
-    """
-
-    home: str
-    profile: str
-    log: str
-    log_id: str
-    retrievers: dict[str, State]
-    shadow_percent: int
-    embedder: EmbedderState
-    projector_pid: int | None
-    hook_server_pid: int | None
-    memories: int
-    turns: int
-    hidden: int
-    hidden_ids: tuple[str, ...]
-    events: int
-    duplicates: int
-    divergent: int
-    ignored: int
-    dead_letters: int
-    redacted: int
-    latest_dead_letters: tuple[DeadLetter, ...]
-    lag: int
-    kept: tuple[str, ...]
-    zones: tuple[str, ...]
-    warnings: tuple[str, ...]
-    flushes: dict[str, int]
-    left_out: dict[str, int]
-    paused: tuple[Pause, ...]
-    model: ModelUse
-    model_budget: Use
-    scopes: dict[str, ScopeCount]
-    positions: dict[int, PartitionPosition]
-    lives: dict[str, LifeMark] = {}
 
 
 def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
@@ -291,113 +196,6 @@ def _due(offset: int) -> tuple[str, ...]:
     return (*PENDING_TYPES, "configured") if offset else PENDING_TYPES
 
 
-def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
-    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile."""
-    ends = log.ends()
-    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
-    counters = Counters()
-    scopes: dict[str, Counter[str]] = {}
-    waiting: dict[str, int] = {}
-    passes: dict[str, PassMark] = {}
-    lives: dict[str, LifeMark] = {}
-    hidden: list[str] = []
-    dead_letters: list[DeadLetter] = []
-    for number, mark in marks.items():
-        if mark is None:
-            continue
-        _add(counters, mark.counters)
-        passes |= mark.passes
-        lives |= mark.lives
-        shard = retriever.shard(number)
-        for scope, opened in shard.indexes().items():
-            if counts := +opened.counts():
-                scopes[scope] = counts
-                waiting[scope] = conflicts_waiting(opened)
-                hidden += opened.hidden(LISTED - len(hidden))
-        if mark.counters.dead_letters:
-            dead_letters += shard.dead_letters(LISTED)
-    totals = sum(scopes.values(), Counter())
-    settings, now = local_settings(home), now_us()
-    states = states_on(log)
-    return Status(
-        home="nowhere" if home.is_nowhere else str(home.path),
-        profile=profile,
-        log=log.place,
-        log_id=log.log_id,
-        retrievers=states.retrievers,
-        shadow_percent=states.shadow_percent,
-        embedder=embedder_state(home, log, counters, opened=False),
-        projector_pid=home.projector_lock().holder(),
-        hook_server_pid=home.hook_server_lock().holder(),
-        memories=totals["memories"],
-        turns=totals["turns"],
-        hidden=totals["hidden"],
-        hidden_ids=tuple(hidden[:LISTED]),
-        events=counters.events,
-        duplicates=counters.duplicates,
-        divergent=counters.divergent,
-        ignored=counters.ignored,
-        dead_letters=counters.dead_letters,
-        redacted=counters.redacted,
-        latest_dead_letters=tuple(dead_letters[-LISTED:]),
-        lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
-        kept=tuple(kept(home)),
-        zones=tuple(zone_problems(home)),
-        warnings=retriever.warnings(range(log.partitions)),
-        flushes=outcomes(home.path),
-        left_out=tally_of(home.path, LEFT_OUT),
-        paused=tuple(pauses_of(home.path).lasting(now)),
-        model=model_use(home, now),
-        model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
-        scopes={
-            scope: ScopeCount(
-                memories=count["memories"],
-                turns=count["turns"],
-                hidden=count["hidden"],
-                conflicts=waiting[scope],
-                passes=(passed := passes.get(scope, PassMark())),
-                next_pass=gate(passed, now).reason if settings.consolidate else "",
-            )
-            for scope, count in sorted(scopes.items())
-        },
-        positions={
-            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
-            for number, end in enumerate(ends)
-        },
-        lives=dict(sorted(lives.items())),
-    )
-
-
-def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
-    """Return what the log has of texts and vectors: what the views have met, and what came behind their watermarks."""
-    counters = Counters()
-    for number, end in enumerate(log.ends()):
-        mark = retriever.watermark(number)
-        offset = 0 if mark is None else mark.offset
-        behind = offset < end and log.read(number, offset, 1, types=COUNTED_TYPES)
-        if behind or mark is None:
-            _add(counters, state_at(log, home.current(), number, end).counters)
-        else:
-            _add(counters, mark.counters)
-    return counters
-
-
-def _add(counters: Counters, more: Counters) -> None:
-    for field in Counters.__struct_fields__:
-        own, other = getattr(counters, field), getattr(more, field)
-        setattr(counters, field, dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other)
-
-
-def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
-    """Return how many events a partition's views lack. Those that change no view are left out where that is cheap."""
-    offset = mark.offset if mark else 0
-    distance = end - offset
-    if not 0 < distance <= COUNTED_SLOTS:
-        return max(distance, 0)
-    quiet = log.read(number, offset, distance, types=QUIET_TYPES)
-    return distance - sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.
-
-
 def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:
     (slot,) = log.read(partition, tie.offset, 1)
     return Behind(
@@ -419,7 +217,7 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
 
 def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
     """Yield a capture that no view holds yet, which is alone until it is folded."""
-    for slot in log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=("captured",)):
+    for slot in log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=("captured",)):
         event = decode(slot.payload)
         if event.id == id:
             yield Behind(
@@ -444,7 +242,7 @@ def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
     offset = 0
-    while slots := log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=_HIDING):
+    while slots := log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=_HIDING):
         for slot in slots:
             event = decode(slot.payload)
             if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):

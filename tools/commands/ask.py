@@ -1,4 +1,4 @@
-"""The commands that ask: search, show, why, status, log."""
+"""The commands that ask: search, show, why, log, diff."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin, T
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import PassMark, SummaryRow, project_told
+from memtape.schemas.rows import SummaryRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
-from memtape.sinks.home.pauses import stores_nothing
-from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
-from memtape.tools.ask.telling import confirmed, held, lives_told, other_wordings, said_of, when_of
-from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.ask.telling import confirmed, other_wordings, said_of, when_of
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -35,14 +32,12 @@ from memtape.tools.commands.options import (
     say,
     with_arguments,
     with_client,
-    with_home,
 )
 from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.sinks.home.model_use import ModelUse, Use
     from memtape.tools.ask.documents import Whole
-    from memtape.tools.ask.inspection import Behind, Opened, Status
+    from memtape.tools.ask.inspection import Behind, Opened
     from memtape.tools.ask.results import Result
 
 FOLLOW_S = 0.2
@@ -225,23 +220,6 @@ def why(
     hidden = () if age is not None and age.purged else _hidden(client.show(id))
     for line in (*hidden, *(() if age is None else age_lines(age))):
         say(line)
-
-
-@click.command()
-@as_of_option
-@with_home
-def status(client: Client, as_of: str | None, as_json: bool) -> None:
-    """Say what the home holds, how far its views are, and what could not be read.
-
-    \b
-    Example:
-      memtape status --json
-    """
-    state = client.status(as_of=as_of)
-    if as_json:
-        print_json(state)
-    else:
-        say("\n".join(_status(state)))
 
 
 @click.command()
@@ -457,90 +435,3 @@ def _behind(behind: Behind) -> str:
     similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
     taken = f"  taken from {', '.join(behind.event.refs)}" if behind.event.refs else ""
     return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}{taken}"
-
-
-def _model_use(use: ModelUse, most: Use) -> list[str]:
-    """Return what models were asked; tokens only where an endpoint tells them."""
-
-    def told(asked: Use) -> str:
-        tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
-        return f"{many(asked.calls, 'call')}, {asked.characters:,} characters{tokens}"
-
-    windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
-    return [
-        f"model         {told(use.today)} today, of at most {told(most)}; {told(use.total)} in all",
-        *([f"talk          {windows}"] if windows else []),
-    ]
-
-
-def _passes(mark: PassMark) -> str:
-    """Return how consolidation has gone in a scope."""
-    counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
-    counts += [f"{count:,} {what}" for what, count in (("dropped", mark.dropped), ("failed", mark.failed)) if count]
-    counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
-    return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
-
-
-def _retrievers(state: Status) -> list[str]:
-    """Return which retrievers are in which state, where there is more than the one that answers."""
-    if len(state.retrievers) < 2:
-        return []
-    named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
-    share = f"; shadows answer {state.shadow_percent} %" if "shadow" in state.retrievers.values() else ""
-    return [f"retrievers    {named}{share}"]
-
-
-def _status(state: Status) -> list[str]:
-    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
-    paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
-    lines = [
-        *(f"PAUSED        {line}" for line in paused),
-        f"home          {state.home}",
-        f"profile       {state.profile}",
-        f"log           {state.log}",
-        f"memories      {state.memories:,}",
-        f"turns         {state.turns:,}",
-        f"events        {state.events:,}",
-        f"not counted   {state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored",
-        f"redacted      {many(state.redacted, 'secret')}",
-        f"lag           {many(state.lag, 'event')}",
-        *(f"VIEWS         {warning}" for warning in state.warnings),
-        f"embedder      {state.embedder.configured}"
-        + (f", then {state.embedder.next}" if state.embedder.next else "")
-        + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
-        *_retrievers(state),
-        *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
-        f"projector     {projector}",
-    ]
-    if state.lives:
-        lines.append(f"aging         {lives_told(state.lives.values())}")
-    if state.hook_server_pid:
-        lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
-    if state.flushes:
-        lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
-    if state.left_out:
-        lines.append(
-            "left out      " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.left_out.items()))
-        )
-    if state.model.total.calls:
-        lines += _model_use(state.model, state.model_budget)
-    if state.kept:
-        lines.append(f"kept          {one_line(kept_beside(state.kept))}")
-    lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
-    if state.dead_letters:
-        lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
-        lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]
-    if state.hidden:
-        lines.append(f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:")
-        lines += [f"  {id}" for id in state.hidden_ids]
-    for scope, count in state.scopes.items():
-        hidden = f", {count.hidden:,} hidden" if count.hidden else ""
-        lines.append(f"  {scope}: {held(count.memories, count.turns)}{hidden}")
-        if (life := state.lives.get(scope)) and (told := project_told(life)):
-            lines.append(f"    {told}")
-        if count.conflicts:
-            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
-            lines.append(f"    {waiting} for you: memtape conflicts --scope {scope}")
-        if count.passes != PassMark() and count.next_pass:
-            lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
-    return lines

@@ -1,0 +1,299 @@
+"""The state of a whole home: what its views hold, how each of them stands, and what is to be done next.
+
+Counts come from the watermarks. No table and no index is opened, so that the answer takes as long at any size.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.log import Log
+from memtape.schemas.retrievers import State
+from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark
+from memtape.sinks.home.disk import disk_of
+from memtape.sinks.home.embedding_marks import EmbeddingMarks
+from memtape.sinks.home.flushes import outcomes
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.model_use import ModelUse, Use, model_use
+from memtape.sinks.home.pauses import Pause, pauses_of
+from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.tallies import LEFT_OUT, tally_of
+from memtape.sinks.page_files import kept
+from memtape.sinks.vault import Vault
+from memtape.sinks.zone_notes import zone_problems
+from memtape.state.consolidation.gate import gate
+from memtape.state.views.effects import COUNTED_TYPES, QUIET_TYPES
+from memtape.state.views.health import Health, HealthState, health, worst
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+from memtape.tools.keep.retriever_states import states_on
+from memtape.tools.keep.states import state_at
+
+COUNTED_SLOTS = 10_000
+"""A lag beyond this is not counted event by event."""
+LISTED = 20
+LOUD_TYPES = tuple(name for name in EVENT_TYPES if name not in QUIET_TYPES)
+"""Events that a view may lack."""
+
+
+class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
+    """What the views hold of one scope; `hidden` memories and turns can be restored.
+
+    `conflicts` counts those that wait for people. `passes` is how consolidation goes there, and `next_pass` why one
+    begins now or not yet.
+    """
+
+    memories: int
+    turns: int
+    hidden: int
+    conflicts: int = 0
+    passes: PassMark = PassMark()
+    next_pass: str = ""
+
+
+class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
+    """The next offset of a partition of the log, and up to where its views are true."""
+
+    end: int
+    watermark: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
+
+    `profile` is the one in force for who asks.
+    `retrievers` are those that the log names; shadows among them are asked `shadow_percent` of all searches.
+    `hook_server_pid` is that of the server which a hook has left behind, if one is there.
+    `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
+    `zones` say what of people's zones in pages could not be taken, a sentence each.
+    `warnings` say which views are not served and why, a sentence each.
+    `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
+    `left_out` counts what hooks were told and did not store, by reason.
+    `paused` are the pauses that last now, in which nothing is stored.
+    `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
+    may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
+    `types` counts the events behind the views by type. `views` says how each view of each partition stands, none of the
+    past, and `state` is the worst of that. `last_at` is when the latest of what the views hold came, in microseconds, 0
+    where they hold nothing. `disk` has bytes by kind.
+    """
+
+    home: str
+    profile: str
+    log: str
+    log_id: str
+    retrievers: dict[str, State]
+    shadow_percent: int
+    embedder: EmbedderState
+    projector_pid: int | None
+    hook_server_pid: int | None
+    memories: int
+    turns: int
+    hidden: int
+    hidden_ids: tuple[str, ...]
+    events: int
+    duplicates: int
+    divergent: int
+    ignored: int
+    dead_letters: int
+    redacted: int
+    latest_dead_letters: tuple[DeadLetter, ...]
+    lag: int
+    kept: tuple[str, ...]
+    zones: tuple[str, ...]
+    warnings: tuple[str, ...]
+    flushes: dict[str, int]
+    left_out: dict[str, int]
+    paused: tuple[Pause, ...]
+    model: ModelUse
+    model_budget: Use
+    scopes: dict[str, ScopeCount]
+    positions: dict[int, PartitionPosition]
+    lives: dict[str, LifeMark] = {}
+    types: dict[str, int] = {}
+    state: HealthState = "ready"
+    views: tuple[Health, ...] = ()
+    last_at: int = 0
+    disk: dict[str, int] = {}
+
+
+def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
+    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile."""
+    ends, now = log.ends(), now_us()
+    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
+    counters = Counters()
+    scopes: dict[str, ScopeHeld] = {}
+    passes: dict[str, PassMark] = {}
+    lives: dict[str, LifeMark] = {}
+    dead_letters: list[DeadLetter] = []
+    for number, mark in marks.items():
+        if mark is None:
+            continue
+        _add(counters, mark.counters)
+        passes |= mark.passes
+        lives |= mark.lives
+        shard = retriever.shard(number)
+        scopes |= shard.held()
+        if mark.counters.dead_letters:
+            dead_letters += shard.dead_letters(LISTED)
+    settings, states = local_settings(home), states_on(log)
+    embedder = embedder_state(home, log, counters, opened=False)
+    warnings = retriever.warnings(range(log.partitions))
+    views = () if retriever.past else tuple(healths(home, log, retriever, now, _embedder_fault(embedder)))
+    hidden_ids = [id for its in scopes.values() for id in its.hidden_ids]
+    return Status(
+        home="nowhere" if home.is_nowhere else str(home.path),
+        profile=profile,
+        log=log.place,
+        log_id=log.log_id,
+        retrievers=states.retrievers,
+        shadow_percent=states.shadow_percent,
+        embedder=embedder,
+        projector_pid=home.projector_lock().holder(),
+        hook_server_pid=home.hook_server_lock().holder(),
+        memories=sum(its.memories for its in scopes.values()),
+        turns=sum(its.turns for its in scopes.values()),
+        hidden=sum(its.hidden for its in scopes.values()),
+        hidden_ids=tuple(hidden_ids[:LISTED]),
+        events=counters.events,
+        duplicates=counters.duplicates,
+        divergent=counters.divergent,
+        ignored=counters.ignored,
+        dead_letters=counters.dead_letters,
+        redacted=counters.redacted,
+        latest_dead_letters=tuple(dead_letters[-LISTED:]),
+        lag=sum(its.lag_events for its in views if its.view == "rows"),
+        kept=tuple(kept(home)),
+        zones=tuple(zone_problems(home)),
+        warnings=warnings,
+        flushes=outcomes(home.path),
+        left_out=tally_of(home.path, LEFT_OUT),
+        paused=tuple(pauses_of(home.path).lasting(now)),
+        model=model_use(home, now),
+        model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
+        scopes={
+            scope: ScopeCount(
+                memories=its.memories,
+                turns=its.turns,
+                hidden=its.hidden,
+                conflicts=its.conflicts,
+                passes=(passed := passes.get(scope, PassMark())),
+                next_pass=gate(passed, now).reason if settings.consolidate else "",
+            )
+            for scope, its in sorted(scopes.items())
+        },
+        positions={
+            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
+            for number, end in enumerate(ends)
+        },
+        lives=dict(sorted(lives.items())),
+        types=dict(sorted(counters.types.items())),
+        state=worst(views),
+        views=views,
+        last_at=max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
+        disk=disk_of(home),
+    )
+
+
+def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fault: str = "") -> Iterator[Health]:
+    """Yield how each view of each partition stands that holds anything, or is to.
+
+    `embedder_fault` says why texts get no vectors.
+    """
+    vault = None if home.is_nowhere else Vault(home)
+    for number, end in enumerate(log.ends()):
+        mark, why = retriever.watermark(number), retriever.warning(number)
+        offset = mark.offset if mark else 0
+        lag = _lag(log, number, end, mark)
+        if mark is None and not lag:
+            continue
+        oldest = _sent(log, number, offset) if lag else None
+        yield health("rows", number, lag_events=lag, oldest_us=oldest, now_us=now_us, made=mark is not None, why=why)
+        if vault is not None:
+            covered = vault.covered(number)
+            behind = max(0, offset - covered)
+            first = _sent(log, number, covered) if behind else oldest
+            yield health(
+                "pages", number, lag_events=lag + behind, oldest_us=first, now_us=now_us, made=covered > 0, why=why
+            )
+        if mark is not None and (key := mark.embedder_next or mark.embedder) != FLOOR:
+            first = _waiting_since(home, log, number, key) if mark.waiting else None
+            made, fault = bool(mark.counters.embedded.get(key)), embedder_fault if mark.waiting else ""
+            yield health(
+                "vectors", number, lag_events=mark.waiting, oldest_us=first, now_us=now_us, made=made, why=fault
+            )
+
+
+def _embedder_fault(state: EmbedderState) -> str:
+    return state.warning if state.degraded else ""
+
+
+def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:
+    """Return when the oldest text came that may wait for a vector, None where nobody knows."""
+    offsets = EmbeddingMarks(home, log).read(key)
+    return None if offsets is None else _sent(log, number, offsets[number], ("captured",))
+
+
+def _sent(log: Log, number: int, offset: int, types: tuple[str, ...] = LOUD_TYPES) -> int | None:
+    """Return when the first event of some types from an offset on came onto the log, None where nobody knows."""
+    events = (event_of(slot.payload) for slot in log.read(number, offset, 1, types=types))
+    return next((event.sent for event in events if event is not None), None)
+
+
+def next_steps(status: Status) -> list[str]:
+    """Return what is to be done next, a sentence each with its command; none where nothing is."""
+    stands: dict[str, list[Health]] = {"failing": [], "hydrating": [], "lagging": [], "ready": []}
+    for its in status.views:
+        stands[its.state].append(its)
+    steps: list[str] = []
+    if any(its.view != "vectors" for its in stands["failing"]):
+        steps.append("Views cannot be served: `memtape run --once` makes them anew.")
+    if any(its.view == "vectors" for its in stands["failing"]):
+        steps.append("Texts get no vectors: `memtape embedder status` says why.")
+    if (stands["hydrating"] or stands["lagging"]) and status.projector_pid is None:
+        steps.append("Views are behind: `memtape run --once` brings them up to date.")
+    if conflicts := [scope for scope, count in status.scopes.items() if count.conflicts]:
+        steps.append(f"Conflicts wait for you: `memtape conflicts --scope {conflicts[0]}` lists them.")
+    if status.dead_letters:
+        steps.append("Events could not be read: upgrade Memtape, or look at them by `memtape log --partition`.")
+    if status.paused:
+        steps.append("Nothing is stored: `memtape resume` ends the pause.")
+    if not status.events and not status.lag:
+        steps.append('Nothing is remembered yet: `memtape capture "…"`, or `memtape import`.')
+    return steps
+
+
+def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
+    """Return what the log has of texts and vectors: what the views have met, and what came behind their watermarks."""
+    counters = Counters()
+    for number, end in enumerate(log.ends()):
+        mark = retriever.watermark(number)
+        offset = 0 if mark is None else mark.offset
+        behind = offset < end and log.read(number, offset, 1, types=COUNTED_TYPES)
+        if behind or mark is None:
+            _add(counters, state_at(log, home.current(), number, end).counters)
+        else:
+            _add(counters, mark.counters)
+    return counters
+
+
+def _add(counters: Counters, more: Counters) -> None:
+    for field in Counters.__struct_fields__:
+        own, other = getattr(counters, field), getattr(more, field)
+        setattr(counters, field, dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other)
+
+
+def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
+    """Return how many events a partition's views lack. Those that change no view are left out where that is cheap."""
+    offset = mark.offset if mark else 0
+    distance = end - offset
+    if not 0 < distance <= COUNTED_SLOTS:
+        return max(distance, 0)
+    quiet = log.read(number, offset, distance, types=QUIET_TYPES)
+    return distance - sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.

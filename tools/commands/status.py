@@ -1,0 +1,206 @@
+"""The command that says how a home stands, on one screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memtape.schemas.rows import PassMark, project_told
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import many, one_line
+from memtape.sinks.home.pauses import stores_nothing
+from memtape.sinks.page_files import kept_beside
+from memtape.tools.ask.telling import held, lives_told
+from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.client import Client
+from memtape.tools.commands.options import as_of_option, print_json, say, with_home
+
+if TYPE_CHECKING:
+    from memtape.sinks.home.model_use import ModelUse, Use
+    from memtape.state.views.health import Health
+    from memtape.tools.ask.status import ScopeCount, Status
+
+NAMED = 3
+"""So many ids, letters and files are named where there are more; `--json` has them."""
+SHOWN_SCOPES = 8
+"""So many scopes are shown: those that hold the most, and all in which something waits for a person."""
+SIZES = ("B", "kB", "MB", "GB", "TB")
+
+
+@click.command()
+@as_of_option
+@with_home
+def status(client: Client, as_of: str | None, as_json: bool) -> None:
+    """Say on one screen what the home holds, how each view stands, and what to do next.
+
+    A view is ready, lagging (what it lacks has waited for ten seconds), hydrating (it was never made) or failing.
+
+    \b
+    Example:
+      memtape status --json
+    """
+    state = client.status(as_of=as_of)
+    if as_json:
+        print_json(state)
+    else:
+        say("\n".join(_status(state)))
+
+
+def _status(state: Status) -> list[str]:
+    from memtape.tools.ask.status import next_steps
+
+    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
+    paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
+    last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
+    ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
+    lines = [
+        *(f"PAUSED        {line}" for line in paused),
+        f"home          {state.home}",
+        f"profile       {state.profile}",
+        f"log           {state.log}",
+        f"memories      {state.memories:,}",
+        f"turns         {state.turns:,}",
+        f"events        {state.events:,}{last}",
+        f"not counted   {ignored}",
+        f"redacted      {many(state.redacted, 'secret')}",
+        f"lag           {many(state.lag, 'event')}",
+        *_views(state.views),
+        *(f"VIEWS         {warning}" for warning in state.warnings),
+        *_embedder(state),
+        *_retrievers(state),
+        f"projector     {projector}",
+        *_beside(state),
+        *_unwell(state),
+        *_scopes(state),
+        *(f"next          {step}" for step in next_steps(state)),
+    ]
+    return lines
+
+
+def _views(views: tuple[Health, ...]) -> list[str]:
+    """Return a line for each view: in how many partitions it is in which state, and the lag where it has one."""
+    lines = []
+    for name in dict.fromkeys(its.view for its in views):
+        told = []
+        for state in ("failing", "hydrating", "lagging", "ready"):
+            if own := [its for its in views if (its.view, its.state) == (name, state)]:
+                lacks = sum(its.lag_events for its in own)
+                what = "text" if name == "vectors" else "event"
+                lag = f" ({many(lacks, what)}, {max(its.lag_s for its in own):,} s)" if lacks else ""
+                told.append(f"{state} in {many(len(own), 'partition')}{lag}")
+        lines.append(f"  {name:<12}{'; '.join(told)}")
+    return lines
+
+
+def _embedder(state: Status) -> list[str]:
+    embedder = state.embedder
+    then = f", then {embedder.next}" if embedder.next else ""
+    waits = f"; {embedder.waiting:,} of {embedder.texts:,} texts wait" if embedder.waiting else ""
+    degraded = [f"DEGRADED      {embedder.warning.removeprefix('DEGRADED: ')}"] if embedder.degraded else []
+    return [f"embedder      {embedder.configured}{then}{waits}", *degraded]
+
+
+def _beside(state: Status) -> list[str]:
+    """Return what stands beside the views: what has aged, hooks, models, and the disk."""
+    lines = []
+    if state.lives:
+        lines.append(f"aging         {lives_told(state.lives.values())}")
+    if state.hook_server_pid:
+        lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
+    for name, counts in (("flushes", state.flushes), ("left out", state.left_out)):
+        if counts:
+            lines.append(f"{name:<14}" + ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
+    if state.model.total.calls:
+        lines += _model_use(state.model, state.model_budget)
+    if state.disk:
+        sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
+        lines.append(f"disk          {size_told(sum(state.disk.values()))}: {sizes}")
+    return lines
+
+
+def _unwell(state: Status) -> list[str]:
+    """Return what was kept beside, not taken, not read and hidden."""
+    lines = []
+    if state.kept:
+        lines.append(f"kept          {one_line(kept_beside(state.kept))}")
+    lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
+    if state.dead_letters:
+        lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
+        letters = state.latest_dead_letters
+        lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in letters[-NAMED:]]
+        lines += _more(state.dead_letters - len(letters[-NAMED:]))
+    if state.hidden:
+        lines.append(f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:")
+        lines += [f"  {id}" for id in state.hidden_ids[:NAMED]]
+        lines += _more(state.hidden - len(state.hidden_ids[:NAMED]))
+    return lines
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count:,} more; --json names some"] if count > 0 else []
+
+
+def _scopes(state: Status) -> list[str]:
+    largest = sorted(state.scopes, key=lambda name: -state.scopes[name].memories - state.scopes[name].turns)
+    shown = dict.fromkeys(largest[:SHOWN_SCOPES]) | {
+        name: None for name, count in state.scopes.items() if count.conflicts
+    }
+    lines = []
+    for scope in (name for name in state.scopes if name in shown):
+        lines += _scope(state, scope, state.scopes[scope])
+    if len(state.scopes) > len(shown):
+        lines.append(f"  … and {len(state.scopes) - len(shown):,} more scopes; --json has them all")
+    return lines
+
+
+def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
+    hidden = f", {count.hidden:,} hidden" if count.hidden else ""
+    lines = [f"  {scope}: {held(count.memories, count.turns)}{hidden}"]
+    if (life := state.lives.get(scope)) and (told := project_told(life)):
+        lines.append(f"    {told}")
+    if count.conflicts:
+        waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+        lines.append(f"    {waiting} for you: memtape conflicts --scope {scope}")
+    if count.passes != PassMark() and count.next_pass:
+        lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
+    return lines
+
+
+def size_told(size: float) -> str:
+    """Return bytes in the largest unit of which there is at least one."""
+    unit = 0
+    while size >= 1_000 and unit < len(SIZES) - 1:
+        size, unit = size / 1_000, unit + 1
+    return f"{size:.0f} {SIZES[unit]}" if unit < 2 else f"{size:.1f} {SIZES[unit]}"
+
+
+def _model_use(use: ModelUse, most: Use) -> list[str]:
+    """Return what models were asked; tokens only where an endpoint tells them."""
+
+    def told(asked: Use) -> str:
+        tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
+        return f"{many(asked.calls, 'call')}, {asked.characters:,} characters{tokens}"
+
+    windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
+    return [
+        f"model         {told(use.today)} today, of at most {told(most)}; {told(use.total)} in all",
+        *([f"talk          {windows}"] if windows else []),
+    ]
+
+
+def _passes(mark: PassMark) -> str:
+    """Return how consolidation has gone in a scope."""
+    counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
+    counts += [f"{count:,} {what}" for what, count in (("dropped", mark.dropped), ("failed", mark.failed)) if count]
+    counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
+    return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
+
+
+def _retrievers(state: Status) -> list[str]:
+    """Return which retrievers are in which state, where there is more than the one that answers."""
+    if len(state.retrievers) < 2:
+        return []
+    named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
+    share = f"; shadows answer {state.shadow_percent} %" if "shadow" in state.retrievers.values() else ""
+    return [f"retrievers    {named}{share}"]
