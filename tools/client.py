@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
-    from memtape.tools.ask.given import Given
+    from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
@@ -78,6 +78,8 @@ class Client(Writer):
 
     An id may be given by its beginning, of eight characters or more. A client whose scope is named, or that is
     `confined`, takes ids of its scope and `global` alone; any other finds the scope in which an id stands.
+
+    A question to a project whose rows have left the views says that the project goes on, unless it `wakes` none.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Client(Writer):
         began: Began | None = None,
         confined: bool = False,
         profile: str | None = None,
+        wakes: bool = True,
     ) -> None:
         path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
         asked = profile_of(path, profile)
@@ -114,6 +117,7 @@ class Client(Writer):
         )
         self._owns_log = log is None
         self._confined = confined or scope is not None
+        self._wakes = wakes
 
     @cached_property
     def reader(self) -> Reader:
@@ -131,7 +135,7 @@ class Client(Writer):
     def _asking(self) -> Asking:
         from memtape.tools.ask.asking import Asking
 
-        return Asking(self, self._ids, self.reader)
+        return Asking(self, self._ids, self.reader, wakes=self._wakes)
 
     @property
     def _deciding(self) -> Deciding:
@@ -228,15 +232,22 @@ class Client(Writer):
         return self._asking.session_turns(session)
 
     def given(
-        self, limit: int = 20, *, session: str | None = None, since: str | None = None, searches: bool = False
+        self,
+        limit: int = 20,
+        *,
+        session: str | None = None,
+        since: str | None = None,
+        searches: bool = False,
+        by: By | None = None,
+        words: str = "",
     ) -> list[Given]:
         """Return what agents of this scope were given unasked, at starts and with prompts, the latest first.
 
         Of one session where it is named. `since` is ISO 8601 or an age as 3d. With `searches` what was searched for
-        stands among it.
+        stands among it. `by` leaves one way, `words` what was asked with these words in it.
         """
         after = None if since is None else parse_time(since, now_us())
-        return self._asking.given(limit, session, after, searches=searches)
+        return self._asking.given(limit, session, after, searches=searches, by=by, words=words)
 
     def prepare(self) -> None:
         """Read what a search in this scope reads."""

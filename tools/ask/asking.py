@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
-    from memtape.tools.ask.given import Given
+    from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
@@ -61,8 +61,9 @@ class Found(NamedTuple):
 class Asking:
     """The questions of whoever stands in one scope: each is read from the views, and what is to be said is said."""
 
-    def __init__(self, writer: Writer, ids: Ids, reader: Reader) -> None:
+    def __init__(self, writer: Writer, ids: Ids, reader: Reader, *, wakes: bool = True) -> None:
         self._writer = writer
+        self._wakes = wakes
         self._ids = ids
         self._reader = reader
         self._home, self._log = writer.home, writer.log
@@ -166,12 +167,22 @@ class Asking:
 
         return self._read(lambda views, scope: session_of(views, scope, session))
 
-    def given(self, limit: int, session: str | None, since: int | None, *, searches: bool) -> list[Given]:
+    def given(
+        self,
+        limit: int,
+        session: str | None,
+        since: int | None,
+        *,
+        searches: bool,
+        by: By | None,
+        words: str,
+    ) -> list[Given]:
         """Return what agents were given unasked, and what searches returned where that is wanted."""
-        from memtape.tools.ask.given import EVERY_WAY, given_of
+        from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
 
-        by = EVERY_WAY if searches else UNASKED
-        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, session, since, by))
+        ways = EVERY_WAY if searches else UNASKED
+        wanted = Wanted(session, since, ways if by is None else (by,), words.casefold())
+        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, wanted))
 
     def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
         return self._append(recalled(query, limit, filters, answer))
@@ -327,9 +338,9 @@ class Asking:
     def _wake(self, scope: str) -> None:
         """Say that a project goes on whose rows have left the views, so that it is answered from all of it.
 
-        Where nothing is stored now, it sleeps on.
+        Where nothing is stored now, or who looks wakes nothing, it sleeps on.
         """
-        if self._reader.is_asleep(scope) and self._writer.silence() is None:
+        if self._wakes and self._reader.is_asleep(scope) and self._writer.silence() is None:
             self._writer.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
             self._reader.awaken(scope)
 

@@ -69,6 +69,18 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[GivenMemory, ...]
 
 
+class Wanted(NamedTuple):
+    """Which recalls are wanted: of one session or any, from a time on, given in these ways, with these words.
+
+    `words` are folded for case.
+    """
+
+    session: str | None
+    since: int | None
+    by: Collection[By]
+    words: str = ""
+
+
 class _Of(NamedTuple):
     """What is read of one scope: its texts, its uses by row, its erasures."""
 
@@ -78,20 +90,12 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(
-    retriever: Retriever,
-    log: Log,
-    scope: str,
-    limit: int,
-    session: str | None,
-    since: int | None,
-    by: Collection[By],
-) -> list[Given]:
-    """Return what agents were given in a scope, the latest first: to one session or any, from a time on."""
+def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wanted) -> list[Given]:
+    """Return what agents were given in a scope, of what is wanted, the latest first."""
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    wanted = list(islice(_recalls(log, of[0], session, since, by), limit))
-    told = _told_used(log, scope, min((offset for offset, _ in wanted), default=0)) if wanted else []
-    return [_given(log, of, event, told) for _, event in wanted]
+    recalls = list(islice(_recalls(log, of[0], wanted), limit))
+    told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []
+    return [_given(log, of, event, told) for _, event in recalls]
 
 
 def _read(retriever: Retriever, log: Log, name: str) -> _Of:
@@ -100,18 +104,21 @@ def _read(retriever: Retriever, log: Log, name: str) -> _Of:
     return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
 
 
-def _recalls(
-    log: Log, of: _Of, session: str | None, since: int | None, by: Collection[By]
-) -> Iterator[tuple[int, Event]]:
-    """Yield the recalls of a scope that gave something in one of these ways with their offsets, the latest first."""
+def _recalls(log: Log, of: _Of, wanted: Wanted) -> Iterator[tuple[int, Event]]:
+    """Yield the recalls of a scope that are wanted with their offsets, the latest first."""
     for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
         event = event_of(slot.payload)
         if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
             continue
-        if since is not None and event.at < since:
+        if wanted.since is not None and event.at < wanted.since:
             return
-        if shadow_of(event.body.lanes) is None and _by(event.body) in by and session in (None, event.session):
+        if shadow_of(event.body.lanes) is None and _is_wanted(event, event.body, wanted):
             yield slot.offset, event
+
+
+def _is_wanted(event: Event, body: Recalled, wanted: Wanted) -> bool:
+    of_session = wanted.session in (None, event.session)
+    return of_session and _by(body) in wanted.by and wanted.words in body.query.casefold()
 
 
 def _told_used(log: Log, scope: str, offset: int) -> list[Event]:

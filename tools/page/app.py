@@ -24,13 +24,13 @@ from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.visible import many
 from memtape.tools.client import Client
-from memtape.tools.page.acting import ACTIONS, action_of, ids_of
+from memtape.tools.page.acting import ACTIONS, Meant, action_of, meant
 from memtape.tools.page.asked import Asked, asked_of
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.memory import PageMemory
 from memtape.tools.page.telling import FILTERS
 from memtape.tools.page.views.graph import graph
-from memtape.tools.page.views.log import lines_from, log
+from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from, log
 from memtape.tools.page.views.memory import memory
 from memtape.tools.page.views.now import now
 from memtape.tools.page.views.recalls import recalls
@@ -106,7 +106,7 @@ class Page:
         try:
             asked = asked_of(view.path, request.query_params.multi_items(), self._held.scope)
             found = self._held.do(asked.scope, lambda client: view.of(client, asked))
-            shown = {"asked": asked, "view": view, "done": asked.text("done"), **found}
+            shown = {"asked": asked, "view": view, **found}
             page = self._written(f"{view.of.__name__}.html", shown)
         except MemtapeError as error:
             return self._error(request, error)
@@ -119,7 +119,7 @@ class Page:
     def _error(self, request: Request, error: MemtapeError) -> Response:
         """Return a page that says what is wrong and what to do next."""
         asked = Asked(request.url.path, self._held.scope, {})
-        page = self._written("error.html", {"asked": asked, "view": None, "error": error, "done": ""})
+        page = self._written("error.html", {"asked": asked, "view": None, "error": error})
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
         return HTMLResponse(page, status)
 
@@ -127,17 +127,17 @@ class Page:
         """Return the events behind an offset, for the live view of the log."""
         try:
             asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
-            after, partition = asked.number("after", 0, 0, 10**9), asked.number("partition", 0, 0, 1_023)
-            types = asked.many("type")
+            after = asked.number("after", 0, 0, MOST_OFFSET)
 
-            def read(client: Client) -> Any:
-                return lines_from(client, asked.scope, partition, after, types)
+            def read(client: Client) -> tuple[list[LogLine], list[str]]:
+                return lines_from(client, asked, after), errors_of(client)
 
-            lines = await run_in_threadpool(self._held.do, asked.scope, read)
+            lines, errors = await run_in_threadpool(self._held.do, asked.scope, read)
         except MemtapeError as error:
             return JSONResponse({"error": str(error)}, 400)
         rows = [self._written("log_line.html", {"line": line, "asked": asked}) for line in lines]
-        return JSONResponse({"rows": rows, "next": lines[-1].offset + 1 if lines else after})
+        told = self._written("errors.html", {"errors": errors})
+        return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
@@ -149,26 +149,19 @@ class Page:
         try:
             asked = asked_of("/act", pairs, self._held.scope)
             name, action = action_of(asked)
-            ids = ids_of(asked)
-            back = _own_path(asked.text("back", "/"))
-            if not asked.is_on("meant"):
-                told = self._held.do(asked.scope, lambda client: [_told(client, name, id) for id in ids])
-                shown = {"asked": asked, "view": None, "done": "", "name": name, "action": action}
-                return HTMLResponse(self._written("confirm.html", shown | {"ids": ids, "told": told, "back": back}))
-            count = self._held.do(asked.scope, lambda client: action.do(client, ids, asked))
+
+            def act(client: Client) -> tuple[Meant, int | None]:
+                about = meant(client, name, action, asked)
+                return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
+
+            about, count = self._held.do(asked.scope, act)
         except MemtapeError as error:
             return self._error(request, error)
-        done = {"asked": asked, "view": None, "done": "", "name": name, "action": action, "ids": ids, "back": back}
-        return HTMLResponse(self._written("acted.html", done | {"count": many(count, "capture")}))
-
-
-def _told(client: Client, name: str, id: str) -> str:
-    """Return the text that an id stands for, or the id where it has none to show."""
-    if name in ("settle", "accept", "decline"):
-        return id
-    opened = client.show(id)
-    row = opened.memory or opened.turn
-    return id if row is None else row.text
+        shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
+        shown["back"] = _own_path(asked.text("back", "/"))
+        if count is None:
+            return HTMLResponse(self._written("confirm.html", shown))
+        return HTMLResponse(self._written("acted.html", shown | {"count": many(count, action.counts)}))
 
 
 def _own_path(path: str) -> str:

@@ -8,10 +8,10 @@ shows is not here.
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -46,7 +46,10 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or hand on, one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            elif scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
             return
 
         async def guarded(message: Message) -> None:
@@ -60,14 +63,21 @@ class Guard:
         await (answer or self._app)(scope, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        """Return why a request is refused whoever sends it: by its host, its origin, its length."""
         headers = Headers(scope=scope)
-        if headers.get("host") not in self._hosts:
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
             return PlainTextResponse("This page is served under its own address alone.\n", 421)
-        origin = headers.get("origin")
-        if origin not in (*self._origins, None) or (origin is None and scope["method"] not in READING):
+        is_own = len(origins) == 1 and origins[0] in self._origins
+        if not is_own and (origins or scope["method"] not in READING):
             return PlainTextResponse("This page takes nothing from other pages.\n", 403)
+        # What another page of this machine embeds or fetches brings the cookie along; a link that is followed may.
+        is_foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if is_foreign and headers.get("sec-fetch-mode") != "navigate":
+            return PlainTextResponse("This page gives nothing to other pages.\n", 403)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MAX_BODY_BYTES or "transfer-encoding" in headers:
+        is_short = length.isdecimal() and len(length) < 10 and int(length) <= MAX_BODY_BYTES
+        if not is_short or "transfer-encoding" in headers:
             return PlainTextResponse("That is too long.\n", 413)
         return None
 
@@ -75,23 +85,23 @@ class Guard:
         """Return what is answered instead of the page: a cookie for the token, or a word on how to come in."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == TOKEN_KEY]
-        if given and scope["method"] == "GET" and self._is_token(given[0]):
-            rest = urlencode([pair for pair in query if pair[0] != TOKEN_KEY])
-            # A path that began with two slashes would name another host.
-            path = "/" + scope["path"].lstrip("/")
-            answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-            answer.set_cookie(self._cookie, given[0], httponly=True, samesite="strict", path="/")
-            return answer
-        if self._is_token(self._kept(scope)):
+        enters = scope["method"] in READING and any(map(self._is_token, given))
+        if not enters and not self._is_token(self._kept(scope)):
+            return PlainTextResponse("Open the address that `memtape page` has printed: it lets you in.\n", 403)
+        if not given:
             return None
-        return PlainTextResponse("Open the address that `memtape page` has printed: it lets you in.\n", 403)
+        # No address that is shown, kept or logged has a token in it, be it the right one.
+        rest = urlencode([pair for pair in query if pair[0] != TOKEN_KEY])
+        # A path that began with two slashes would name another host.
+        path = "/" + quote(scope["path"].lstrip("/\\"))
+        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        if enters:
+            answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict", path="/")
+        return answer
 
     def _kept(self, scope: Scope) -> str:
-        try:
-            found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return ""
-        return "" if found is None else found.value
+        cookies = Headers(scope=scope).getlist("cookie")
+        return next((told[self._cookie] for told in map(cookie_parser, cookies) if self._cookie in told), "")
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)

@@ -32,7 +32,9 @@ class PageMemory:
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
         """Return what an action makes of the client of a scope. Raises `MemtapeError`."""
         with self._lock:
-            client = self._clients.pop(scope, None) or Client(self.home, scope=scope, origin="user")
+            client = self._clients.pop(scope, None) or Client(
+                self.home, scope=scope, origin="user", wakes=False
+            )
             self._clients[scope] = client  # The last used stands last.
             try:
                 return action(client)

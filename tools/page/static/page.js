@@ -55,6 +55,7 @@ if (feed) {
         // The rows come from the same templates as the page's own, by which every text is escaped.
         for (const row of found.rows) lines.insertAdjacentHTML("afterbegin", row);
         while (lines.rows.length > MOST_LINES) lines.deleteRow(-1);
+        document.querySelector("#errors").innerHTML = found.errors;
         feed.textContent = "Live.";
       }
     } catch (error) {
