@@ -81,14 +81,19 @@ class Projection:
             watermark=watermark_of(state, trail_from(self._last)),
         )
 
-    def keep(self, *, last: bool = False) -> None:
-        """Write a snapshot if enough has been folded since the last one; less is enough at the end of a run."""
+    def keep(self, *, last: bool = False) -> bool:
+        """Write a snapshot if enough has been folded since the last one; less is enough at the end of a run.
+
+        Returns whether one was written.
+        """
         enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, self.state.offset // SNAPSHOT_SHARE))
         if last:
             enough = min(enough, LAST_SNAPSHOT_EVENTS)
-        if not self.state.stale and self.state.offset - self._snapshot_offset >= enough:
+        due = not self.state.stale and self.state.offset - self._snapshot_offset >= enough
+        if due:
             self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))
             self._snapshot_offset = self.state.offset
+        return due
 
 
 def watermark_of(state: Partition, trail: str) -> Watermark:

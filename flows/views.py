@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -23,6 +24,7 @@ from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 from memtape.flows.projection import Projection, SnapshotStore, open_projection
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.metrics import OnStep
 from memtape.schemas.rows import Basis, Delta
 
 BATCH_EVENTS = 2_000
@@ -36,7 +38,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class Views(Protocol):
     """What takes the deltas of one partition, as `sinks.epochs.PartitionViews` does."""
 
-    def apply(self, delta: Delta) -> None: ...
+    def apply(self, delta: Delta) -> bool: ...
 
     def close(self) -> None: ...
 
@@ -64,9 +66,13 @@ class Control:
     `once` ends the flow when the ends that the log had at the start are reached. The flow stops by itself
     when it has met erased events that a projector must tend to: views that hold them, or slots to be blanked.
     `failures` are what was raised inside the flow, since Bytewax does not tell it where there are several processes.
+    `on_step` is told of each batch that was folded and each epoch that was written how long that took.
     """
 
-    def __init__(self, *, once: bool, batch_events: int = BATCH_EVENTS) -> None:
+    def __init__(
+        self, *, once: bool, batch_events: int = BATCH_EVENTS, on_step: OnStep = lambda step, partition, took_ns: None
+    ) -> None:
+        self.on_step = on_step
         self.once = once
         self.batch_events = batch_events
         self.stopping = threading.Event()
@@ -187,8 +193,11 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
             self._projection = projection
         deltas = []
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
+            began = time.perf_counter_ns()
             delta = projection.advance(slots)
-            projection.keep()
+            if delta is not None:
+                self._control.on_step("fold", slots[0].partition, time.perf_counter_ns() - began)
+            self._keep(projection)
             if delta is not None:
                 deltas.append(delta)
                 self._count(slots, 0 if not delta.empty else self._folded)
@@ -199,8 +208,13 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
     @_noted
     def on_eof(self) -> tuple[Iterable[Delta], bool]:
         if self._projection is not None:
-            self._projection.keep(last=True)
+            self._keep(self._projection, last=True)
         return [], StatefulBatchLogic.RETAIN
+
+    def _keep(self, projection: Projection, *, last: bool = False) -> None:
+        began = time.perf_counter_ns()
+        if projection.keep(last=last):
+            self._control.on_step("snapshot", projection.state.number, time.perf_counter_ns() - began)
 
     def snapshot(self) -> int:
         return self._projection.state.offset if self._projection else 0
@@ -236,7 +250,9 @@ class _ViewsWriter(StatefulSinkPartition[Delta, None]):
     @_noted
     def write_batch(self, items: list[Delta]) -> None:
         for delta in items:
-            self._views.apply(delta)
+            began = time.perf_counter_ns()
+            if self._views.apply(delta):
+                self._control.on_step("write", delta.watermark.partition, time.perf_counter_ns() - began)
 
     def snapshot(self) -> None:
         return None

@@ -49,20 +49,23 @@ class PartitionViews:
         """Return the offset up to which the pages are known to stand on disk."""
         return 0 if self._vault is None else self._vault.covered(self.partition)
 
-    def apply(self, delta: Delta) -> None:
-        """Write one delta; one that changes nothing is only remembered until the next, or until `close`.
+    def apply(self, delta: Delta) -> bool:
+        """Write one delta, and return whether there was anything to write.
+
+        One that changes nothing is only remembered until the next, or until `close`.
 
         The end of a consolidation's pass changes no row, and is told by the watermark alone.
         """
         assert delta.watermark.partition == self.partition
         if delta.empty and delta.watermark.passes == self._passes:
             self._unwritten = delta.watermark
-            return
+            return False
         with self._epoch_lock:
             self._shard.write(delta.rows, delta.dead_letters)
             if self._vault is not None:
                 self._vault.write(delta.pages, delta.marks)
             self._finish(delta.watermark)
+        return True
 
     def close(self) -> None:
         """Write the watermark of the deltas that changed nothing.

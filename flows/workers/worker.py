@@ -30,6 +30,8 @@ class Worker(ABC):
         """Whether something was put on the log."""
         self.refused = False
         """Whether something was left undone until a person decides or mends something; an outage passes."""
+        self.on_failure: Callable[[Exception], None] = lambda error: None
+        """Is told of each error that `catch_up` ended with."""
         self._on_note = on_note
         self._noted: dict[str, None] = {}
 
@@ -42,6 +44,7 @@ class Worker(ABC):
         """Return what people are told of an error that `catch_up` ended with; nothing where somebody else tells it."""
 
     def _tell(self, error: Exception) -> None:
+        self.on_failure(error)
         if told := self.failed(error):
             self.note(told)
 

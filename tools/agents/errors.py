@@ -16,6 +16,7 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.samples import note
 from memtape.tools.capture.profiles import keeps_nothing
 
 ERRORS_NAME = "agents.log"
@@ -47,6 +48,7 @@ def note_error(home: Path, where: str, error: BaseException) -> None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _recover(folder)
         _append(folder, time.time_ns(), _redacted(home, told))
+        note(folder, [("error", "mcp" if where.startswith("mcp") else "hook", "", 1)])
     except Exception:
         with suppress(OSError):
             (folder / LOST_NAME).touch(mode=0o600)

@@ -18,7 +18,7 @@ from _json import scanstring
 from _socket import AF_UNIX, SOCK_STREAM
 from _socket import socket as Socket
 
-from memtape import __version__
+from memtape import STARTED_NS, __version__
 
 FOLDER = "serving"
 MAX_ADDRESS_BYTES = 100
@@ -83,7 +83,8 @@ def _told(host: str, told: str, folder: str) -> bytes:
     given = {"hook": host, "told": told, "folder": folder, "version": __version__}
     texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
     variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())
-    return f'{{{texts}, "host": {os.getppid()}, "environment": {{{variables}}}}}\n'.encode()
+    who = f'"host": {os.getppid()}, "began_ns": {STARTED_NS}'
+    return f'{{{texts}, {who}, "environment": {{{variables}}}}}\n'.encode()
 
 
 def _hand(talking: Socket, path: str, line: bytes, deadline: float, handed: Handed) -> None:

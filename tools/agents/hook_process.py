@@ -43,6 +43,7 @@ def _serve(host: str, home: str | None) -> None:
 
     place = Path(home) if home else None
     tell(hooks.run(host, place, data, handed=handed))
+    hooks.note_time(place)
     if not (handed.late or handed.taken):
         hooks.leave_server(host, place, data)
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+from memtape import STARTED_NS
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
+from memtape.sinks.home.samples import note
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.tools.agents.errors import note_error
@@ -99,6 +102,13 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     finally:
         late.cancel()
         turn.end()
+
+
+def note_time(home: Path | None) -> None:
+    """Note how long the host of this process has waited for it, where anything is kept."""
+    where = home or default_home()
+    if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
+        note(where, [("hook", "hook", "", (time.monotonic_ns() - STARTED_NS) // 1_000)])
 
 
 def _unkept(host: str, home: Path, data: bytes) -> bytes:

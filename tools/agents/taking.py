@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import orjson
 
 from memtape import __version__
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
+from memtape.sinks.home.samples import note
 from memtape.tools.agents import hooks
 from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
 from memtape.tools.agents.hook_hosts import read
@@ -63,7 +65,14 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
             offered = offer(asked)
         if _finish(turn, client, text, native, offered, exchange) and tells_all:
             note_told(home, client.scope, client.session or "", began)
+        note_time(home, given.get("began_ns"))
         return asked | {"action": action}
+
+
+def note_time(home: Path, began_ns: object) -> None:
+    """Note how long a host has waited for a hook whose process began then, by the clock that processes share."""
+    if isinstance(began_ns, int):
+        note(home, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange) -> bool:

@@ -15,6 +15,7 @@ from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, Scop
 from memtape.schemas.lanes import LANES, UNASKED, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
+from memtape.tools.ask.measuring import began, note_recall
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Asking:
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         is_past = quiet or as_of is not None or valid_at is not None
+        began_ns = began(self._writer.door)
 
         def page_of(views: Retriever, scope: str) -> Answer:
             asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at)
@@ -109,7 +111,12 @@ class Asking:
         unkept = () if profile.keeps else (profile.told,)
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
         self._reader.notes.clear()
-        return Found(answer, None if is_past else self._record(query, limit, filters, answer))
+        if is_past:
+            return Found(answer, None)
+        recorded = self._record(query, limit, filters, answer)
+        if self._writer.silence() is None:
+            note_recall(self._home, self._writer.door, answer, began_ns)
+        return Found(answer, recorded)
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready."""

@@ -123,8 +123,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     disk: dict[str, int] = {}
 
 
-def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
-    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile."""
+def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters: bool = True) -> Status:
+    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile.
+
+    Without `letters` the latest dead letters are left out, for which a table is opened where there are any.
+    """
     ends, now = log.ends(), now_us()
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
     counters = Counters()
@@ -140,7 +143,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
         lives |= mark.lives
         shard = retriever.shard(number)
         scopes |= shard.held()
-        if mark.counters.dead_letters:
+        if letters and mark.counters.dead_letters:
             dead_letters += shard.dead_letters(LISTED)
     settings, states = local_settings(home), states_on(log)
     embedder = embedder_state(home, log, counters, opened=False)

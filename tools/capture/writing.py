@@ -19,6 +19,7 @@ from memtape.schemas.errors import Denied, InvalidEvent, OnlyPrivate
 from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, UNKNOWN, Actor, Body, Captured, Event, Kind, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Position
+from memtape.schemas.metrics import Door
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
@@ -85,6 +86,8 @@ class Writer:
         self._folder = folder
         self._began = began
         self.actor = Actor(name=actor or default_actor(), origin=origin)
+        self.door: Door = "python"
+        """By which way its questions come, for who measures."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._redactor_made: Redactor | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -16,6 +17,7 @@ from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
+from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
 
 SHOWN_DIFFERENCES = 50
@@ -35,9 +37,28 @@ SHOWN_DIFFERENCES = 50
     show_default=True,
     help="Give texts their vectors too; of several machines on one topic one is enough.",
 )
+@click.option(
+    "--metrics",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Serve OpenMetrics at http://127.0.0.1:PORT/metrics meanwhile; 0 takes any port that is free.",
+)
+@with_log
 @with_home
-def run(client: Client, once: bool, workers: int, processes: int, embed: bool, as_json: bool) -> None:
+def run(
+    client: Client,
+    once: bool,
+    workers: int,
+    processes: int,
+    embed: bool,
+    metrics: int | None,
+    logs: bool,
+    as_json: bool,
+) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
+
+    With --log-format or --log-level each event of operation is a line on stderr, and the sentences that are told
+    without are left out. No line has a text of a memory.
 
     With --once it exits 1 where texts can get no vectors before somebody does what it says; an endpoint that does not
     answer now is only noted.
@@ -51,10 +72,20 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
     \b
     Example:
       memtape run --once
+      memtape run --metrics 9464 --log-format json
     """
+    from memtape.tools.ask.metrics_server import served_metrics
+    from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import Owner
 
-    with Owner(client.home, client.log, _note, workers, processes) as owner:
+    def note(said: str) -> None:
+        operation("noted") if logs else _note(said)
+
+    serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
+    with Owner(client.home, client.log, note, workers, processes) as owner, serving as port:
+        if port is not None and not logs:
+            say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
+        operation("serving", port=port or 0)
         ended: list[int] = []
 
         def stop(number: int, frame: FrameType | None) -> None:
@@ -75,7 +106,7 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
                 with progress(client.reader.unembedded() if embed else None, "Working") as bar:
                     done = owner.work(lambda done: bar.update(done - bar.pos), without=without)
         else:
-            if not as_json:
+            if not as_json and not logs:
                 say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
             events = owner.serve(without=without)
         seconds = time.monotonic() - started

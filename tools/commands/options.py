@@ -21,7 +21,9 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
-from memtape.tools.capture.profiles import profile_of
+from memtape.sinks.home.pauses import stores_nothing
+from memtape.sinks.home.samples import note
+from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.commands.profile import profile_option
 from memtape.tools.verbs import VERBS
@@ -139,9 +141,11 @@ def _with(
     @functools.wraps(command)
     def wrapped(as_json: bool, **kwargs: Any) -> Any:
         described, home = {name: kwargs.pop(name) for name in options}, kwargs.pop("home")
-        with _explained(as_json):
+        with _explained(as_json, home):
             _check_kept(home)
             with make(home=home, **described) as client:
+                if isinstance(client, Client):
+                    client.door = "cli"
                 return command(client, as_json=as_json, **kwargs)
 
     home = click.option(
@@ -178,8 +182,11 @@ def default_origin() -> Origin:
 
 
 @contextmanager
-def _explained(as_json: bool) -> Iterator[None]:
-    """Turn the errors that Memtape or the system raises into one sentence, the next step, and exit code 1."""
+def _explained(as_json: bool, home: str | None) -> Iterator[None]:
+    """Turn the errors that Memtape or the system raises into one sentence, the next step, and exit code 1.
+
+    It is counted in the home, where that is there and anything is kept.
+    """
     try:
         yield
     except BrokenPipeError:  # Whoever read our output has seen enough.
@@ -187,10 +194,16 @@ def _explained(as_json: bool) -> Iterator[None]:
         sys.exit(0)
     except (MemtapeError, OSError) as error:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
+        _count_error(Path(home) if home is not None else default_home())
         if as_json:
             print_json({"error": str(error), "hint": hint})
         say(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
+
+
+def _count_error(home: Path) -> None:
+    if home.is_dir() and not stores_nothing() and not keeps_nothing(home):
+        note(home, [("error", "cli", "", 1)])
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:

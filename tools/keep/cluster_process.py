@@ -77,8 +77,10 @@ def main() -> None:
     os.dup2(2, 1)  # Whatever a library prints is no report.
     orders = msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders)
     from memtape.flows.views import Control
+    from memtape.tools.keep.operations import steps_of
 
-    control = Control(once=orders.once, batch_events=orders.batch_events)
+    on_step = steps_of(Home(Path(orders.home)))
+    control = Control(once=orders.once, batch_events=orders.batch_events, on_step=on_step)
     threading.Thread(target=_obey, args=[control], daemon=True).start()
     doubts: list[str] = []
     failures: list[ProcessFailure] = []

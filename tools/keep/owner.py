@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 
 from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
@@ -16,6 +17,7 @@ from memtape.sinks.home.locks import FileLock
 from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.operations import failure, operation, steps_of
 from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
@@ -38,6 +40,8 @@ LOCK_WAIT_S = 0.5
 STOP_S = 10.0
 """How long the end waits for texts that are being embedded; what comes later is lost and made again."""
 ASK_POLL_S = 0.1
+ALL_PARTITIONS = -1
+"""What a log is told of instead of a partition where several are meant."""
 REPLY_EVERY_S = 0.2
 
 
@@ -62,16 +66,24 @@ class Owner:
         self._projector: Projector | None = None
         self._seen: BuildViews | None = None
         self._beside = {name: kind.make(home, log, on_note) for name, kind in WORKERS.items()}
+        for name, worker in self._beside.items():
+            worker.on_failure = partial(failure, home, "worker_failed", worker=name)
         self._stopped = False
         self._kept: list[str] = []
 
     def __enter__(self) -> Owner:
-        self._lock.acquire(LOCK_WAIT_S)
+        try:
+            self._lock.acquire(LOCK_WAIT_S)
+        except Locked as refusal:
+            operation("locked", pid=refusal.pid or 0)
+            raise
         self._kept = kept(self._home)
+        operation("started", workers=self._workers, processes=self._processes)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+        operation("stopped")
         _note_kept(self._home, self._kept, self._on_note)
 
     def check(self) -> bool:
@@ -170,13 +182,23 @@ class Owner:
         """Make all views anew, or those of one scope."""
         self._log.check()
         self._hear_people()
-        if scope is not None:
-            return rebuild_scope(self._home, self._log, scope, on_phase)
-        return rebuild(self._home, self._log, on_phase, self._workers)
+        with self._timed_rebuild():
+            if scope is not None:
+                return rebuild_scope(self._home, self._log, scope, on_phase)
+            return rebuild(self._home, self._log, on_phase, self._workers)
+
+    @contextmanager
+    def _timed_rebuild(self) -> Iterator[None]:
+        began = time.perf_counter_ns()
+        yield
+        steps_of(self._home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
 
     def scrub(self, on_phase: OnPhase = lambda *_: None) -> Scrubbed:
         """Take the bytes of everything that is erased out of views, caches and log. Raises `StillHeld`."""
-        return scrub(self._look(), on_phase, self._workers)
+        scrubbed = scrub(self._look(), on_phase, self._workers)
+        if any(scrubbed):
+            operation("erased")
+        return scrubbed
 
     def stop(self) -> None:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
@@ -219,7 +241,8 @@ class Owner:
             return self._run(once, on_progress)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException:  # LanceDB names no class for damage, and a panic is no Exception.
+        except BaseException as error:  # LanceDB names no class for damage, and a panic is no Exception.
+            failure(self._home, "flow_failed", error)
             self._log.check()
             if not self.check():
                 raise
@@ -245,10 +268,11 @@ class Owner:
             self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
         if astray or damaged:
             self._log.check()  # What has harmed the one may have harmed the other.
-        refreshed = reason is not None and not (astray or damaged) and refresh(views, on_phase, self._on_note)
-        if not refreshed and (reason is not None or astray or damaged):
-            only = None if reason is not None else sorted({*astray, *damaged})
-            rebuild(self._home, self._log, on_phase, self._workers, only)
+        if reason is not None or astray or damaged:
+            with self._timed_rebuild():
+                if reason is None or astray or damaged or not refresh(views, on_phase, self._on_note):
+                    only = None if reason is not None else sorted({*astray, *damaged})
+                    rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
@@ -292,6 +316,7 @@ class Owner:
             raise
         except BaseException as error:  # A panic of LanceDB or Bytewax is no Exception.
             said = _failure(error)
+            failure(self._home, "request_failed", error)
             self._on_note(f"A request ({request.verb if request else 'unreadable'}) failed: {said.error}")
         else:
             said = Reply(phase="done", done=1, total=1, finished=True, result=result)

@@ -16,6 +16,7 @@ from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.opening import environment_for
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.cluster_process import cause_of
+from memtape.tools.keep.operations import steps_of
 from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Projector:
         self._processes = processes
         self._lock = lock
         self._epoch = EPOCH if epoch is None else epoch
-        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS)
+        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS, on_step=steps_of(home))
         self.doubts: list[str] = []
 
     def run(self, on_progress: OnProgress | None = None) -> int:

@@ -132,6 +132,7 @@ class ServedMemory:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
             name = Redactor(opened_home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
             client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
+            client.door = "mcp"
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()

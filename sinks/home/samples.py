@@ -1,0 +1,91 @@
+"""`samples` of a home: what short processes measure of themselves, appended by any of them without a lock.
+
+A sample is 18 bytes, and the samples of one call are one write to the end of the file: the kernel keeps the writes of
+many processes apart. Where a disk was full the rest of a write is missing; the reader goes on at the next sample. Only
+numbers are in it, no text. The file can be deleted at any time: counters begin anew then. What a sample is of stands in
+`schemas/metrics.py`. It is light, since hooks load it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtape.schemas.metrics import SAMPLED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NAME = "samples"
+_MARK = b"MT"
+_FORM = struct.Struct("<2sBBBxIQ")
+"""The mark, what it is of, the places of its labels, when (seconds), and its value."""
+_WHOLE = re.compile(rb"MT.{16}", re.DOTALL)
+_MOST = 2**64 - 1
+
+Noted = tuple[str, str, str, int]
+"""What was measured, its first and second label (empty where it has none), and its value."""
+
+
+def note(home: str | Path, samples: Iterable[Noted]) -> None:
+    """Append samples to a home that is there. Never raises: a measure must not lose what it measures."""
+    now = int(time.time())
+    parts = []
+    for name, first, second, value in samples:
+        kind = SAMPLED[name]
+        b = kind.second.index(second) if kind.second else 0
+        parts.append(_FORM.pack(_MARK, kind.number, kind.first.index(first), b, now, min(max(value, 0), _MOST)))
+    try:
+        file = os.open(os.path.join(home, NAME), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError:
+        return
+    try:
+        os.write(file, b"".join(parts))
+    except OSError:
+        pass
+    finally:
+        os.close(file)
+
+
+class Sums(NamedTuple):
+    """Of one series: how many samples there are, the sum of their values, and how many are at most each bound."""
+
+    samples: int
+    total: int
+    at_most: tuple[int, ...]
+
+
+class Samples:
+    """The samples of a home, as they stood when this was made."""
+
+    def __init__(self, home: Path) -> None:
+        import numpy as np
+
+        try:
+            data = (home / NAME).read_bytes()
+        except OSError:
+            data = b""
+        form = [("mark", "S2"), ("name", "u1"), ("first", "u1"), ("second", "u1"), ("pad", "u1")]
+        self.rows: NDArray[np.void] = np.frombuffer(
+            b"".join(_WHOLE.findall(data)), np.dtype([*form, ("at_s", "<u4"), ("value", "<u8")])
+        )
+
+    def of(self, name: str, first: str, second: str = "") -> NDArray[np.void]:
+        """Return the samples of a series, with times `at_s` and `value`s; of all second labels where none is named."""
+        kind, rows = SAMPLED[name], self.rows
+        chosen = (rows["name"] == kind.number) & (rows["first"] == kind.first.index(first))
+        if second:
+            chosen &= rows["second"] == kind.second.index(second)
+        found: NDArray[np.void] = rows[chosen]
+        return found
+
+    def sums(self, name: str, first: str, second: str = "", bounds: Iterable[int] = ()) -> Sums:
+        """Return the sums of a series; `bounds` are upper bounds of values."""
+        values = self.of(name, first, second)["value"]
+        return Sums(len(values), int(values.sum()), tuple(int((values <= bound).sum()) for bound in bounds))

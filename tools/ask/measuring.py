@@ -1,0 +1,32 @@
+"""What is noted of a question for who measures: how long it took, and how much was found by which lane. No text."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from memtape import STARTED_NS
+from memtape.schemas.lanes import LANES
+from memtape.schemas.metrics import Door
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.samples import Noted, note
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.retrieval import Answer
+
+
+def began(door: Door) -> int:
+    """Return when who asks began to wait: at a command from the start of its process."""
+    return STARTED_NS if door == "cli" else time.monotonic_ns()
+
+
+def note_recall(home: Home, door: Door, answer: Answer, began_ns: int) -> None:
+    """Note a question that was answered, where anything is kept."""
+    if home.is_nowhere:
+        return
+    took_us = (time.monotonic_ns() - began_ns) // 1_000
+    duplicates = sum(result.again for result in answer.results)
+    samples: list[Noted] = [("recall", door, "found" if answer.results else "nothing", took_us)]
+    counts: list[tuple[str, str, int]] = [("results", door, len(answer.results)), ("duplicates", door, duplicates)]
+    counts += [("hits", lane, answer.lanes.get(lane, 0)) for lane in LANES]
+    note(home.path, [*samples, *((name, label, "", count) for name, label, count in counts if count)])

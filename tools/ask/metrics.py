@@ -1,0 +1,158 @@
+"""The metrics of a home in the format OpenMetrics: what `/metrics` serves, of the web page and of `memtape run`.
+
+What is on the log, in watermarks and in tallies is read from there at each scrape. What processes measured of
+themselves stands in the home's samples. No table is read. What each metric says stands in `schemas/metrics.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import get_args
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+
+from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.lanes import LANES
+from memtape.schemas.log import Log
+from memtape.schemas.metrics import (
+    DOORS,
+    FAULTS,
+    METRICS,
+    MICROSECONDS,
+    OUTCOMES,
+    RECALL_BUCKETS_S,
+    STEP_BUCKETS_S,
+    STEPS,
+)
+from memtape.sinks.home.flushes import Outcome
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.samples import Samples
+from memtape.state.views.health import HealthState
+from memtape.tools.ask.reading import Reader
+from memtape.tools.ask.status import Status, status
+from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
+
+OTHER = "other"
+"""Stands for a label's value that this version does not know."""
+REASONS = ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY)
+
+Values = Mapping[tuple[str, ...], float]
+"""What a metric says, by the values of its labels."""
+
+
+def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
+    """Return the metrics of a home as OpenMetrics, and their content type. It may be called from any thread.
+
+    `log` is that of the home. Raises `DamagedViews` and `DamagedLog`.
+    """
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_HomeCollector(home, log, profile))
+    body: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    return body, CONTENT_TYPE_LATEST
+
+
+class _HomeCollector(Collector):
+    def __init__(self, home: Home, log: Log, profile: str) -> None:
+        self._home, self._log, self._profile = home, log, profile
+
+    def describe(self) -> list[Metric]:
+        return []  # Else what is registered is collected once more to be named.
+
+    def collect(self) -> Iterator[Metric]:
+        reader = Reader(self._home, self._log)
+        state = reader.held(lambda views: status(self._home, self._log, views, self._profile, letters=False))
+        samples = Samples(self._home.path)
+        counted = {**of_log(state), **of_home(state), **of_samples(samples)}
+        for name, values in counted.items():
+            metric = METRICS[name]
+            family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+            made = family(name, metric.help, labels=metric.labels)
+            for labels, value in values.items():
+                made.add_metric(labels, value)
+            yield made
+        yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS, RECALL_BUCKETS_S)
+        yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS, STEP_BUCKETS_S)
+        yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",), RECALL_BUCKETS_S)
+
+
+def of_log(state: Status) -> dict[str, Values]:
+    """Return what the log and the watermarks say."""
+    kinds: tuple[HealthState, ...] = get_args(HealthState)
+    views = {(its.view, str(its.partition)): its for its in state.views}
+    decided = [mark for count in state.scopes.values() for mark in [count.passes]]
+    operations: dict[tuple[str, ...], float] = {}
+    for mark in decided:
+        for name, count in mark.applied.items():
+            operations[name,] = operations.get((name,), 0) + count
+    uncounted = {"duplicate": state.duplicates, "divergent": state.divergent, "ignored": state.ignored}
+    return {
+        "memtape_log_events": {(str(number),): its.end for number, its in state.positions.items()},
+        "memtape_events": _known(state.types, EVENT_TYPES),
+        "memtape_uncounted_events": {(why,): count for why, count in uncounted.items()},
+        "memtape_dead_letters": {(): state.dead_letters},
+        "memtape_redactions": {(): state.redacted},
+        "memtape_lag_events": {key: its.lag_events for key, its in views.items()},
+        "memtape_lag_seconds": {key: its.lag_s for key, its in views.items()},
+        "memtape_view_state": {(*key, kind): int(its.state == kind) for key, its in views.items() for kind in kinds},
+        "memtape_memories": {(): state.memories},
+        "memtape_turns": {(): state.turns},
+        "memtape_hidden": {(): state.hidden},
+        "memtape_scopes": {(): len(state.scopes)},
+        "memtape_conflicts_waiting": {(): sum(count.conflicts for count in state.scopes.values())},
+        "memtape_embed_queue_texts": {(): state.embedder.waiting},
+        "memtape_embed_failed_texts": {(): state.embedder.failed},
+        "memtape_consolidated": operations,
+        "memtape_consolidation_dropped": {(): sum(mark.dropped for mark in decided)},
+    }
+
+
+def of_home(state: Status) -> dict[str, Values]:
+    """Return what the files of a home say beside its views."""
+    return {
+        "memtape_embedder_degraded": {(): int(state.embedder.degraded)},
+        "memtape_flushes": _known(state.flushes, get_args(Outcome)),
+        "memtape_dropped": _known(state.left_out, REASONS),
+        "memtape_model_calls": {(): state.model.total.calls},
+        "memtape_model_tokens": {(): state.model.total.tokens},
+        "memtape_projector_up": {(): int(state.projector_pid is not None)},
+        "memtape_paused": {(): len(state.paused)},
+        "memtape_disk_bytes": {(kind,): size for kind, size in state.disk.items()},
+    }
+
+
+def of_samples(samples: Samples) -> dict[str, Values]:
+    """Return what processes have counted of themselves."""
+    return {
+        "memtape_recalls": {
+            (door, outcome): samples.sums("recall", door, outcome).samples for door in DOORS for outcome in OUTCOMES
+        },
+        "memtape_recall_results": {(door,): samples.sums("results", door).total for door in DOORS},
+        "memtape_recall_duplicates": {(door,): samples.sums("duplicates", door).total for door in DOORS},
+        "memtape_recall_hits": {(lane,): samples.sums("hits", lane).total for lane in LANES},
+        "memtape_errors": {(fault,): samples.sums("error", fault).total for fault in FAULTS},
+    }
+
+
+def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
+    """Return counts with all labels that this version does not know as one."""
+    found: dict[tuple[str, ...], float] = {}
+    for label, count in counts.items():
+        key = (label if label in known else OTHER,)
+        found[key] = found.get(key, 0) + count
+    return found
+
+
+def _histogram(
+    name: str, samples: Samples, series: str, labels: Sequence[str], bounds_s: Sequence[float]
+) -> HistogramMetricFamily:
+    metric = METRICS[name]
+    made = HistogramMetricFamily(name, metric.help, labels=metric.labels)
+    for label in labels:
+        sums = samples.sums(series, label, bounds=[round(bound * MICROSECONDS) for bound in bounds_s])
+        buckets = [(str(bound), float(count)) for bound, count in zip(bounds_s, sums.at_most, strict=True)]
+        own = [label] if metric.labels else []
+        made.add_metric(own, [*buckets, ("+Inf", float(sums.samples))], sums.total / MICROSECONDS)
+    return made

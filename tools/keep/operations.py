@@ -1,0 +1,77 @@
+"""What an owner of a home does, as one line of a log each and as samples: names of events, numbers and kinds of errors.
+
+No text of a memory, a question or a file comes here: `operation` takes numbers, and words of this program alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal
+
+from memtape.schemas.metrics import OnStep, Step
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.samples import note
+
+LOGGER = logging.getLogger("memtape")
+LOGGER.addHandler(logging.NullHandler())
+
+Operation = Literal[
+    "started",
+    "serving",
+    "stopped",
+    "epoch",
+    "folded",
+    "snapshot",
+    "rebuilt",
+    "erased",
+    "worker_done",
+    "worker_failed",
+    "request_failed",
+    "flow_failed",
+    "locked",
+    "noted",
+]
+LEVELS: dict[Operation, int] = {
+    "started": logging.INFO,
+    "serving": logging.INFO,
+    "stopped": logging.INFO,
+    "epoch": logging.INFO,
+    "folded": logging.DEBUG,
+    "snapshot": logging.INFO,
+    "rebuilt": logging.INFO,
+    "erased": logging.INFO,
+    "worker_done": logging.INFO,
+    "worker_failed": logging.ERROR,
+    "request_failed": logging.ERROR,
+    "flow_failed": logging.ERROR,
+    "locked": logging.WARNING,
+    "noted": logging.WARNING,
+}
+"""At which level each event of operation is told."""
+STEPS_TOLD: dict[Step, Operation] = {
+    "fold": "folded",
+    "write": "epoch",
+    "snapshot": "snapshot",
+    "rebuild": "rebuilt",
+}
+
+
+def operation(name: Operation, **facts: int | str) -> None:
+    """Tell an event of operation. Texts among the facts are words of this program: a name of a worker or an error."""
+    LOGGER.log(LEVELS[name], name, extra={"facts": facts})
+
+
+def steps_of(home: Home) -> OnStep:
+    """Return what tells a log and the home's samples how long a step took."""
+
+    def on_step(step: Step, partition: int, took_ns: int) -> None:
+        note(home.path, [("step", step, "", took_ns // 1_000)])
+        operation(STEPS_TOLD[step], partition=partition, took_us=took_ns // 1_000)
+
+    return on_step
+
+
+def failure(home: Home, name: Operation, error: BaseException, **facts: int | str) -> None:
+    """Count an error, and tell a log its kind. What it says is left out, since that may be of what was said."""
+    note(home.path, [("error", "worker", "", 1)])
+    operation(name, error=type(error).__name__, **facts)
