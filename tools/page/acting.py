@@ -33,6 +33,7 @@ class Action(NamedTuple):
     undo: str = ""
     undone: str = ""
     counts: str = "capture"
+    takes_reason: bool = True
 
 
 class Meant(NamedTuple):
@@ -53,7 +54,9 @@ def _conflict_of(client: Client, id: str) -> str:
     one = next((one for one in client.conflicts(settled=True).conflicts if one.id == id), None)
     if one is None:
         raise NotFound(f"There is no conflict {id[:60]}.", "It may have been settled meanwhile.")
-    return " against ".join(f"{name}: “{side.text or '(no longer shown)'}”" for name, side in (("A", one.a), ("B", one.b)))
+    return " against ".join(
+        f"{name}: “{side.text or '(no longer shown)'}”" for name, side in (("A", one.a), ("B", one.b))
+    )
 
 
 def _rule_of(client: Client, id: str) -> str:
@@ -132,8 +135,8 @@ ACTIONS: dict[str, Action] = {
     "unarchive": Action(
         "Bring back", "It leaves the archive, and is found and told again.", _unarchive, _text_of, undo="archive"
     ),
-    "pin": Action("Pin", "It neither ages nor is archived.", _pin, _text_of, undo="unpin"),
-    "unpin": Action("Unpin", "It ages as others do.", _unpin, _text_of, undo="pin"),
+    "pin": Action("Pin", "It neither ages nor is archived.", _pin, _text_of, undo="unpin", takes_reason=False),
+    "unpin": Action("Unpin", "It ages as others do.", _unpin, _text_of, undo="pin", takes_reason=False),
     "settle": Action(
         "Settle",
         "What is kept holds from now on, what is not kept is closed by it, and the conflict is asked no more.",
@@ -149,6 +152,7 @@ ACTIONS: dict[str, Action] = {
         _rule_of,
         undone="Forget the rule where it stands, in the project global.",
         counts="rule",
+        takes_reason=False,
     ),
     "decline": Action(
         "Decline",
@@ -157,6 +161,7 @@ ACTIONS: dict[str, Action] = {
         _rule_of,
         undo="accept",
         counts="rule",
+        takes_reason=False,
     ),
 }
 

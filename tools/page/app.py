@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -92,6 +93,7 @@ class Page:
             *views,
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
+            Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
 
@@ -139,6 +141,25 @@ class Page:
         told = self._written("errors.html", {"errors": errors})
         return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
 
+    async def _metrics(self, request: Request) -> Response:
+        """Return what `memtape run --metrics` serves too, to who holds the token."""
+        from memtape.tools.ask.metrics import exposition
+
+        def read(client: Client) -> tuple[bytes, str]:
+            return exposition(client.home, client.log, client.profile.name)
+
+        try:
+            body, kind = await run_in_threadpool(self._held.do, self._held.scope, read)
+        except MemtapeError as error:
+            return self._error(request, error)
+        return Response(body, media_type=kind)
+
+    def missing(self, request: Request, error: Exception) -> Response:
+        """Return what is answered for an address or a form that means nothing here."""
+        if not isinstance(error, HTTPException) or error.status_code != 404:
+            return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
+        return self._error(request, NotFound("There is no such view.", "The views are named above."))
+
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
         form = await request.form(max_files=0, max_fields=1_000)
@@ -171,4 +192,5 @@ def _own_path(path: str) -> str:
 
 def page_app(held: PageMemory, port: int, token: str) -> ASGIApp:
     """Return the application, which answers nobody without the token."""
-    return Guard(Starlette(routes=Page(held).routes()), port, token)
+    page = Page(held)
+    return Guard(Starlette(routes=page.routes(), exception_handlers={HTTPException: page.missing}), port, token)

@@ -32,9 +32,7 @@ class PageMemory:
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
         """Return what an action makes of the client of a scope. Raises `MemtapeError`."""
         with self._lock:
-            client = self._clients.pop(scope, None) or Client(
-                self.home, scope=scope, origin="user", wakes=False
-            )
+            client = self._clients.pop(scope, None) or self._opened(scope)
             self._clients[scope] = client  # The last used stands last.
             try:
                 return action(client)
@@ -44,6 +42,12 @@ class PageMemory:
             finally:
                 while len(self._clients) > MAX_CLIENTS:
                     self._clients.pop(next(iter(self._clients))).close()
+
+    def _opened(self, scope: str) -> Client:
+        # Only an operator decides what all projects share.
+        client = Client(self.home, scope=scope, origin="operator" if scope == GLOBAL else "user", wakes=False)
+        client.door = "page"
+        return client
 
     def scopes(self) -> list[str]:
         """Return the scopes of the home, that of the page first; looked up anew after `SCOPES_S`."""

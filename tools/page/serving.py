@@ -6,6 +6,7 @@ import secrets
 import socket
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -27,21 +28,25 @@ class Serving:
         self._port: int = self._listening.getsockname()[1]
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._memory = PageMemory(home, scope)
+        app = page_app(self._memory, self._port, self._token)
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
 
     @property
     def address(self) -> str:
         """The first address, which becomes a cookie."""
         return f"http://{LOOPBACK}:{self._port}/?{TOKEN_KEY}={self._token}"
 
-    def serve(self, *, open_browser: bool) -> None:
-        """Answer until Ctrl-C or SIGTERM."""
-        app = page_app(self._memory, self._port, self._token)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        server = uvicorn.Server(config)
+    def serve(self, *, open_browser: bool = False) -> None:
+        """Answer until Ctrl-C, SIGTERM or `stop`."""
         if open_browser:
             # Some browsers keep who opens them waiting until they are closed.
             threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
         try:
-            anyio.run(server.serve, [self._listening])
+            with suppress(KeyboardInterrupt):
+                anyio.run(self._server.serve, [self._listening])
         finally:
             self._memory.close()
+
+    def stop(self) -> None:
+        """Have `serve`, in another thread, answer what was asked and return."""
+        self._server.should_exit = True

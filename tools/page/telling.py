@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,11 @@ from markupsafe import Markup
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.capture.writing import now_us
+from memtape.tools.page.asked import Asked
 
 MINUTE_US = 60 * US_PER_S
 _STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (MINUTE_US, "minute"))
+_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -47,6 +50,24 @@ def share(value: float) -> str:
     return f"{value:.2f}"
 
 
+def linked(text: str, asked: Asked) -> Markup:
+    """Return a text in which each id leads to what has it."""
+    told, at = Markup(), 0
+    for found in _ID.finditer(text):
+        told += Markup('{}<a class="id" href="{}">{}</a>').format(
+            text[at : found.start()], asked.link("/memory", id=found[0]), found[0][:8]
+        )
+        at = found.end()
+    return told + text[at:]
+
+
+def coded(text: str) -> Markup:
+    """Return a sentence in which what stands between backticks is code."""
+    parts = text.split("`")
+    told = (Markup("<code>{}</code>" if place % 2 else "{}").format(part) for place, part in enumerate(parts))
+    return Markup("").join(told)
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "iso": format_time,
@@ -55,5 +76,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "many": many,
     "visible": visible,
     "line": one_line,
+    "coded": coded,
+    "linked": linked,
 }
 """What templates call by name. Every text of a memory goes through `visible` or `line`, and is escaped by itself."""

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import DAY_US, format_day
 from memtape.schemas.visible import visible_json
 from memtape.tools.ask.inspection import Behind
 from memtape.tools.client import Client
 from memtape.tools.page.asked import Asked
 
 MOST_EVENTS = 200
+USE_DAYS = 18
+"""Times of use are kept one by one for so many days before the last."""
+BAR = 50
+
+
+class UseDay(NamedTuple):
+    """How often something was used on a day, and how high its bar is, in pixels."""
+
+    day: str
+    uses: int
+    height: int
 
 
 def memory(client: Client, asked: Asked) -> dict[str, Any]:
@@ -22,7 +36,6 @@ def memory(client: Client, asked: Asked) -> dict[str, Any]:
     if not id:
         raise MemtapeError("No memory is named.", "Follow a link of another view, or add ?id=…")
     opened, explained = client.show(id, as_of=asked.as_of), client.why(id)
-    edges = client.edges(id, as_of=asked.as_of).edges if opened.memory or opened.turn else ()
     row = opened.memory or opened.turn
     return {
         "opened": opened,
@@ -30,9 +43,21 @@ def memory(client: Client, asked: Asked) -> dict[str, Any]:
         "explained": explained,
         "events": [(behind, raw_of(behind)) for behind in explained.events[-MOST_EVENTS:]],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
-        "edges": edges,
-        "age": client.age(id) if row is not None and not row.hidden and asked.as_of is None else None,
+        "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
+        "uses": days_of(opened.use_times),
+        "age": None if row is None or row.hidden or asked.as_of else client.age(id),
     }
+
+
+def days_of(times: Sequence[int]) -> list[UseDay]:
+    """Return the days up to the last of some times, each with how many of them it has; nothing where there is none."""
+    if not times:
+        return []
+    last = max(times) // DAY_US
+    counts = Counter(time // DAY_US for time in times)
+    most = max(counts.values())
+    days = range(last - USE_DAYS + 1, last + 1)
+    return [UseDay(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days]
 
 
 def raw_of(behind: Behind) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, get_args
 
-from memtape.state.views.context import Section
 from memtape.sinks.home.settings import local_settings
+from memtape.state.views.context import Section
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, HOSTS_OF_HOOKS, note_of
 from memtape.tools.agents.turn import form_of
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
