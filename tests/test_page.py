@@ -1,4 +1,4 @@
-"""The page of one's own machine: what each view answers, what an action does and undoes, and that looks append nothing."""
+"""The page of one's own machine: what each view answers, what an action does and undoes, and that looks append none."""
 
 # ruff: noqa: F811  (fixtures are handed in by their names)
 
@@ -218,15 +218,16 @@ def test_a_conflict_is_settled_and_settled_anew(own: Page) -> None:
 
 def test_a_rule_for_all_projects_is_declined_then_accepted(own: Page) -> None:
     with own.client() as client:
-        (rule,) = [rule.id for rule, answer in client.proposals() if answer is None]
-        asks, done = asked_and_done(own, "decline", [rule])
-        assert "in the imperative" in asks and "1 rule" in done
-        asked_and_done(own, "accept", [rule])
-        assert "in the imperative" in own.get("/start", scope=EMPTY).text
+        (rule,) = [rule for rule, answer in client.proposals() if answer == "waits"]
+        asks, done = asked_and_done(own, "decline", [rule.id])
+        assert rule.text in asks and "1 rule" in done
+        assert rule.text not in shown(own.get("/start", scope=EMPTY))
+        asked_and_done(own, "accept", [rule.id])
+        assert rule.text in shown(own.get("/start", scope=EMPTY))
     with own.client("global") as everywhere:
-        (told,) = [result.id for result in everywhere.recent() if "imperative" in result.text]
+        (told,) = [result.id for result in everywhere.recent() if result.text == rule.text]
     asked_and_done(own, "forget", [told], scope="global")
-    assert "in the imperative" not in own.get("/start", scope=EMPTY).text
+    assert rule.text not in shown(own.get("/start", scope=EMPTY))
 
 
 def test_erasing_is_a_command_and_no_action(page: Page) -> None:

@@ -81,9 +81,7 @@ def test_two_hosts_are_none(page: Page) -> None:
     assert raw(page, both.encode()).split()[1] in ("400", "421")
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}", ""]
-)
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://{host}", ""])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_other_pages_send_is_refused(page: Page, method: str, origin: str) -> None:
     headers = {"origin": origin.format(host=page.base[7:])}

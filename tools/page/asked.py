@@ -32,6 +32,10 @@ class Asked(NamedTuple):
         """The same, as the client takes it."""
         return self.at or None
 
+    def today(self) -> Asked:
+        """Return the same without a time, for links to what was not there then."""
+        return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
+
     def text(self, name: str, default: str = "") -> str:
         """Return a parameter without white space around it. Raises `MemtapeError` where it is too long."""
         value = self.given.get(name, [default])[0].strip()

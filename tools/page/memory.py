@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from memtape.schemas.errors import LogGone
 from memtape.schemas.scopes import GLOBAL
+from memtape.tools.capture.profiles import opened_home
 from memtape.tools.client import Client
 
 ResultT = TypeVar("ResultT")
@@ -23,7 +24,7 @@ class PageMemory:
     """A home as its owner looks at it. `scope` is where the page begins."""
 
     def __init__(self, home: Path, scope: str) -> None:
-        self.home = home
+        self.home = opened_home(home).path
         self.scope = scope
         self._lock = threading.Lock()
         self._clients: dict[str, Client] = {}
@@ -44,6 +45,8 @@ class PageMemory:
                     self._clients.pop(next(iter(self._clients))).close()
 
     def _opened(self, scope: str) -> Client:
+        if not self.home.is_dir():
+            raise LogGone(f"The home {self.home} is gone.", "End this page. Another home has another one.")
         # Only an operator decides what all projects share.
         client = Client(self.home, scope=scope, origin="operator" if scope == GLOBAL else "user", wakes=False)
         client.door = "page"

@@ -16,11 +16,19 @@ document.addEventListener("keydown", (event) => {
   else link.click();
 });
 
+// Who moves a slider by keys goes on where they were when the answer has come.
+const submit = (range) => {
+  sessionStorage.setItem("focus", range.id);
+  range.form.submit();
+};
+const again = document.getElementById(sessionStorage.getItem("focus"));
+sessionStorage.removeItem("focus");
+
 for (const range of document.querySelectorAll("form[data-live] input[type=range]")) {
   range.addEventListener("input", () => {
     range.form.querySelector(`output[for="${range.id}"]`).textContent = range.value;
   });
-  range.addEventListener("change", () => range.form.submit());
+  range.addEventListener("change", () => submit(range));
 }
 
 for (const form of document.querySelectorAll("form[data-stops]")) {
@@ -31,8 +39,10 @@ for (const form of document.querySelectorAll("form[data-stops]")) {
   range.addEventListener("input", () => {
     form.querySelector("output").textContent = time.value = stops[range.value];
   });
-  range.addEventListener("change", () => form.submit());
+  range.addEventListener("change", () => submit(range));
 }
+
+if (again) again.focus();
 
 for (const button of document.querySelectorAll("button[data-all]")) {
   button.hidden = false;

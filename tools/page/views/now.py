@@ -26,7 +26,7 @@ def now(client: Client, asked: Asked) -> dict[str, Any]:
         "here": status.scopes.get(asked.scope),
         "life": status.lives.get(asked.scope),
         "conflicts": client.conflicts().pending,
-        "proposals": sum(answer is None for _, answer in client.proposals()),
+        "proposals": sum(answer == "waits" for _, answer in client.proposals()),
         "stale": client.stale(LATEST),
         "recent": client.recent(LATEST, kinds=()),
     }
