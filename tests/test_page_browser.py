@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from browsing import Tab, browser, tab
@@ -65,6 +66,18 @@ def test_no_view_is_wider_than_its_window(chromium: Any, page: Page, paths: list
                 its.page.set_viewport_size({"width": width, "height": 800})
                 wide = its.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, (path, width, its.page.evaluate(WIDEST))
+
+
+def test_what_looks_for_faults_finds_them(chromium: Any, page: Page) -> None:
+    with tab(chromium, page.address) as its:
+        its.page.evaluate(
+            """() => { document.querySelector("main").insertAdjacentHTML("beforeend", `<h1>again</h1><h4>deep</h4>
+            <a href="/"></a><input id="main"><label for="nothing">x</label><svg></svg>`);
+            document.querySelector("h2").style.color = "rgb(200, 200, 200)"; }"""
+        )
+        told = " ".join(its.page.evaluate(LOOKS))
+        for fault in ("2 h1", "h4 after h1", "no name: <a", "id twice", "label of nothing", "untold", "contrast"):
+            assert fault in told, fault
 
 
 WIDEST = """() => [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth)
@@ -207,7 +220,7 @@ INJECTED = [
     f'<base href="{HOST}/"><form action="{HOST}"><button>Pin</button></form>',
     "{{ 7 * 7 }}{% raw %}{{ asked }}{% endraw %}{# x #}${7*7}<%= 7 %>",
     "&lt;script&gt;alert(10)&lt;/script&gt;&#x3c;b&#x3e;",
-    "<scr\x00ipt>alert(11)</scr\x00ipt>\u202e\u2066txt.exe\u2069<b\u200b>",
+    "<scr\x01ipt>alert(11)</scr\x01ipt>\u202e\u2066txt.exe\u2069<b\u200b>",
     "]]><!--<script>alert(12)--></script><!--",
     "<math><mtext></mtext><mglyph><svg><mtext><style><path id='</style><img onerror=alert(13) src>'>",
     "<noscript><p title='</noscript><img src=x onerror=alert(14)>'></noscript>",
@@ -255,14 +268,16 @@ def test_nothing_in_a_memory_acts(chromium: Any, injected: Page) -> None:
             built = (
                 "script:not([src='/static/page.js']), iframe, object, embed, base, style, meta[http-equiv], img, math"
             )
-            assert its.page.locator(built).count() == 0, path
+            assert its.page.locator(BUILT).count() == 0, path
             assert its.page.evaluate(ACTING) == [], path
-            # An answer of the log's feed is put in as HTML by the page's own script.
+        # An answer of the log's feed is put in as HTML by the page's own script.
         its.go("/log")
         its.page.wait_for_function("() => document.querySelector('[data-feed]').textContent === 'Live.'")
         assert its.heard == [] and injected.ends() == before
 
 
+BUILT = "script:not([src='/static/page.js']), iframe, object, embed, base, style, meta[http-equiv], img, math"
+"""What no template of ours writes."""
 ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.attributes]
     .filter((a) => a.name.startsWith('on') || a.name === 'style' || (/^(href|src|action)$/.test(a.name)
         && !/^[/#](?![/\\\\\\\\])/.test(a.value)))
@@ -270,8 +285,6 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
 
 
 def test_nothing_in_an_address_acts(chromium: Any, page: Page) -> None:
-    from urllib.parse import quote
-
     with tab(chromium, page.address) as its:
         for text in INJECTED:
             for path in (
@@ -282,6 +295,6 @@ def test_nothing_in_an_address_acts(chromium: Any, page: Page) -> None:
                 "/?scope={}",
             ):
                 its.go(path.replace("{}", quote(text)))
-                assert its.page.locator("script:not([src='/static/page.js']), iframe, base, style").count() == 0
+                assert its.page.locator(BUILT).count() == 0
                 assert its.page.evaluate(ACTING) == []
         assert [line for line in its.heard if "status of 40" not in line] == []
