@@ -113,6 +113,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "connect": ("claude",),
     "disconnect": ("claude",),
     "doctor": (),
+    "page": (),
     "mcp": (),
     "hook": ("--host", "claude"),
 }

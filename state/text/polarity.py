@@ -9,6 +9,7 @@ are no rules; who may set any is for the caller to decide.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
@@ -17,6 +18,7 @@ from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
 
+MOST_KEPT_CHARS = 1_000
 _ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
@@ -194,6 +196,16 @@ def standing(text: str) -> tuple[str, ...]:
     """
     if not has_cue(text):
         return ()
+    return _standing_again(text) if len(text) <= MOST_KEPT_CHARS else _standing(text)
+
+
+@lru_cache(maxsize=16_384)
+def _standing_again(text: str) -> tuple[str, ...]:
+    """Return the same of a text that is short enough to be kept: each start reads those of a project once more."""
+    return _standing(text)
+
+
+def _standing(text: str) -> tuple[str, ...]:
     found, before, place = [], -1, 0
     for sentence in sentences(text):
         start = text.find(sentence, place)

@@ -272,7 +272,7 @@ class Asking:
         """Return what is pinned."""
         from memtape.tools.ask.listing import pinned_of
 
-        return self._read(pinned_of)
+        return self._read(lambda views, scope: pinned_of(views, self._log, scope))
 
     def hidden(self, limit: int) -> list[MemoryRow | TurnRow]:
         """Return what can be restored."""

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
+from memtape.tools.ask.naming import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.page.asked import Asked
 
@@ -50,12 +51,17 @@ def share(value: float) -> str:
     return f"{value:.2f}"
 
 
+def short(id: str) -> str:
+    """Return the beginning of an id by which it is told from others: those of version 7 begin with a time."""
+    return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
+
+
 def linked(text: str, asked: Asked) -> Markup:
     """Return a text in which each id leads to what has it."""
     told, at = Markup(), 0
     for found in _ID.finditer(text):
         told += Markup('{}<a class="id" href="{}">{}</a>').format(
-            text[at : found.start()], asked.link("/memory", id=found[0]), found[0][:8]
+            text[at : found.start()], asked.link("/memory", id=found[0]), short(found[0])
         )
         at = found.end()
     return told + text[at:]
@@ -78,5 +84,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "line": one_line,
     "coded": coded,
     "linked": linked,
+    "short": short,
 }
 """What templates call by name. Every text of a memory goes through `visible` or `line`, and is escaped by itself."""

@@ -45,7 +45,7 @@ def memory(client: Client, asked: Asked) -> dict[str, Any]:
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
         "uses": days_of(opened.use_times),
-        "age": None if row is None or row.hidden or asked.as_of else client.age(id),
+        "age": client.age(id) if row is not None and asked.is_on("age") and not asked.as_of else None,
     }
 
 
