@@ -223,6 +223,16 @@ def _standing(text: str) -> tuple[str, ...]:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that are orders about memory, as "never mention X again"."""
+    return _orders_again(text) if len(text) <= MOST_KEPT_CHARS else _orders_in(text)
+
+
+@lru_cache(maxsize=16_384)
+def _orders_again(text: str) -> tuple[str, ...]:
+    """Return the same of a text that is short enough to be kept, as `_standing_again` does."""
+    return _orders_in(text)
+
+
+def _orders_in(text: str) -> tuple[str, ...]:
     if not (has_cue(text) and may_order(text)):
         return ()
     return tuple(it for it in sentences(text) if may_order(it) and _of_sentence(it) == "meta")
