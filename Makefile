@@ -145,6 +145,9 @@ bench-page: venv ## Measure what each view of the page costs on 20,000 texts.
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python -m memtape.tools.json_schemas
 
+metrics: venv ## Write docs/metrics.md again from the table of metrics.
+	@$(BIN)/python -m memtape.tools.measure.metrics_page
+
 # The resolver is pinned too, so that the same pins are always written in the same way.
 lock: venv ## Write the lock files again from pyproject.toml.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8

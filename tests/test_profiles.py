@@ -92,6 +92,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "pause": (),
     "resume": (),
     "status": (),
+    "stats": (),
+    "tail": (),
     "distill": ("s-1",),
     "consolidate": (),
     "log": (),

@@ -116,7 +116,7 @@ def wrong_direction(tree: ast.Module, room: str) -> Iterator[str]:
         target = rest.partition(".")[0]
         if name.startswith(".") or top in MAY_IMPORT:
             yield f"line {line}: {name} must be spelled memtape.<room>"
-        elif name == "memtape.__version__":
+        elif name in ("memtape.__version__", "memtape.STARTED_NS"):
             continue
         elif top == "memtape" and target not in MAY_IMPORT[room]:
             yield f"line {line}: {room} may not import {name}"

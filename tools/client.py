@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose
     from memtape.tools.ask.standing import Order
+    from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
@@ -517,6 +518,17 @@ class Client(Writer):
     def status(self, *, as_of: str | None = None) -> Status:
         """Return counts, positions and lag of the whole home, now or in the past."""
         return self._asking.status(as_of)
+
+    def stats(
+        self,
+        since_us: int,
+        scope: str | None = None,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Stats:
+        """Return what came, was asked, used and folded each day from a time on (us), of the whole home or one scope."""
+        from memtape.tools.ask.stats import stats_of
+
+        return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))
 
     def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
         """Return slots of the log as they are, from an offset on."""

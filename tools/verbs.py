@@ -543,6 +543,8 @@ VERBS: dict[str, Verb] = {
         ),
         in_memory=True,
     ),
+    "stats": Verb("stats.stats", "stats"),
+    "tail": Verb("tail.tail"),
     "distill": Verb("distill.distill", "distill"),
     "consolidate": Verb("consolidate.consolidate", "consolidate"),
     "log": Verb("ask.log", "read_log", in_memory=True),

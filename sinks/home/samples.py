@@ -1,20 +1,19 @@
 """`samples` of a home: what short processes measure of themselves, appended by any of them without a lock.
 
-A sample is 18 bytes, and the samples of one call are one write to the end of the file: the kernel keeps the writes of
-many processes apart. Where a disk was full the rest of a write is missing; the reader goes on at the next sample. Only
-numbers are in it, no text. The file can be deleted at any time: counters begin anew then. What a sample is of stands in
-`schemas/metrics.py`. It is light, since hooks load it.
+A sample is 20 bytes, and the samples of one call are one write to the end of the file: the kernel keeps the writes of
+many processes apart. Where a disk was full the rest of a write is missing; the reader goes on at the next sample whose
+check is right. Only numbers are in it, no text. The file can be deleted at any time: counters begin anew then. What a
+sample is of stands in `schemas/metrics.py`. It is light, since hooks load it.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import struct
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtape.schemas.metrics import SAMPLED
 
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
 
 NAME = "samples"
 _MARK = b"MT"
-_FORM = struct.Struct("<2sBBBxIQ")
-"""The mark, what it is of, the places of its labels, when (seconds), and its value."""
-_WHOLE = re.compile(rb"MT.{16}", re.DOTALL)
+_PAYLOAD = struct.Struct("<BBBxIQ")
+"""What it is of, the places of its labels, when (seconds), and its value; before that stand the mark and the check."""
+_WORDS = struct.Struct("<IIII")
+_BYTES = 20
 _MOST = 2**64 - 1
 
 Noted = tuple[str, str, str, int]
@@ -40,7 +40,8 @@ def note(home: str | Path, samples: Iterable[Noted]) -> None:
     for name, first, second, value in samples:
         kind = SAMPLED[name]
         b = kind.second.index(second) if kind.second else 0
-        parts.append(_FORM.pack(_MARK, kind.number, kind.first.index(first), b, now, min(max(value, 0), _MOST)))
+        payload = _PAYLOAD.pack(kind.number, kind.first.index(first), b, now, min(max(value, 0), _MOST))
+        parts.append(_MARK + _check(_WORDS.unpack(payload)).to_bytes(2, "little") + payload)
     try:
         file = os.open(os.path.join(home, NAME), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError:
@@ -51,6 +52,12 @@ def note(home: str | Path, samples: Iterable[Noted]) -> None:
         pass
     finally:
         os.close(file)
+
+
+def _check(words: Sequence[Any]) -> Any:
+    """Return 16 bits that follow from the four words of a payload, or of many as columns."""
+    mixed = words[0] ^ words[1] ^ words[2] ^ words[3]
+    return (mixed ^ (mixed >> 16)) & 0xFFFF
 
 
 class Sums(NamedTuple):
@@ -71,10 +78,8 @@ class Samples:
             data = (home / NAME).read_bytes()
         except OSError:
             data = b""
-        form = [("mark", "S2"), ("name", "u1"), ("first", "u1"), ("second", "u1"), ("pad", "u1")]
-        self.rows: NDArray[np.void] = np.frombuffer(
-            b"".join(_WHOLE.findall(data)), np.dtype([*form, ("at_s", "<u4"), ("value", "<u8")])
-        )
+        form = [("mark", "S2"), ("check", "<u2"), ("name", "u1"), ("first", "u1"), ("second", "u1"), ("pad", "u1")]
+        self.rows: NDArray[np.void] = np.frombuffer(_whole(data), np.dtype([*form, ("at_s", "<u4"), ("value", "<u8")]))
 
     def of(self, name: str, first: str, second: str = "") -> NDArray[np.void]:
         """Return the samples of a series, with times `at_s` and `value`s; of all second labels where none is named."""
@@ -89,3 +94,21 @@ class Samples:
         """Return the sums of a series; `bounds` are upper bounds of values."""
         values = self.of(name, first, second)["value"]
         return Sums(len(values), int(values.sum()), tuple(int((values <= bound).sum()) for bound in bounds))
+
+
+def _whole(data: bytes) -> bytes:
+    """Return the samples of a file that are whole, one after the other."""
+    import numpy as np
+
+    parts, at = [], 0
+    while at + _BYTES <= len(data):
+        records = np.frombuffer(data, np.uint8, (len(data) - at) // _BYTES * _BYTES, at).reshape(-1, _BYTES)
+        words = np.ascontiguousarray(records[:, 4:]).view("<u4")
+        check = np.ascontiguousarray(records[:, 2:4]).view("<u2")[:, 0]
+        right = (records[:, :2] == tuple(_MARK)).all(axis=1) & (check == _check([*words.T]))
+        first_wrong = len(right) if right.all() else int(right.argmin())
+        parts.append(data[at : at + first_wrong * _BYTES])
+        at += first_wrong * _BYTES
+        if first_wrong < len(right) and (at := data.find(_MARK, at + 1)) < 0:
+            break
+    return b"".join(parts)

@@ -48,7 +48,8 @@ def note_error(home: Path, where: str, error: BaseException) -> None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _recover(folder)
         _append(folder, time.time_ns(), _redacted(home, told))
-        note(folder, [("error", "mcp" if where.startswith("mcp") else "hook", "", 1)])
+        if folder is home:
+            note(home, [("error", "mcp" if where.startswith("mcp") else "hook", "", 1)])
     except Exception:
         with suppress(OSError):
             (folder / LOST_NAME).touch(mode=0o600)

@@ -99,9 +99,9 @@ def run(
         without = () if embed else ("embed",)
         owner.check()
         if once:
-            with progress(client.reader.unread(), "Projecting") as bar:
-                events = owner.project(lambda done: bar.update(done - bar.pos))
-                bar.update(events - bar.pos)
+            unread = client.reader.unread()
+            with Phases() as phases:
+                events = owner.project(lambda done: phases.update("projecting", done, unread), phases.update)
             if not ended:
                 with progress(client.reader.unembedded() if embed else None, "Working") as bar:
                     done = owner.work(lambda done: bar.update(done - bar.pos), without=without)
@@ -180,7 +180,8 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
     from memtape.tools.keep.erasing import prove
 
     whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
-    proven = prove(client.home, client.log, whole, texts)
+    with Phases() as phases:
+        proven = prove(client.home, client.log, whole, texts, phases.update)
     carried, needles = proven.carried, proven.search.needles
     if as_json:
         said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -32,6 +33,8 @@ CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 ListedT = TypeVar("ListedT")
 Option = Callable[[CommandT], CommandT]
 
+LEAST_RATED_S = 0.5
+"""After less than that nobody can tell how fast something goes."""
 DISK_HINT = "See that the disk has room and the home can be written. What was acknowledged stands on the log."
 
 KINDS = get_args(Kind)
@@ -268,8 +271,19 @@ class Phases:
 
 
 def progress(length: int | None, label: str) -> Any:
-    """Return a progress bar on stderr, which only a terminal shows; without a length it only counts."""
+    """Return a progress bar on stderr, which only a terminal shows, with rate and time left.
+
+    Without a length it only counts.
+    """
     # A generator is what click takes for work whose length nobody can tell.
     unknown = (None for _ in ()) if length is None else None
     hidden = not sys.stderr.isatty()
-    return click.progressbar(unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True)
+
+    def rate(_: object) -> str:
+        elapsed_s = time.time() - bar.start
+        return f"{bar.pos / elapsed_s:,.0f}/s" if bar.pos and elapsed_s >= LEAST_RATED_S else ""
+
+    bar: Any = click.progressbar(
+        unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True, item_show_func=rate
+    )
+    return bar

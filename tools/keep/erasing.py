@@ -368,7 +368,9 @@ class Proven(NamedTuple):
         return self.ok and self.search.needles.prove
 
 
-def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Proven:
+def prove(
+    home: Home, log: Log, ids: Sequence[str], texts: Sequence[str], on_phase: OnPhase = lambda *_: None
+) -> Proven:
     """Look for erased ids, and for texts where somebody still has them, in the log and in every file of a home.
 
     Raises `NotFound` for an id that nobody has erased.
@@ -389,7 +391,9 @@ def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Pro
         if event is not None and asked[slot.partition].covers(event) and event.body is not None:
             slots.append((slot.partition, slot.offset))
     carried = carried_by_others(log, {}, texts)
-    return Proven(slots, search(home, log, needles_of(log, gone, texts)), carried)
+    needles = needles_of(log, gone, texts)
+    found = search(home, log, needles, lambda done, total: on_phase("searching", done, total))
+    return Proven(slots, found, carried)
 
 
 def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:

@@ -93,10 +93,13 @@ class Owner:
         """
         return check_views(self._look())
 
-    def project(self, on_progress: OnProgress | None = None) -> int:
-        """Bring the views up to date and return how many events were read."""
+    def project(self, on_progress: OnProgress | None = None, on_phase: OnPhase = lambda *_: None) -> int:
+        """Bring the views up to date and return how many events were read.
+
+        `on_phase` is told how far it is with what has to be made right first, as after an upgrade.
+        """
         self._log.check_briefly()
-        self._mend()
+        self._mend(on_phase)
         for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once == "before"]:
             worker.once()
         events = self._run_or_mend(once=True, on_progress=on_progress)

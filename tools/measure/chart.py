@@ -117,6 +117,26 @@ def areas(title: str, places: Sequence[str], series: Mapping[str, Sequence[float
     return _svg(width, TOP + HEIGHT + 40 + ROW * len(series), parts)
 
 
+def columns(title: str, places: Sequence[str], panels: Mapping[str, Sequence[float]]) -> str:
+    """Return the SVG of small charts below each other, each with a column for each place from left to right."""
+    tall, gap = HEIGHT // 3, ROW * 2
+    width, wide = LEFT + PLOT + GAP, PLOT / max(1, len(places))
+    parts = [_text(LEFT, 24, title, "start", 15)]
+    for number, (name, values) in enumerate(panels.items()):
+        top, high = TOP + ROW + number * (tall + gap), max(values, default=0) or 1
+        parts.append(_text(LEFT, top - 6, name, "start"))
+        parts.append(_text(LEFT - 6, top + 8, f"{max(values, default=0):,.0f}", "end", 9))
+        parts.append(f'<line x1="{LEFT}" x2="{LEFT + PLOT}" y1="{top + tall}" y2="{top + tall}" stroke="#d9dee3"/>')
+        for place, value in enumerate(values):
+            up = round(tall * value / high)
+            box = f'x="{LEFT + place * wide:.1f}" y="{top + tall - up}" width="{wide * 0.8:.1f}" height="{up}"'
+            parts.append(f'<rect {box} fill="{CURVES[number % len(CURVES)]}"/>' if up else "")
+    bottom = TOP + ROW + len(panels) * (tall + gap)
+    parts.append(_text(LEFT, bottom - ROW, places[0], "start"))
+    parts.append(_text(LEFT + PLOT, bottom - ROW, places[-1], "end"))
+    return _svg(width, bottom, [part for part in parts if part])
+
+
 def _svg(width: int, height: int, parts: list[str]) -> str:
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '

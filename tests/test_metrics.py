@@ -1,0 +1,318 @@
+"""Metrics as a scraper sees them: over HTTP, parsed, bounded, without a text; and dashboards that name what there is.
+
+No small pure parser of PromQL is on PyPI, so that names are read by a strict expression here: whatever is no function,
+keyword, label or number must be a sample that the table of metrics exposes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from memtape.schemas import metrics as table
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.lanes import LANES
+from memtape.schemas.metrics import METRICS, SAMPLED, sample_names
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.disk import KINDS
+from memtape.sinks.home.samples import NAME, Samples, note
+from memtape.tools.ask.metrics import OTHER, exposition
+from memtape.tools.ask.metrics_server import served_metrics
+from memtape.tools.client import Client
+from memtape.tools.measure import metrics_page
+
+ROOT = Path(__file__).parent.parent
+SAID, ASKED, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "quagmire glockenspiel", "project:zwieback"
+BOUNDED: dict[str, tuple[str, ...]] = {
+    "door": table.DOORS,
+    "outcome": (*table.OUTCOMES, "deterministic_ok", "distilled_ok", "timeout", "error", OTHER),
+    "step": table.STEPS,
+    "where": table.FAULTS,
+    "lane": LANES,
+    "type": (*EVENT_TYPES, OTHER),
+    "view": ("rows", "pages", "vectors"),
+    "state": ("ready", "lagging", "hydrating", "failing"),
+    "why": ("duplicate", "divergent", "ignored"),
+    "reason": ("paused", "private as a whole", "metadata of a host", "error of a tool", "binary", OTHER),
+    "operation": ("add", "conflict", "replace", "remove", "reword"),
+    "kind": KINDS,
+    "le": (*map(str, (*table.RECALL_BUCKETS_S, *table.STEP_BUCKETS_S)), "+Inf"),
+}
+"""Every value that each label can have; a partition is a number."""
+
+
+def scraped(body: bytes) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """Return each sample by its name and labels, as the library's own parser reads them."""
+    families = text_string_to_metric_families(body.decode())
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def of(found: dict[tuple[str, tuple[tuple[str, str], ...]], float], name: str, **labels: str) -> float:
+    return found[name, tuple(sorted(labels.items()))]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with two facts, one search that found and one that did not, a use, and what is forgotten."""
+    with Client(tmp_path / "home", scope=SCOPE, origin="user", session="s") as client:
+        first = client.capture(SAID)
+        client.capture("Deployments happen on Tuesdays at noon.")
+        client.project()
+        found = client.search("xylophone tuned")
+        client.use([found.results[0].id], found.recall_id)
+        assert not client.search(ASKED).results
+        client.forget(first.id)
+        client.project()
+    return tmp_path / "home"
+
+
+def test_what_happened_is_scraped_over_http(home: Path) -> None:
+    with (
+        Client(home, scope=SCOPE) as client,
+        served_metrics(client.home, client.log, 0) as port,
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer,
+    ):
+        kind, body, ends = answer.headers["Content-Type"], answer.read(), client.log.ends()
+        partition = str(partition_of(SCOPE, client.log.partitions))
+    found = scraped(body)
+    assert kind.startswith("application/openmetrics-text") and body.endswith(b"# EOF\n")
+    assert of(found, "memtape_events_total", type="captured") == 2
+    assert of(found, "memtape_events_total", type="recalled") == 2
+    assert of(found, "memtape_events_total", type="used") == of(found, "memtape_events_total", type="forgotten") == 1
+    assert (of(found, "memtape_memories"), of(found, "memtape_hidden"), of(found, "memtape_scopes")) == (1, 1, 1)
+    assert of(found, "memtape_recalls_total", door="python", outcome="found") == 1
+    assert of(found, "memtape_recalls_total", door="python", outcome="nothing") == 1
+    assert of(found, "memtape_recall_results_total", door="python") >= 1
+    assert of(found, "memtape_recall_hits_total", lane="sparse") >= 1
+    assert of(found, "memtape_recall_duration_seconds_count", door="python") == 2
+    assert of(found, "memtape_recall_duration_seconds_bucket", door="python", le="+Inf") == 2
+    assert of(found, "memtape_step_duration_seconds_count", step="write") >= 2
+    assert of(found, "memtape_lag_events", view="rows", partition=partition) == 0
+    assert of(found, "memtape_view_state", view="rows", partition=partition, state="ready") == 1
+    assert of(found, "memtape_disk_bytes", kind="log") >= (home / "log.db").stat().st_size > 0
+    log_events = sum(value for (name, _), value in found.items() if name == "memtape_log_events_total")
+    assert log_events == sum(ends)
+
+
+def test_who_is_not_this_machine_and_who_asks_for_more_gets_nothing(home: Path) -> None:
+    with Client(home, scope=SCOPE) as client, served_metrics(client.home, client.log, 0) as port:
+        for path, host, status in (("/metrics", "evil.example:80", 403), ("/", f"localhost:{port}", 404)):
+            asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Host": host})
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(asked)
+            assert refused.value.code == status
+        with pytest.raises(MemtapeError), served_metrics(client.home, client.log, port):
+            pass
+
+
+def test_every_metric_of_the_table_is_exposed_and_no_other(home: Path) -> None:
+    with Client(home, scope=SCOPE) as client:
+        body, _ = exposition(client.home, client.log)
+    families = {family.name: family for family in text_string_to_metric_families(body.decode())}
+    assert {name: (family.type, family.documentation) for name, family in families.items()} == {
+        name: (metric.kind, metric.help) for name, metric in METRICS.items()
+    }
+    for name, family in families.items():
+        for sample in family.samples:
+            assert sample_names()[sample.name] == name
+            assert sample.labels.keys() - {"le"} == {*METRICS[name].labels}
+
+
+def test_no_label_is_free_and_no_metric_has_a_text(home: Path) -> None:
+    with Client(home, scope=SCOPE) as client:
+        client.redactor.text("x")
+        body, _ = exposition(client.home, client.log)
+    for _, labels in scraped(body):
+        for name, value in labels:
+            assert value.isdecimal() if name == "partition" else value in BOUNDED[name], (name, value)
+    told = body.decode() + (home / NAME).read_bytes().decode("latin-1")
+    for word in re.findall(r"\w{5,}", f"{SAID} {ASKED} {SCOPE} Deployments Tuesdays"):
+        assert word not in told or word == "project"
+
+
+def test_a_value_that_this_version_does_not_know_is_told_as_other(home: Path) -> None:
+    (home / "left-out.json").write_bytes(b'{"the secret of Brunhilde": 3, "paused": 2}')
+    (home / "flushes.json").write_bytes(b'{"brunhilde_ok": 1}')
+    with Client(home, scope=SCOPE) as client:
+        found = scraped(exposition(client.home, client.log)[0])
+    assert (
+        of(found, "memtape_dropped_total", reason=OTHER) == 3
+        and of(found, "memtape_dropped_total", reason="paused") == 2
+    )
+    assert of(found, "memtape_flushes_total", outcome=OTHER) == 1
+
+
+def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
+    """Each of eight processes appends 200 times, three samples at once."""
+    script = (
+        "import sys\nfrom memtape.sinks.home.samples import note\n"
+        "for n in range(200):\n"
+        "    note(sys.argv[1], [('recall', 'cli', 'found', n), ('hits', 'dense', '', 2), ('error', 'hook', '', 1)])\n"
+    )
+    words, env = [sys.executable, "-c", script, str(tmp_path)], {**os.environ, "PYTHONPATH": str(ROOT)}
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: subprocess.run(words, env=env, check=True), range(8)))
+    samples = Samples(tmp_path)
+    assert samples.sums("recall", "cli", "found", (99, 199)) == (1_600, 8 * sum(range(200)), (800, 1_600))
+    assert samples.sums("hits", "dense").total == 3_200 and samples.sums("error", "hook").samples == 1_600
+    assert samples.sums("recall", "cli", "nothing").samples == samples.sums("recall", "mcp").samples == 0
+
+
+@pytest.mark.parametrize("left", range(20))
+def test_what_a_full_disk_cut_short_costs_no_other_sample(tmp_path: Path, left: int) -> None:
+    note(tmp_path, [("error", "cli", "", 1)] * 3)
+    path = tmp_path / NAME
+    path.write_bytes(path.read_bytes()[: 2 * 20 + left])
+    for _ in range(5):
+        note(tmp_path, [("error", "cli", "", 1)])
+    assert Samples(tmp_path).sums("error", "cli") == (7, 7, ())
+
+
+def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
+    note(tmp_path / "nowhere", [("error", "cli", "", 1)])
+    (tmp_path / NAME).mkdir()
+    note(tmp_path, [("error", "cli", "", -5)])
+    assert not len(Samples(tmp_path).rows) and not (tmp_path / "nowhere").exists()
+
+
+def test_files_of_samples_are_read_for_ever() -> None:
+    """A number or a place that had another meaning would have old files say something else."""
+    assert [(name, its.number) for name, its in SAMPLED.items()] == [
+        ("recall", 1), ("hits", 2), ("results", 3), ("duplicates", 4), ("step", 5), ("error", 6), ("hook", 7),
+    ]  # fmt: skip
+    assert table.DOORS[:5] == ("cli", "python", "mcp", "prompt", "page") and table.OUTCOMES == ("found", "nothing")
+    assert table.STEPS[:4] == ("fold", "write", "snapshot", "rebuild") and LANES[:5] == (
+        "sparse", "dense", "hot", "fresh", "edges",
+    )  # fmt: skip
+    assert table.FAULTS[:5] == ("cli", "hook", "mcp", "page", "worker")
+
+
+def test_a_command_is_measured_from_its_start_and_a_paused_one_is_not(home: Path) -> None:
+    began = time.monotonic()
+    words = [sys.executable, "-m", "memtape", "search", "deployments", "--home", str(home), "--scope", SCOPE]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(words, env=env, check=True, capture_output=True)
+    took_us = (time.monotonic() - began) * 1_000_000
+    (measured,) = Samples(home).of("recall", "cli")["value"].tolist()
+    assert took_us / 4 < measured < took_us
+    before = (home / NAME).read_bytes()
+    subprocess.run(words, env=env | {"MEMTAPE_CAPTURE": "off"}, check=True, capture_output=True)
+    assert (home / NAME).read_bytes().count(b"MT\x01") == before.count(b"MT\x01")
+
+
+def test_an_error_of_a_command_is_counted(home: Path) -> None:
+    words = [sys.executable, "-m", "memtape", "show", "nothing-has-this", "--home", str(home), "--scope", SCOPE]
+    assert subprocess.run(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True).returncode == 1
+    assert Samples(home).sums("error", "cli").total == 1
+
+
+def test_who_keeps_nothing_notes_nothing(tmp_path: Path) -> None:
+    with Client(tmp_path / "home", scope=SCOPE, profile="dev_no_persist") as client:
+        client.capture(SAID)
+        assert client.search("xylophone").results
+    assert not (tmp_path / "home").exists()
+
+
+def test_the_page_is_written_from_the_table() -> None:
+    assert metrics_page.PAGE.read_text() == metrics_page.page()
+
+
+FUNCTIONS = {"sum", "max", "rate", "increase", "histogram_quantile"}
+KEYWORDS = {"by", "and", "on", "or"}
+_SELECTOR = re.compile(r"([a-z_:][\w:]*)\s*\{([^}]*)\}")
+_MATCHER = re.compile(r'([a-z_]\w*)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
+_GROUPED = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
+
+
+def check_expression(expression: str) -> None:
+    """Fail unless an expression names only samples that there are, and labels that these have, with their values."""
+    used: set[str] = set()
+    grouped = {word.strip() for match in _GROUPED.finditer(expression) for word in match[1].split(",") if word.strip()}
+
+    def selected(match: re.Match[str]) -> str:
+        metric = METRICS[sample_names()[match[1]]]
+        for label, values in _MATCHER.findall(match[2]):
+            assert label in metric.labels, (expression, label)
+            assert all(value in BOUNDED[label] for value in values.split("|")), (expression, values)
+        assert not _MATCHER.sub("", match[2]).replace(",", "").strip(), expression
+        return match[1]
+
+    left = _GROUPED.sub(" ", _SELECTOR.sub(selected, expression))
+    left = re.sub(r"\[\d+[smhd]\]|\d+(\.\d+)?|[()+/*<>=,-]", " ", left)
+    for word in left.split():
+        if word in FUNCTIONS | KEYWORDS:
+            continue
+        assert word in sample_names(), (expression, word)
+        used.add(sample_names()[word])
+    assert used, expression
+    labels = {label for name in used for label in METRICS[name].labels}
+    assert grouped <= labels | {"le"}, expression
+
+
+def expressions() -> Iterator[tuple[str, str]]:
+    """Yield each expression of dashboard, alerts and documents, under what it is called there."""
+    board: dict[str, Any] = json.loads((ROOT / "docker" / "grafana.json").read_text())
+    for panel in board["panels"]:
+        for target in panel["targets"]:
+            yield f"panel {panel['title']}", target["expr"]
+    for group in yaml.safe_load((ROOT / "docker" / "alerts.yaml").read_text())["groups"]:
+        for rule in group["rules"]:
+            yield f"alert {rule['alert']}", rule["expr"]
+    for line in metrics_page.RATES.splitlines():
+        for expression in re.findall(r"`(.+)`", line):
+            yield "docs/metrics.md", expression
+
+
+@pytest.mark.parametrize(("where", "expression"), list(expressions()))
+def test_an_expression_names_only_what_there_is(where: str, expression: str) -> None:
+    check_expression(expression)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "memtape_lag_event",
+        "rate(memtape_errors[5m])",
+        'memtape_lag_events{scope="x"}',
+        'memtape_recalls_total{door="window"}',
+        "sum by (project) (memtape_lag_events)",
+        "histogram_quantile(0.5, rate(memtape_recalls_total_bucket[5m]))",
+        "memtape_lag_events / up",
+    ],
+)
+def test_an_expression_that_is_wrong_is_found(wrong: str) -> None:
+    with pytest.raises((AssertionError, KeyError)):
+        check_expression(wrong)
+
+
+def test_every_metric_is_on_the_dashboard_but_what_is_told_by_another() -> None:
+    shown = " ".join(expression for where, expression in expressions() if where.startswith("panel"))
+    missing = [name for name in METRICS if not re.search(rf"\b{name}(_total|_bucket|_count|_sum)?\b", shown)]
+    assert missing == ["memtape_scopes"]
+
+
+def test_every_alert_says_what_to_do() -> None:
+    for group in yaml.safe_load((ROOT / "docker" / "alerts.yaml").read_text())["groups"]:
+        for rule in group["rules"]:
+            assert rule["annotations"].keys() == {"summary", "action"} and rule["labels"]["severity"] in (
+                "page",
+                "ticket",
+            )

@@ -1,0 +1,70 @@
+"""Writes `docs/metrics.md` from the table of metrics: `make metrics`, after a change of `schemas/metrics.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memtape.schemas.metrics import METRICS, sample_names
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
+
+HEAD = """# Metrics
+
+Written by `make metrics` from `schemas/metrics.py`, and not by hand. `memtape run --metrics 9464` serves
+them as OpenMetrics on loopback while it works. One scrape tells of the whole home, whoever does the work: commands,
+hooks, servers and the projector.
+
+```yaml
+scrape_configs:
+  - job_name: memtape
+    static_configs:
+      - targets: ["127.0.0.1:9464"]
+```
+
+[`docker/grafana.json`](../docker/grafana.json) is a dashboard of them, and
+[`docker/alerts.yaml`](../docker/alerts.yaml) has rules for alerts.
+
+Where a figure is from:
+
+- **log**: the ends of the log, and what stands behind the watermarks, at each scrape.
+- **watermark**: what the views have met. No table is read, so that a scrape takes as long at any size.
+- **home**: small files of the home: tallies, locks, the disk.
+- **samples**: what each process has measured of itself. It appends 20 bytes a sample to `samples` in the home, without
+  a lock; a search adds some 100 bytes. The file may be deleted at any time; these counters then begin anew, as
+  Prometheus expects of counters.
+
+Every label has one of a few values, or the number of a partition. No name of a project, and nothing that was said or
+asked, is in any metric.
+
+| metric | kind | labels | from | what it says |
+| --- | --- | --- | --- | --- |
+"""
+
+RATES = """
+Rates that are asked for often:
+
+| rate | expression |
+| --- | --- |
+| searches that found nothing | `sum(rate(memtape_recalls_total{outcome="nothing",door!="prompt"}[1h])) / sum(rate(memtape_recalls_total{door!="prompt"}[1h]))` |
+| prompts for which a hook held back | `sum(rate(memtape_recalls_total{outcome="nothing",door="prompt"}[1h])) / sum(rate(memtape_recalls_total{door="prompt"}[1h]))` |
+| results that were said more than once | `sum(rate(memtape_recall_duplicates_total[1h])) / (sum(rate(memtape_recall_results_total[1h])) + sum(rate(memtape_recall_duplicates_total[1h])))` |
+| recalls of which something was used | `sum(rate(memtape_events_total{type="used"}[1d])) / sum(rate(memtape_events_total{type="recalled"}[1d]))` |
+| the slowest of twenty searches, in seconds | `histogram_quantile(0.95, sum by (le, door) (rate(memtape_recall_duration_seconds_bucket[1h])))` |
+"""  # noqa: E501
+
+
+def page() -> str:
+    """Return the page."""
+    names: dict[str, str] = {}
+    for sample, metric in sample_names().items():
+        names.setdefault(metric, sample.removesuffix("_bucket"))
+    rows = []
+    for name, its in METRICS.items():
+        labels = ", ".join(f"`{label}`" for label in its.labels)
+        rows.append(f"| `{names[name]}` | {its.kind} | {labels} | {its.source} | {its.help} |")
+    return HEAD + "\n".join(rows) + "\n" + RATES
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    print(PAGE)
