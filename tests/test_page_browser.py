@@ -188,7 +188,7 @@ def test_sliders_answer_and_keep_the_keys(chromium: Any, page: Page) -> None:
         its.page.locator("#slide").focus()
         its.page.keyboard.press("Home")
         its.page.wait_for_url("**at=*")
-        assert "as it was as of" in its.page.locator(".past").inner_text()
+        assert "the memory as of" in its.page.locator(".past").inner_text()
         its.page.get_by_role("link", name="Back to now").click()
         assert its.page.locator(".past").count() == 0 and its.heard == []
 
