@@ -30,7 +30,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo dense test test-fast test-clients bench-agents bench-using lint types wheel bench bench-scale bench-year one-day tree-page one-day-anew crash soak soak-short mutants \
-	schemas lock clean
+	schemas screenshots bench-page lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -137,6 +137,13 @@ one-day-anew: venv ## Have the real hosts, installed by npm, play that day again
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py
+
+# It needs chromium, as Debian has it, and Pillow, which the lock of development has.
+screenshots: venv ## Take pictures of each view of the page, light and dark, into docs/pictures.
+	$(BIN)/python tests/page_pictures.py docs/pictures
+
+bench-page: venv ## Measure what each view of the page costs on 20,000 texts.
+	$(BIN)/python -m memtape.tools.measure.page_costs
 
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python -m memtape.tools.json_schemas

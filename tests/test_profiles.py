@@ -116,6 +116,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "connect": ("claude",),
     "disconnect": ("claude",),
     "doctor": (),
+    "page": (),
     "mcp": (),
     "hook": ("--host", "claude"),
 }

@@ -33,6 +33,7 @@ PLACES_OF_TOOLS = (
     ["ask", "importing"],
     ["client"],
     ["agents", "measure"],
+    ["page"],
     ["commands", "json_schemas"],
 )
 

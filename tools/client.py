@@ -34,6 +34,7 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
+    from memtape.schemas.rows import MemoryRow, TurnRow
     from memtape.state.views.ages import Age
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.aging import Aging
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
-    from memtape.tools.ask.given import Given
+    from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
@@ -81,6 +82,8 @@ class Client(Writer):
 
     An id may be given by its beginning, of eight characters or more. A client whose scope is named, or that is
     `confined`, takes ids of its scope and `global` alone; any other finds the scope in which an id stands.
+
+    A question to a project whose rows have left the views says that the project goes on, unless it `wakes` none.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Client(Writer):
         began: Began | None = None,
         confined: bool = False,
         profile: str | None = None,
+        wakes: bool = True,
     ) -> None:
         path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
         asked = profile_of(path, profile)
@@ -117,6 +121,7 @@ class Client(Writer):
         )
         self._owns_log = log is None
         self._confined = confined or scope is not None
+        self._wakes = wakes
 
     @cached_property
     def reader(self) -> Reader:
@@ -134,7 +139,7 @@ class Client(Writer):
     def _asking(self) -> Asking:
         from memtape.tools.ask.asking import Asking
 
-        return Asking(self, self._ids, self.reader)
+        return Asking(self, self._ids, self.reader, wakes=self._wakes)
 
     @property
     def _deciding(self) -> Deciding:
@@ -255,12 +260,23 @@ class Client(Writer):
         """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
         return self._asking.session_turns(session)
 
-    def given(self, limit: int = 20, *, session: str | None = None, since: str | None = None) -> list[Given]:
+    def given(
+        self,
+        limit: int = 20,
+        *,
+        session: str | None = None,
+        since: str | None = None,
+        searches: bool = False,
+        by: By | None = None,
+        words: str = "",
+    ) -> list[Given]:
         """Return what agents of this scope were given unasked, at starts and with prompts, the latest first.
 
-        Of one session where it is named. `since` is ISO 8601 or an age as 3d.
+        Of one session where it is named. `since` is ISO 8601 or an age as 3d. With `searches` what was searched for
+        stands among it. `by` leaves one way, `words` what was asked with these words in it.
         """
-        return self._asking.given(limit, session, None if since is None else parse_time(since, now_us()))
+        after = None if since is None else parse_time(since, now_us())
+        return self._asking.given(limit, session, after, searches=searches, by=by, words=words)
 
     def prepare(self) -> None:
         """Read what a search in this scope reads."""
@@ -302,6 +318,10 @@ class Client(Writer):
         """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
         return self._asking.edge_candidates(as_of)
 
+    def all_edges(self, *, as_of: str | None = None) -> EdgeList:
+        """Return every edge of this scope between what is visible."""
+        return self._asking.all_edges(as_of)
+
     def context(
         self,
         budget_tokens: int = 2_000,
@@ -322,6 +342,14 @@ class Client(Writer):
     def stale(self, limit: int = 10) -> list[Stale]:
         """Return what of this scope and of `global` is stale, the most used first; nothing is archived by that."""
         return self._asking.stale(limit)
+
+    def pinned(self) -> list[MemoryRow | TurnRow]:
+        """Return what is pinned in this scope and in `global`, the latest first."""
+        return self._asking.pinned()
+
+    def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
+        """Return what of this scope and of `global` is forgotten or withdrawn and can be restored."""
+        return self._asking.hidden(limit)
 
     def orders(self) -> list[Order]:
         """Return what people order about memory, as "never mention X again", in this scope and `global`."""

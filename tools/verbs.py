@@ -215,6 +215,7 @@ class GivenArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(description="The most starts and prompts.", ge=1)] = 20
     session: Annotated[str | None, Meta(description="Only what this session was given.")] = None
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
+    searches: Annotated[bool, Meta(description="List what was searched for too.")] = False
 
 
 class StaleArguments(Arguments, frozen=True):
@@ -584,6 +585,7 @@ VERBS: dict[str, Verb] = {
     "disconnect": Verb("agents.disconnect"),
     "doctor": Verb("agents.doctor", in_memory=True),
     "mcp": Verb("agents.mcp", in_memory=True),
+    "page": Verb("page.page"),
     "hook": Verb("agents.hook"),
 }
 """The verbs by the name of their command, in the order in which help lists them."""

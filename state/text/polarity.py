@@ -18,6 +18,7 @@ from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
 
+MOST_KEPT_CHARS = 1_000
 _ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
@@ -196,6 +197,16 @@ def standing(text: str) -> tuple[str, ...]:
     """
     if not has_cue(text):
         return ()
+    return _standing_again(text) if len(text) <= MOST_KEPT_CHARS else _standing(text)
+
+
+@lru_cache(maxsize=16_384)
+def _standing_again(text: str) -> tuple[str, ...]:
+    """Return the same of a text that is short enough to be kept: each start reads those of a project once more."""
+    return _standing(text)
+
+
+def _standing(text: str) -> tuple[str, ...]:
     found, before, place = [], -1, 0
     for sentence in sentences(text):
         start = text.find(sentence, place)
@@ -213,6 +224,16 @@ def standing(text: str) -> tuple[str, ...]:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that are orders about memory, as "never mention X again"."""
+    return _orders_again(text) if len(text) <= MOST_KEPT_CHARS else _orders_in(text)
+
+
+@lru_cache(maxsize=16_384)
+def _orders_again(text: str) -> tuple[str, ...]:
+    """Return the same of a text that is short enough to be kept, as `_standing_again` does."""
+    return _orders_in(text)
+
+
+def _orders_in(text: str) -> tuple[str, ...]:
     if not (may_order(text) and has_cue(text)):
         return ()
     return tuple(it for it in sentences(text) if may_order(it) and _of_sentence(it) == "meta")

@@ -124,13 +124,18 @@ class Turn:
 
 
 def in_form(turn: Turn, text: str, note: str = "") -> bytes:
-    """Return a context in the host's form with a note for the person, empty where there is nothing to say."""
+    """Return a context in the form of a turn's host with a note for the person, empty where there is nothing to say."""
+    return form_of(turn.told.host, turn.told.event, text, note)
+
+
+def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
+    """Return a context for an event of a host in its form, cut where the host would cut it."""
     if not text.strip():
         return b""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
     text = without_tags(text)
     told = wrap(text if len(text) <= room else text[: room - 1] + "…")
-    return answer(turn.told.event, told, note, flat=HOSTS_OF_HOOKS[turn.told.host].flat)
+    return answer(event, told, note, flat=HOSTS_OF_HOOKS[host].flat)
 
 
 def _of_itself(told: Told, alone: bool) -> Told:

@@ -12,13 +12,14 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, ScopeChanged
-from memtape.schemas.lanes import LANES, Lane, unasked_lanes
+from memtape.schemas.lanes import LANES, UNASKED, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
 from memtape.tools.ask.measuring import began, note_recall
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
+    from memtape.schemas.rows import MemoryRow, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
-    from memtape.tools.ask.given import Given
+    from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.looking import Session
@@ -62,8 +63,9 @@ class Found(NamedTuple):
 class Asking:
     """The questions of whoever stands in one scope: each is read from the views, and what is to be said is said."""
 
-    def __init__(self, writer: Writer, ids: Ids, reader: Reader) -> None:
+    def __init__(self, writer: Writer, ids: Ids, reader: Reader, *, wakes: bool = True) -> None:
         self._writer = writer
+        self._wakes = wakes
         self._ids = ids
         self._reader = reader
         self._home, self._log = writer.home, writer.log
@@ -183,11 +185,22 @@ class Asking:
 
         return self._read(lambda views, scope: session_of(views, scope, session))
 
-    def given(self, limit: int, session: str | None, since: int | None) -> list[Given]:
-        """Return what agents were given unasked."""
-        from memtape.tools.ask.given import given_of
+    def given(
+        self,
+        limit: int,
+        session: str | None,
+        since: int | None,
+        *,
+        searches: bool,
+        by: By | None,
+        words: str,
+    ) -> list[Given]:
+        """Return what agents were given unasked, and what searches returned where that is wanted."""
+        from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
 
-        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, session, since))
+        ways = EVERY_WAY if searches else UNASKED
+        wanted = Wanted(session, since, ways if by is None else (by,), words.casefold())
+        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, wanted))
 
     def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
         return self._append(recalled(query, limit, filters, answer))
@@ -227,6 +240,12 @@ class Asking:
 
         return self._read(proposed, as_of)
 
+    def all_edges(self, as_of: str | None) -> EdgeList:
+        """Return every edge between what is visible."""
+        from memtape.tools.ask.edges import all_edges
+
+        return self._read(all_edges, as_of)
+
     def conflicts(self, every: bool) -> ConflictList:
         """Return the conflicts of the scope and of `global` that wait for people, or `every` one."""
         from memtape.tools.ask.conflicts import conflicts_of
@@ -259,6 +278,18 @@ class Asking:
         from memtape.tools.ask.listing import stale_of
 
         return self._read(lambda views, scope: stale_of(views, scope, limit))
+
+    def pinned(self) -> list[MemoryRow | TurnRow]:
+        """Return what is pinned."""
+        from memtape.tools.ask.listing import pinned_of
+
+        return self._read(lambda views, scope: pinned_of(views, self._log, scope))
+
+    def hidden(self, limit: int) -> list[MemoryRow | TurnRow]:
+        """Return what can be restored."""
+        from memtape.tools.ask.listing import hidden_of
+
+        return self._read(lambda views, scope: hidden_of(views, scope, limit))
 
     def orders(self) -> list[Order]:
         """Return the orders of people about memory."""
@@ -325,9 +356,9 @@ class Asking:
     def _wake(self, scope: str) -> None:
         """Say that a project goes on whose rows have left the views, so that it is answered from all of it.
 
-        Where nothing is stored now, it sleeps on.
+        Where nothing is stored now, or who looks wakes nothing, it sleeps on.
         """
-        if self._reader.is_asleep(scope) and self._writer.silence() is None:
+        if self._wakes and self._reader.is_asleep(scope) and self._writer.silence() is None:
             self._writer.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
             self._reader.awaken(scope)
 

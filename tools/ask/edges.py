@@ -62,6 +62,12 @@ def proposed(retriever: Retriever, scope: str) -> EdgeList:
     return _edge_list(listed, candidates(listed.ties, listed.now), ends)
 
 
+def all_edges(retriever: Retriever, scope: str) -> EdgeList:
+    """Return every edge of a scope between what is visible."""
+    listed, ends = _resolved(retriever, scope)
+    return _edge_list(listed, listed.ties, ends)
+
+
 class _Listed(msgspec.Struct):
     scope: str
     now: int

@@ -1,4 +1,4 @@
-"""What agents were given unasked, at a start or with a prompt: read from the log, with what has come of it since.
+"""What agents were given, at a start, with a prompt or by a search: read from the log, with what has come of it since.
 
 A memory was of use where a `used` event says so, or where the session's next turn of an agent carried it, which its use
 at the time of something said in that turn tells. Nothing is ranked or changed here.
@@ -6,7 +6,7 @@ at the time of something said in that turn tells. Nothing is ranked or changed h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import PEOPLE, Captured, Event, Origin, Recalled, Used
-from memtape.schemas.lanes import Unasked, tokens_given, unasked_by
+from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
 from memtape.schemas.log import Log, backwards
 from memtape.schemas.rows import MemoryRow, UseRow
 from memtape.schemas.scopes import partition_of, scopes_read
@@ -30,6 +30,9 @@ from memtape.tools.ask.retrieval import Retriever
 
 PAGE_SLOTS = 5_000
 
+By = Unasked | Literal["search"]
+"""What gave an agent memories: what gives them unasked, or a search."""
+EVERY_WAY: tuple[By, ...] = (*UNASKED, "search")
 Since = Literal["shown", "replaced", "archived", "forgotten", "erased"]
 """How a memory that was given stands now; `forgotten` is all that is hidden."""
 
@@ -50,19 +53,32 @@ class GivenMemory(msgspec.Struct, frozen=True, kw_only=True):
 class Given(msgspec.Struct, frozen=True, kw_only=True):
     """What one session was given at one time. `id` is that of the recall that says so.
 
-    `by` says at what: a start, or a prompt. `actor` is the host's name. `tokens` is the length of the text that was
-    given, None where nobody counted it.
+    `by` says at what: a start, a prompt, or a search, of which `query` has the words. `actor` is the host's name, or
+    who searched. `tokens` is the length of the text that was given unasked, None where nobody counted it.
     """
 
     id: str
     at: int
-    by: Unasked
+    by: By
+    query: str
     scope: str
     actor: str
     origin: Origin
     session: str | None
     tokens: int | None
     memories: tuple[GivenMemory, ...]
+
+
+class Wanted(NamedTuple):
+    """Which recalls are wanted: of one session or any, from a time on, given in these ways, with these words.
+
+    `words` are folded for case.
+    """
+
+    session: str | None
+    since: int | None
+    by: Collection[By]
+    words: str = ""
 
 
 class _Of(NamedTuple):
@@ -74,14 +90,12 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(
-    retriever: Retriever, log: Log, scope: str, limit: int, session: str | None, since: int | None
-) -> list[Given]:
-    """Return what agents were given unasked in a scope, the latest first: to one session or any, from a time on."""
+def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wanted) -> list[Given]:
+    """Return what agents were given in a scope, of what is wanted, the latest first."""
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    wanted = list(islice(_recalls(log, of[0], session, since), limit))
-    told = _told_used(log, scope, min((offset for offset, _ in wanted), default=0)) if wanted else []
-    return [_given(log, of, event, told) for _, event in wanted]
+    recalls = list(islice(_recalls(log, of[0], wanted), limit))
+    told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []
+    return [_given(log, of, event, told) for _, event in recalls]
 
 
 def _read(retriever: Retriever, log: Log, name: str) -> _Of:
@@ -90,16 +104,21 @@ def _read(retriever: Retriever, log: Log, name: str) -> _Of:
     return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
 
 
-def _recalls(log: Log, of: _Of, session: str | None, since: int | None) -> Iterator[tuple[int, Event]]:
-    """Yield the recalls of a scope that nobody asked for with their offsets, the latest first."""
+def _recalls(log: Log, of: _Of, wanted: Wanted) -> Iterator[tuple[int, Event]]:
+    """Yield the recalls of a scope that are wanted with their offsets, the latest first."""
     for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
         event = event_of(slot.payload)
         if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
             continue
-        if since is not None and event.at < since:
+        if wanted.since is not None and event.at < wanted.since:
             return
-        if unasked_by(event.body.lanes) and session in (None, event.session):
+        if shadow_of(event.body.lanes) is None and _is_wanted(event, event.body, wanted):
             yield slot.offset, event
+
+
+def _is_wanted(event: Event, body: Recalled, wanted: Wanted) -> bool:
+    of_session = wanted.session in (None, event.session)
+    return of_session and _by(body) in wanted.by and wanted.words in body.query.casefold()
 
 
 def _told_used(log: Log, scope: str, offset: int) -> list[Event]:
@@ -112,10 +131,8 @@ def _told_used(log: Log, scope: str, offset: int) -> list[Event]:
 
 
 def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> Given:
-    body, by = event.body, None
+    body = event.body
     assert isinstance(body, Recalled)
-    by = unasked_by(body.lanes)
-    assert by is not None
     answered = answers_of(of[0].found, event.session, event.at)
     used = {
         id
@@ -126,7 +143,8 @@ def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> 
     return Given(
         id=event.id,
         at=event.at,
-        by=by,
+        by=_by(body),
+        query=body.query,
         scope=of[0].name,
         actor=event.actor.name,
         origin=event.actor.origin,
@@ -134,6 +152,10 @@ def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> 
         tokens=tokens_given(body.lanes),
         memories=tuple(_memory(log, of, id, event.at, answered, id in used) for id in body.results),
     )
+
+
+def _by(body: Recalled) -> By:
+    return unasked_by(body.lanes) or "search"
 
 
 def _is_after(used: Event, given: Event) -> bool:

@@ -37,8 +37,8 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
     `sources` is what a summary sums up. No view holds a capture that is not projected yet, or was purged (`marks`).
 
-    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last. `marks` is
-    what a reader is told beside the text, as of when it was asked.
+    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last; `use_times`
+    when within the 18 days before that. `marks` is what a reader is told beside the text, as of when it was asked.
     """
 
     asked: str
@@ -50,6 +50,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[Source, ...] = ()
     used: int = 0
     last_used_at: int | None = None
+    use_times: tuple[int, ...] = ()
     polarity: Polarity = "fact"
     stale: bool = False
     marks: tuple[str, ...] = ()
@@ -107,6 +108,7 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
     if found.scope != scope:
         uses += _uses(retriever, scope, map(other_row_id, ids))
     used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
+    times = tuple(sorted(time for use in uses for time in use.times))
     now = retriever.now([retriever.found(found.scope)[1]])
     told = row_marks(found, now)
     withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
@@ -117,6 +119,7 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
             memory=found,
             used=used,
             last_used_at=last,
+            use_times=times,
             polarity=found.polarity,
             stale=is_row_stale(found, now),
             marks=told,
@@ -128,6 +131,7 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
         turn=found,
         used=used,
         last_used_at=last,
+        use_times=times,
         polarity=found.polarity,
         marks=told,
         withdrawn_at=withdrawn_at,

@@ -1,4 +1,4 @@
-"""The lists that people look through: what is stale, orders about memory, rules for all projects.
+"""The lists that people look through: what is stale, pinned or hidden, orders about memory, rules for all projects.
 
 Nothing is ranked or changed here.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from memtape.schemas.events import Kind
-from memtape.schemas.rows import Category, MemoryRow
-from memtape.schemas.scopes import scopes_read
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import Kind, Pinned
+from memtape.schemas.log import Log, backwards
+from memtape.schemas.rows import Category, MemoryRow, TurnRow
+from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.context import known_to
@@ -39,6 +41,32 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
     listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
     return [Stale(**{name: getattr(row, name) for name in Stale.__struct_fields__}) for row in listed[:limit]]
+
+
+def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | TurnRow]:
+    """Return what is pinned in a scope and in `global` and shows, the latest first; the log names what may be."""
+    rows: dict[str, MemoryRow | TurnRow] = {}
+    for name in scopes_read(scope):
+        opened = retriever.opened(name)
+        slots = backwards(log, partition_of(name, log.partitions), name, ("pinned",))
+        events = (event_of(slot.payload) for slot in slots)
+        ids = dict.fromkeys(id for it in events if it is not None and isinstance(it.body, Pinned) for id in it.body.ids)
+        found = (row for id in ids for row in opened.rows_called(id))
+        rows |= {
+            row.id: row for row in found if isinstance(row, (MemoryRow, TurnRow)) and row.pinned and not row.hidden
+        }
+    return sorted(rows.values(), key=lambda row: (-row.at, row.id))
+
+
+def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | TurnRow]:
+    """Return what is forgotten or withdrawn in a scope and can be restored, at most so many, by their ids."""
+    rows: list[MemoryRow | TurnRow] = []
+    for name in scopes_read(scope):
+        opened = retriever.opened(name)
+        for id in opened.hidden(limit - len(rows)):
+            row = opened.row("memories", id) or opened.row("turns", id)
+            rows += [row] if isinstance(row, (MemoryRow, TurnRow)) else []
+    return rows
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:

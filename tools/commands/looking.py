@@ -66,20 +66,21 @@ def sessions(client: Client, limit: int, as_json: bool) -> None:
 @click.command()
 @with_arguments("given")
 @with_speaker
-def given(client: Client, limit: int, session: str | None, since: str | None, as_json: bool) -> None:
+def given(client: Client, limit: int, session: str | None, since: str | None, searches: bool, as_json: bool) -> None:
     """List what agents were given that did not ask, at starts and with prompts, and what came of it, the latest first.
 
     A memory was used where an agent said so, or where its next answer carried what the memory says in particular. What
-    an agent searched for by itself is not listed.
+    somebody searched for is listed with --searches alone.
 
     \b
     Example:
       memtape given --limit 5
+      memtape given --searches
       memtape given --since 1d --json
     """
     from memtape.tools.ask.naming import shortened
 
-    found = client.given(limit, session=session, since=since)
+    found = client.given(limit, session=session, since=since, searches=searches)
     short = shortened(memory.id for one in found for memory in one.memories)
     print_list("given", found, partial(_given, short), "Nothing was given to an agent unasked.", as_json)
 
@@ -106,7 +107,8 @@ def _given(short: Mapping[str, str], _: int, one: Given) -> list[str]:
     tokens = "" if one.tokens is None else f", {many(one.tokens, 'token')}"
     count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
     session = f", session {one_line(one.session, 80)}" if one.session else ""
-    head = f"{format_time(one.at)}  {one.by}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
+    asked = f" for {one_line(one.query, LINE_CHARS)!r}" if one.by == "search" else ""
+    head = f"{format_time(one.at)}  {one.by}{asked}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
     return [head, *(_memory(memory, short[memory.id]) for memory in one.memories)]
 
 

@@ -1,0 +1,65 @@
+"""A real browser for tests: Chromium of this machine, driven by Playwright, which may reach the page alone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+class Tab(NamedTuple):
+    """A tab of a browser that was let in; `heard` has all that went wrong in it: dialogs, errors, other hosts."""
+
+    page: Any
+    base: str
+    heard: list[str]
+
+    def go(self, path: str) -> None:
+        """Open a view."""
+        self.page.goto(self.base + path)
+        self.page.wait_for_load_state("load")
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Start the browser, or skip the test with a word on what is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield started
+        started.close()
+
+
+@contextmanager
+def tab(started: Any, address: str, **options: Any) -> Iterator[Tab]:
+    """Open a tab at a page's first address."""
+    base = address.partition("/?")[0]
+    context = started.new_context(**options)
+    heard: list[str] = []
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+
+    def met(route: Any) -> None:
+        if route.request.url.startswith((f"{base}/", "data:")):
+            route.continue_()
+        else:
+            heard.append(f"asked for {route.request.url}")
+            route.abort()
+
+    page.route("**/*", met)
+    page.on("dialog", lambda dialog: (heard.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("pageerror", lambda error: heard.append(f"error {error}"))
+    page.on("console", lambda said: heard.append(f"console {said.text}") if said.type in ("error", "warning") else None)
+    page.goto(address)
+    try:
+        yield Tab(page, base, heard)
+    finally:
+        context.close()

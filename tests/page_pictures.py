@@ -1,0 +1,59 @@
+"""`make screenshots`: pictures of each view of the page, light and dark, on a home with life in it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from browsing import browser, tab
+from page_served import served
+
+from memtape.tools.capture.writing import now_us
+from memtape.tools.measure.living import SCOPE, make_living
+
+WIDTH, HEIGHT, TEXTS = 1100, 820, 500
+COLOURS = 32
+SHOWN = {
+    "now": "/",
+    "search": "/search?q=staging+database+port&limit=3",
+    "start": "/start",
+    "recalls": "/recalls?limit=6",
+    "timeline": "/timeline?diff=1&at=12d",
+    "graph": "/graph?least=5",
+    "yours": "/yours",
+    "log": "/log",
+}
+
+
+def main(folder: Path) -> None:
+    """Write a picture of each view in either scheme into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, browser() as started:
+        make_living(Path(place), TEXTS, now_us())
+        with served(Path(place)) as page:
+            with page.client() as client:
+                (conflict,) = client.conflicts().conflicts
+            shown = SHOWN | {"memory": f"/memory?id={conflict.a.id}"}
+            for scheme in ("light", "dark"):
+                size = {"width": WIDTH, "height": HEIGHT}
+                with tab(started, page.address, color_scheme=scheme, viewport=size) as its:
+                    for name, path in shown.items():
+                        its.go(f"{path}{'&' if '?' in path else '?'}scope={SCOPE}")
+                        if name == "search":
+                            its.page.locator("article details summary").first.click()
+                        picture(its.page, folder / f"{name}-{scheme}.png")
+                    its.page.get_by_role("button", name="Forget", exact=True).click()
+                    picture(its.page, folder / f"confirm-{scheme}.png")
+
+
+def picture(page: object, path: Path) -> None:
+    """Write what a tab shows, in few colours."""
+    from PIL import Image
+
+    page.screenshot(path=path)  # type: ignore[attr-defined]
+    Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,97 @@
+"""Pages for tests: a home with life in it, made once a file, and pages that are served from this process."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from memtape.schemas.times import DAY_US
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.client import Client
+from memtape.tools.measure.living import SCOPE, make_living
+from memtape.tools.page.serving import Serving
+
+TEXTS = 250
+END_US = 1_790_000_000_000_000
+"""The day on which the home's weeks end, 2026-09-21, which is past."""
+EMPTY = "project:empty"
+
+
+class Page(NamedTuple):
+    """A page that is served: its home, its first address and its base, and a browser that was let in."""
+
+    home: Path
+    address: str
+    base: str
+    http: httpx.Client
+
+    @property
+    def token(self) -> str:
+        return self.address.partition("=")[2]
+
+    def get(self, path: str, **given: object) -> httpx.Response:
+        """Ask for a view with parameters."""
+        return self.http.get(path, params=given)  # type: ignore[arg-type]
+
+    def act(self, do: str, ids: list[str], *, meant: bool = True, scope: str = SCOPE, **given: str) -> httpx.Response:
+        """Send the form of an action, as its buttons do."""
+        form: dict[str, str | list[str]] = {"do": do, "id": ids, "scope": scope, **given}
+        return self.http.post("/act", data=form | ({"meant": "yes"} if meant else {}), headers={"origin": self.base})
+
+    def ends(self) -> list[int]:
+        """Where the partitions of the home's log end."""
+        log = EmbeddedLog(self.home / "log.db")
+        try:
+            return list(log.ends())
+        finally:
+            log.close()
+
+    def client(self, scope: str = SCOPE) -> Client:
+        """Return a client of a person at the same home."""
+        return Client(self.home, scope=scope, actor="Ada", origin="user")
+
+
+@contextmanager
+def served(home: Path, scope: str = SCOPE) -> Iterator[Page]:
+    """Serve the page of a home while the context lasts."""
+    serving = Serving(home, scope, 0)
+    thread = threading.Thread(target=serving.serve)
+    thread.start()
+    base = serving.address.partition("/?")[0]
+    try:
+        with httpx.Client(base_url=base, timeout=120, trust_env=False) as http:
+            assert http.get(serving.address, follow_redirects=True).status_code == 200
+            yield Page(home, serving.address, base, http)
+    finally:
+        serving.stop()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def living(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with life in it, which is looked at and never changed."""
+    home = tmp_path_factory.mktemp("living") / "home"
+    make_living(home, TEXTS, END_US - DAY_US)
+    return home
+
+
+@pytest.fixture(scope="module")
+def page(living: Path) -> Iterator[Page]:
+    """The page of that home, for looking alone."""
+    with served(living) as page:
+        yield page
+
+
+@pytest.fixture
+def own(living: Path, tmp_path: Path) -> Iterator[Page]:
+    """The page of a copy of that home, to act on."""
+    shutil.copytree(living, tmp_path / "home")
+    with served(tmp_path / "home") as page:
+        yield page

@@ -1,0 +1,318 @@
+"""The page of one's own machine: what each view answers, what an action does and undoes, and that looks append none."""
+
+# ruff: noqa: F811  (fixtures are handed in by their names)
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
+
+from memtape.schemas.events import make_tick
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import DAY_US
+from memtape.tools.capture.writing import now_us
+from memtape.tools.client import Client
+from memtape.tools.measure.living import SCOPE
+from memtape.tools.page.acting import ACTIONS, MOST_IDS
+from memtape.tools.page.app import VIEWS
+
+NOWHERE = "00000000-0000-8000-8000-000000000000"
+PATHS = [view.path for view in VIEWS]
+LISTED = [view.path for view in VIEWS if view.is_listed]
+
+
+def shown(answer: httpx.Response) -> str:
+    """Return the text of a view as people read it, on one line."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", answer.text)).split())
+
+
+@pytest.mark.parametrize("path", LISTED)
+def test_each_view_of_an_empty_project_and_of_an_empty_home_answers(page: Page, tmp_path: Path, path: str) -> None:
+    assert page.get(path, scope=EMPTY).status_code == 200
+    with served(tmp_path / "new", EMPTY) as empty:
+        answer = empty.get(path)
+        assert answer.status_code == 200 and answer.text.count("<h1") == 1
+
+
+@pytest.mark.parametrize("path", LISTED)
+def test_each_view_of_a_living_home_answers_now_and_as_of_then(page: Page, path: str) -> None:
+    for given_ in ({}, {"at": "2026-08-20T12:00:00Z"}, {"at": "20d"}, {"at": "0:30"}):
+        answer = page.get(path, **given_)
+        assert answer.status_code == 200, shown(answer)[:400]
+        assert answer.text.count("<h1") == 1 and "server-timing" in answer.headers
+        assert page.get(path, scope="global", **given_).status_code == 200
+
+
+def test_a_view_says_what_it_does_not_have(page: Page) -> None:
+    assert page.get("/nothing").status_code == 404 and "There is no such view" in page.get("/nothing").text
+    assert page.get("/memory", id=NOWHERE).status_code == 404
+    assert page.get("/memory", id="zz").status_code == 404
+    assert page.get("/memory").status_code == 400
+    assert page.get("/", scope="project: no/ne").status_code == 400
+    assert page.get("/timeline", at="the day after").status_code == 400
+    assert page.get("/search", q="x" * 5_000).status_code == 400
+
+
+NAMES = """scope at id q limit kind origin tier tag without archived budget form by words session since other diff least
+after type settled every do token""".split()
+VALUES = st.one_of(
+    st.sampled_from(
+        ["", "0", "-1", "1", "99999999999999", "1e3", "global", SCOPE, NOWHERE, "turn", "0:5", "99:1", "3d"]
+    ),
+    st.sampled_from(["3d", "2026-09-01T00:00:00Z", "9999-12-31", "0001-01-01", "\x00", "../..", "<b>", "{{ 7 }}"]),
+    st.text(max_size=40),
+)
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(st.sampled_from(NAMES), VALUES), max_size=6))
+def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
+    page: Page, path: str, pairs: list[tuple[str, str]]
+) -> None:
+    before = page.ends()
+    told = [(name, value.encode("utf-8", "replace").decode()) for name, value in pairs]
+    answer = page.http.get(path, params=told)
+    assert answer.status_code in (200, 303, 400, 404), (path, told, answer.text[-300:])
+    assert page.ends() == before
+
+
+def test_looking_at_everything_of_everything_appends_nothing(page: Page) -> None:
+    before = page.ends()
+    with page.client() as client:
+        ids = [result.id for result in client.recent(5)] + [result.id for result in client.recent(5, kinds=["turn"])]
+        ids += [one.id for one in client.hidden()] + [one.id for one in client.archived(50).archived]
+    for path in LISTED:
+        page.get(path, q="what is the port", diff="1", settled="1", words="the")
+    for id in ids:
+        assert page.get("/memory", id=id).status_code == 200
+        assert page.get("/memory", id=id, at="1d").status_code in (200, 404)
+    for name in ACTIONS:
+        page.act(name, ids[:1], meant=False)
+        page.act(name, [], meant=False, every="1")
+    assert page.get("/metrics").status_code == 200
+    assert page.ends() == before
+
+
+def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        id = client.capture("The gateway of the lighthouse listens on port 7001.").id
+        number = partition_of(SCOPE, client.log.partitions)
+        for step in range(1, 5):
+            client.log.append([make_tick(number, now_us() + step * 60 * DAY_US)])
+            client.project()
+        assert client.reader.retriever.life(SCOPE).is_purged
+        with served(tmp_path) as page:
+            before = page.ends()
+            assert "have left the views" in page.get("/").text
+            for path in LISTED:
+                assert page.get(path, q="gateway", words="the").status_code == 200
+            assert "No view holds this capture" in page.get("/memory", id=id).text
+            assert page.ends() == before
+        assert client.reader.retriever.life(SCOPE).is_purged
+
+
+def test_projects_do_not_mix(tmp_path: Path) -> None:
+    words = {"project:a": "xylophone", "project:b": "kazoo"}
+    ids: dict[str, str] = {}
+    for scope, word in words.items():
+        with Client(tmp_path, scope=scope, origin="user", session=f"{word}-session") as client:
+            ids[scope] = client.capture(f"The {word} stands in the hall.").id
+            client.search(f"where is the {word}")
+            client.archive([client.capture(f"A {word} was sold.").id])
+            client.forget(client.capture(f"The {word} is loud.").id)
+            client.capture(f"In all my projects, say {word}.", kind="turn")
+    with served(tmp_path, "project:a") as page:
+        for path in [*LISTED, "/log/feed"]:
+            answer = page.get(path, q="hall", diff="1", settled="1", at="1h" if path == "/graph" else "")
+            assert answer.status_code == 200 and "kazoo" not in answer.text, path
+        assert page.get("/memory", id=ids["project:b"]).status_code == 404
+        assert page.act("forget", [ids["project:b"]], scope="project:a").status_code == 404
+        assert "xylophone" not in page.get("/search", q="hall", scope="project:b").text
+
+
+def asked_and_done(page: Page, do: str, ids: list[str], **given_: str) -> tuple[str, str]:
+    """Ask for an action and confirm it; return what either page says."""
+    before = page.ends()
+    asks = page.act(do, ids, meant=False, **given_)
+    assert asks.status_code == 200 and page.ends() == before, shown(asks)
+    assert "What will happen" in asks.text and "How to undo it" in asks.text
+    done = page.act(do, ids, **given_)
+    assert done.status_code == 200 and page.ends() != before, shown(done)
+    return shown(asks), shown(done)
+
+
+@pytest.mark.parametrize(("do", "stands"), [("forget", "hidden"), ("archive", "archived"), ("pin", "pinned")])
+def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: str, stands: str) -> None:
+    with own.client() as client:
+        id = client.capture("The kettle of the harbour office is blue.").id
+
+        def is_so() -> bool:
+            memory = client.show(id).memory
+            assert memory is not None
+            return {"hidden": memory.hidden, "archived": memory.archived_at is not None, "pinned": memory.pinned}[
+                stands
+            ]
+
+        assert not is_so()
+        asks, done = asked_and_done(own, do, [id], reason="it is gone")
+        assert "The kettle of the harbour office is blue." in asks and "1 capture" in done and is_so()
+        assert f"{ACTIONS[ACTIONS[do].undo].name}" in own.get("/memory", id=id).text
+        own.act(ACTIONS[do].undo, [id])
+        assert not is_so()
+        reasons = [raw for raw in own.get("/memory", id=id).text.splitlines() if "it is gone" in raw]
+        assert bool(reasons) == (do == "forget")
+
+
+def test_many_are_done_at_once_or_none(own: Page) -> None:
+    with own.client() as client:
+        ids = [
+            client.capture(f"The locker {number} has a {name} key.").id for number, name in enumerate(("red", "tin"))
+        ]
+        before = own.ends()
+        assert own.act("forget", [*ids, NOWHERE]).status_code == 404 and own.ends() == before
+        assert own.act("forget", []).status_code == 400
+        assert own.act("forget", [str(number) for number in range(MOST_IDS + 1)]).status_code == 400
+        assert "2 captures" in shown(own.act("forget", ids))
+        assert own.ends() != before and all(client.show(id).hidden for id in ids)
+
+
+def test_all_that_some_words_match_come_back(own: Page) -> None:
+    with own.client() as client:
+        ids = [
+            client.capture(f"The locker {number} has a {name} key.").id for number, name in enumerate(("red", "tin"))
+        ]
+        other = client.capture("The kettle is blue.").id
+        for id in (*ids, other):
+            client.forget(id)
+        assert "Restore all 2 with these words" in shown(own.get("/yours", words="LOCKER"))
+        asks = own.act("restore", [], meant=False, every="1", words="locker")
+        assert shown(asks).count("locker") == 2 and "kettle" not in asks.text
+        own.act("restore", re.findall(r'name="id" value="([^"]*)"', asks.text))
+        assert [client.show(id).hidden for id in (*ids, other)] == [False, False, True]
+
+
+def test_a_conflict_is_settled_and_settled_anew(own: Page) -> None:
+    with own.client() as client:
+        (conflict,) = client.conflicts().conflicts
+        assert conflict.id in own.get("/yours").text
+        assert own.act("settle", [conflict.id]).status_code == 400
+        asks, done = asked_and_done(own, "settle", [conflict.id], keep="A", reason="measured")
+        assert str(conflict.a.text) in asks and "1 conflict" in done
+        assert client.conflicts().conflicts == ()
+        assert conflict.id in own.get("/yours", settled="1").text
+        asked_and_done(own, "settle", [conflict.id], keep="both")
+
+
+def test_a_rule_for_all_projects_is_declined_then_accepted(own: Page) -> None:
+    with own.client() as client:
+        (rule,) = [rule for rule, answer in client.proposals() if answer == "waits"]
+        asks, done = asked_and_done(own, "decline", [rule.id])
+        assert rule.text in asks and "1 rule" in done
+        assert rule.text not in shown(own.get("/start", scope=EMPTY))
+        asked_and_done(own, "accept", [rule.id])
+        assert rule.text in shown(own.get("/start", scope=EMPTY))
+    with own.client("global") as everywhere:
+        (told,) = [result.id for result in everywhere.recent() if result.text == rule.text]
+    asked_and_done(own, "forget", [told], scope="global")
+    assert rule.text not in shown(own.get("/start", scope=EMPTY))
+
+
+def test_erasing_is_a_command_and_no_action(page: Page) -> None:
+    assert not {"erase", "erased", "purge"} & ACTIONS.keys()
+    assert page.act("erase", [NOWHERE]).status_code == 400
+    with page.client() as client:
+        id = client.recent(1)[0].id
+    assert f"memtape erase {id}" in page.get("/memory", id=id).text
+
+
+def test_who_goes_back_stays_on_the_page(page: Page) -> None:
+    with page.client() as client:
+        id = client.recent(1)[0].id
+    for back in (
+        "//evil.example/",
+        "/\\evil.example",
+        "https://evil.example",
+        "javascript:alert(1)",
+        "/\n/evil.example",
+    ):
+        answer = page.act("pin", [id], meant=False, back=back)
+        assert answer.status_code == 200 and "evil.example" not in re.findall(r'href="([^"]*)"', answer.text)[-1]
+        assert all(href.startswith(("/", "#")) and not href.startswith("//") for href in hrefs(answer))
+
+
+def hrefs(answer: httpx.Response) -> list[str]:
+    return [unescape(href) for href in re.findall(r'(?:href|src|action)="([^"]*)"', answer.text)]
+
+
+@pytest.mark.parametrize("path", LISTED)
+def test_every_link_of_a_view_leads_to_a_view(page: Page, path: str) -> None:
+    answer = page.get(path, q="what is the port", diff="1", at="10d" if path == "/timeline" else "")
+    for href in dict.fromkeys(hrefs(answer)):
+        if href.startswith("#") or "/act" in href:
+            continue
+        assert page.http.get(href).status_code == 200, href
+
+
+def test_the_log_goes_on_while_it_is_watched(own: Page) -> None:
+    view = own.get("/log").text
+    feed = unescape(re.findall(r'data-feed="([^"]*)"', view)[0])
+    offset = int(re.findall(r'data-next="([^"]*)"', view)[0])
+    assert own.http.get(f"{feed}&after={offset}").json()["rows"] == []
+    with own.client() as client:
+        id = client.capture("The kettle of the harbour office is blue.").id
+    with own.client("project:other") as other:
+        other.capture("Nothing that the harbour sees.")
+    found = own.http.get(f"{feed}&after={offset}").json()
+    assert sum(id in row for row in found["rows"]) == 1 and "kettle" not in json.dumps(found)
+    assert own.http.get(f"{feed}&after={found['next']}").json()["rows"] == []
+    assert own.get("/log/feed", after="-1").status_code == 400
+    only = own.get("/log", type="captured").text
+    assert "captured" in only and "<td>recalled" not in only
+
+
+def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(living, home)
+    with served(home) as page:
+        assert page.get("/").status_code == 200
+        shutil.rmtree(home)
+        for _ in range(2):
+            assert page.get("/").status_code == 503 and not home.exists()
+            assert page.get("/search", q="port", scope=EMPTY).status_code == 503 and not home.exists()
+
+
+def test_two_who_look_at_once_are_both_answered(page: Page) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        scopes = [SCOPE, "project:atlas", "global", EMPTY, "project:more", "project:most"]
+        answers = list(pool.map(lambda number: page.get("/search", q="port", scope=scopes[number % 6]), range(48)))
+    assert {answer.status_code for answer in answers} == {200}
+
+
+def test_the_command_prints_an_address_and_ends_by_a_signal(living: Path) -> None:
+    for how in (signal.SIGINT, signal.SIGTERM):
+        command = [sys.executable, "-m", "memtape", "page", "--no-browser", "--home", str(living)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        base, _, token = address.partition("/?token=")
+        with httpx.Client(trust_env=False) as http:
+            assert http.get(address, follow_redirects=True).status_code == 200
+            assert str(http.get(f"{base}/?token={token}&q=1").headers["location"]) == "/?q=1"
+            http.get(f"{base}/search?token=wrong")
+        process.send_signal(how)
+        out, err = process.communicate(timeout=60)
+        assert token not in out + err and "Traceback" not in err
+        assert process.returncode in (0, -how), err

@@ -1,0 +1,299 @@
+"""The page in a real browser: it can be read and used by everybody, at every size, and nothing in a memory acts."""
+
+# ruff: noqa: F811  (fixtures are handed in by their names)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from browsing import Tab, browser, tab
+from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
+
+from memtape.schemas.times import DAY_US
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import now_us
+from memtape.tools.client import Client
+from memtape.tools.measure.living import SCOPE
+from memtape.tools.page.app import VIEWS
+
+pytestmark = pytest.mark.slow
+LOOKS = (Path(__file__).parent / "page_looks.js").read_text()
+WIDTHS = (360, 768, 1280, 3840)
+ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1", "/log": ""}
+KETTLE = "The kettle of the harbour office is blue."
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def paths(page: Page) -> list[str]:
+    """Every view, with something to see."""
+    with page.client() as client:
+        recalled = max(client.recent(20), key=lambda result: result.uses if hasattr(result, "uses") else 0)
+        hidden = client.hidden()[0]
+    listed = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
+    return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_and_reach_what_a_view_shows(
+    chromium: Any, page: Page, paths: list[str], scheme: str
+) -> None:
+    with tab(chromium, page.address, color_scheme=scheme) as its:
+        assert page.token not in its.page.url
+        for path in paths:
+            its.go(path)
+            its.page.evaluate("() => document.querySelectorAll('details').forEach((it) => (it.open = true))")
+            assert its.page.evaluate(LOOKS) == [], path
+        told = [line for line in its.heard if "404" not in line]
+        assert told == []
+
+
+def test_no_view_is_wider_than_its_window(chromium: Any, page: Page, paths: list[str]) -> None:
+    with tab(chromium, page.address) as its:
+        for path in paths:
+            its.go(path)
+            its.page.evaluate("() => document.querySelectorAll('details').forEach((it) => (it.open = true))")
+            for width in WIDTHS:
+                its.page.set_viewport_size({"width": width, "height": 800})
+                wide = its.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+                assert wide <= 0, (path, width, its.page.evaluate(WIDEST))
+
+
+def test_what_looks_for_faults_finds_them(chromium: Any, page: Page) -> None:
+    with tab(chromium, page.address) as its:
+        its.page.evaluate(
+            """() => { document.querySelector("main").insertAdjacentHTML("beforeend", `<h1>again</h1><h4>deep</h4>
+            <a href="/"></a><input id="main"><label for="nothing">x</label><svg></svg>`);
+            document.querySelector("h2").style.color = "rgb(200, 200, 200)"; }"""
+        )
+        told = " ".join(its.page.evaluate(LOOKS))
+        for fault in ("2 h1", "h4 after h1", "no name: <a", "id twice", "label of nothing", "untold", "contrast"):
+            assert fault in told, fault
+
+
+WIDEST = """() => [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth)
+    .map((it) => it.outerHTML.slice(0, 100)).slice(-3)"""
+
+
+def test_every_view_is_read_without_script(chromium: Any, page: Page, paths: list[str]) -> None:
+    with tab(chromium, page.address, java_script_enabled=False) as its:
+        for path in paths:
+            its.go(path)
+            assert its.page.locator("h1").inner_text() and its.page.locator("main").inner_text().strip()
+            assert its.page.locator("button[data-all]:visible, #slide:visible").count() == 0
+
+
+@pytest.mark.parametrize("with_script", [True, False])
+def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
+    chromium: Any, own: Page, with_script: bool
+) -> None:
+    with own.client() as client, tab(chromium, own.address, java_script_enabled=with_script) as its:
+        id = client.capture(KETTLE).id
+        for act, undo in (("Forget", "restore"), ("Archive", "bring back"), ("Pin", "unpin")):
+            its.go(f"/memory?id={id}")
+            its.page.get_by_role("button", name=act, exact=True).click()
+            assert KETTLE in its.page.locator("main").inner_text()
+            its.page.get_by_role("button", name=act, exact=True).click()
+            assert "1 capture" in its.page.get_by_role("status").inner_text()
+            its.page.get_by_role("button", name=f"Undo: {undo}").click()
+            assert "1 capture" in its.page.get_by_role("status").inner_text()
+            its.page.get_by_role("link", name="Back").click()
+            assert id in its.page.url
+        its.go("/yours")
+        its.page.get_by_role("button", name="Keep B", exact=True).click()
+        its.page.get_by_label("Why").fill("measured again")
+        its.page.get_by_role("button", name="Settle", exact=True).click()
+        assert client.conflicts().conflicts == ()
+        its.go("/yours")
+        its.page.get_by_role("button", name="Decline").click()
+        its.page.get_by_role("button", name="Decline").click()
+        assert "1 rule" in its.page.get_by_role("status").inner_text()
+        assert its.heard == []
+
+
+def test_what_is_ticked_comes_back(chromium: Any, own: Page) -> None:
+    with own.client() as client, tab(chromium, own.address) as its:
+        count = len(client.archived(100).archived)
+        its.go("/yours")
+        section = its.page.locator("#unarchive")
+        section.get_by_role("button", name="Tick all that are shown").click()
+        section.get_by_role("button", name="Bring back what is ticked").click()
+        assert its.page.locator("main li").count() == count > 1
+        its.page.get_by_role("button", name="Bring back", exact=True).click()
+        assert client.archived(100).archived == () and its.heard == []
+
+
+def reach(its: Tab, name: str) -> None:
+    """Go by the tabulator to what has a name."""
+    for _ in range(80):
+        its.page.keyboard.press("Tab")
+        if its.page.evaluate("() => document.activeElement.textContent.trim()") == name:
+            assert its.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") != "none"
+            return
+    raise AssertionError(f"{name} is not reached by the tabulator")
+
+
+def test_keys_alone_do_everything(chromium: Any, own: Page) -> None:
+    with own.client() as client, tab(chromium, own.address) as its:
+        for view in VIEWS:
+            if view.key and view.path not in ("/", "/search"):
+                its.page.keyboard.press(view.key)
+                its.page.wait_for_url(f"**{view.path}?*")
+        its.page.keyboard.press("/")
+        its.page.wait_for_url("**/search?*")
+        its.page.keyboard.press("/")
+        id = client.capture(KETTLE).id
+        its.page.keyboard.type("kettle of the office n s r")
+        its.page.keyboard.press("Enter")
+        its.page.wait_for_url("**q=kettle*")
+        reach(its, id[:13])
+        its.page.keyboard.press("Enter")
+        its.page.wait_for_url("**/memory?*")
+        reach(its, "Forget")
+        its.page.keyboard.press("Enter")
+        its.page.wait_for_url("**/act")
+        reach(its, "Forget")
+        its.page.keyboard.press("Enter")
+        its.page.get_by_role("button", name="Undo: restore").wait_for()
+        assert client.show(id).hidden
+        reach(its, "Undo: restore")
+        its.page.keyboard.press("Enter")
+        its.page.get_by_role("button", name="Undo: forget").wait_for()
+        assert not client.show(id).hidden
+        its.page.keyboard.press("n")
+        its.page.wait_for_url(f"{its.base}/?*")
+        its.page.keyboard.press("Tab")
+        its.page.keyboard.press("Enter")
+        assert its.page.evaluate("() => document.activeElement.id") == "main" and its.heard == []
+
+
+def test_sliders_answer_and_keep_the_keys(chromium: Any, page: Page) -> None:
+    with tab(chromium, page.address) as its:
+        its.go("/start")
+        its.page.locator("#budget").focus()
+        for tokens in (900, 1_000):
+            its.page.keyboard.press("ArrowRight")
+            its.page.wait_for_url(f"**budget={tokens}*")
+            its.page.wait_for_function("() => document.activeElement.id === 'budget'")
+        its.go("/timeline")
+        its.page.locator("#slide").focus()
+        its.page.keyboard.press("Home")
+        its.page.wait_for_url("**at=*")
+        assert "the memory as of" in its.page.locator(".past").inner_text()
+        its.page.get_by_role("link", name="Back to now").click()
+        assert its.page.locator(".past").count() == 0 and its.heard == []
+
+
+def test_the_log_is_live_and_stays_short(chromium: Any, own: Page) -> None:
+    with own.client() as client, tab(chromium, own.address) as its:
+        its.go("/log")
+        client.capture_many([Line(text=f"Line {number} of many.", kind="turn") for number in range(250)])
+        its.page.wait_for_function("() => document.querySelectorAll('#lines tbody tr').length === 200")
+        id = client.capture(KETTLE).id
+        its.page.locator(f"#lines a[href*='{id}']").wait_for()
+        assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
+
+
+HOST = "http://evil.example"
+INJECTED = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    f'"><script src="{HOST}/x.js"></script>',
+    "'><svg onload=alert(3)>",
+    f"<iframe src={HOST}></iframe><object data={HOST}></object><embed src={HOST}>",
+    '" autofocus onfocus="alert(4)" x="',
+    "</title><script>alert(5)</script>",
+    "</textarea></select></datalist></option><script>alert(6)</script>",
+    "</pre></details></table><script>alert(7)</script>",
+    f'<a href="javascript:alert(8)">here</a> [here](javascript:alert(9)) ![x]({HOST}/x.png)',
+    f'<meta http-equiv="refresh" content="0;url={HOST}">',
+    f'<link rel=stylesheet href={HOST}/x.css><style>@import "{HOST}/y.css";</style>',
+    f'<base href="{HOST}/"><form action="{HOST}"><button>Pin</button></form>',
+    "{{ 7 * 7 }}{% raw %}{{ asked }}{% endraw %}{# x #}${7*7}<%= 7 %>",
+    "&lt;script&gt;alert(10)&lt;/script&gt;&#x3c;b&#x3e;",
+    "<scr\x01ipt>alert(11)</scr\x01ipt>\u202e\u2066txt.exe\u2069<b\u200b>",
+    "]]><!--<script>alert(12)--></script><!--",
+    "<math><mtext></mtext><mglyph><svg><mtext><style><path id='</style><img onerror=alert(13) src>'>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(14)>'></noscript>",
+    "+ADw-script+AD4-alert(15)+ADw-/script+AD4-",
+    "<input name=do value=forget><input name=meant value=yes>",
+    "data:text/html,<script>alert(16)</script>",
+]
+
+
+@pytest.fixture(scope="module")
+def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page on a home whose every field holds what would act if it could."""
+    home = tmp_path_factory.mktemp("injected") / "home"
+    for number, text in enumerate(INJECTED):
+        fields: dict[str, Any] = {"actor": text[:60], "origin": "user"}
+        with Client(home, scope=SCOPE, session=text[:60], **fields) as client:
+            at = now_us() - (len(INJECTED) - number) * DAY_US
+            told = {"tags": (f"tag{number}",), "source": text[:60], "session": text[:60], "at": at}
+            lines = [Line(text=f"Odd number {number}: {text}", kind=kind, **told) for kind in ("fact", "turn")]
+            lines += [Line(text=f"{text} {name}", kind="fact", **told) for name in ("lost", "kept", "pinned")]
+            ids = [receipt.id for receipt in client.capture_many(lines)]
+            client.use([ids[0], ids[1]])
+            client.forget(ids[2], reason=text[:200])
+            client.archive([ids[3]], reason=text[:200])
+            client.pin(ids[4])
+            client.search(f"odd {text}")
+            client.capture(f"In all my projects, say {text}", kind="turn")
+        with Client(
+            home, scope=f"project:x{number}{''.join(filter(str.isalnum, text.lower()))}"[:60], **fields
+        ) as other:
+            other.capture(text)
+    with served(home) as page:
+        yield page
+
+
+def test_nothing_in_a_memory_acts(chromium: Any, injected: Page) -> None:
+    with injected.client() as client, tab(chromium, injected.address) as its:
+        ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
+        paths = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
+        paths += ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // 40)]]
+        before = injected.ends()
+        for path in paths:
+            its.go(path)
+            its.page.evaluate("() => document.querySelectorAll('details').forEach((it) => (it.open = true))")
+            assert its.page.url.startswith(its.base)
+            assert its.page.locator(BUILT).count() == 0, path
+            assert its.page.evaluate(ACTING) == [], path
+        # An answer of the log's feed is put in as HTML by the page's own script.
+        its.go("/log")
+        its.page.wait_for_function("() => document.querySelector('[data-feed]').textContent === 'Live.'")
+        assert its.heard == [] and injected.ends() == before
+
+
+BUILT = "script:not([src='/static/page.js']), iframe, object, embed, base, style, meta[http-equiv], img, math"
+"""What no template of ours writes."""
+ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.attributes]
+    .filter((a) => a.name.startsWith('on') || a.name === 'style' || (/^(href|src|action)$/.test(a.name)
+        && !/^[/#](?![/\\\\\\\\])/.test(a.value)))
+    .map((a) => it.tagName + ' ' + a.name + '=' + a.value.slice(0, 80)))"""
+
+
+def test_nothing_in_an_address_acts(chromium: Any, page: Page) -> None:
+    with tab(chromium, page.address) as its:
+        for text in INJECTED:
+            for path in (
+                "/search?q={}",
+                "/recalls?words={}&session={}",
+                "/yours?words={}",
+                "/start?form={}",
+                "/?scope={}",
+            ):
+                its.go(path.replace("{}", quote(text)))
+                assert its.page.locator(BUILT).count() == 0
+                assert its.page.evaluate(ACTING) == []
+        assert [line for line in its.heard if "status of 40" not in line] == []

@@ -1,0 +1,172 @@
+"""Who is let into the page: the holder of its token, by its own address; nobody else, from wherever they come."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from page_served import Page, served
+
+from memtape.tools.page.app import VIEWS
+from memtape.tools.page.guard import HEADERS, MAX_BODY_BYTES
+
+PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with served(tmp_path_factory.mktemp("home"), "project:mine") as page:
+        yield page
+
+
+@pytest.fixture
+def stranger(page: Page) -> Iterator[httpx.Client]:
+    """A browser that was not let in."""
+    with httpx.Client(base_url=page.base, trust_env=False, timeout=60) as http:
+        yield http
+
+
+def raw(page: Page, data: bytes) -> str:
+    """Send bytes as they are, and return the first line of the answer."""
+    port = int(page.base.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), 60) as sent:
+        sent.sendall(data)
+        return sent.recv(4_096).split(b"\r\n")[0].decode()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_nobody_comes_in_without_the_token(stranger: httpx.Client, page: Page, path: str) -> None:
+    name = f"memtape-{page.base.rpartition(':')[2]}"
+    for headers in ({}, {"cookie": f"{name}=wrong"}, {"cookie": f"{name}="}, {"cookie": f"memtape={page.token}"}):
+        answer = stranger.get(path, headers=headers)
+        assert answer.status_code == 403 and "lets you in" in answer.text and page.token not in answer.text
+    assert stranger.get(path, params={"token": "wrong"}).status_code == 403
+    assert stranger.get(path, params={"token": page.token[:-1]}).status_code == 403
+    assert stranger.post(path, headers={"origin": page.base}).status_code == 403
+
+
+def test_the_token_becomes_a_cookie_and_stands_in_no_address(stranger: httpx.Client, page: Page) -> None:
+    answer = stranger.get("/search", params={"q": "a b", "token": page.token})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/search?q=a+b")
+    cookie = answer.headers["set-cookie"]
+    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/")) and "Domain" not in cookie
+    assert stranger.get("/search").status_code == 200
+    for token in (page.token, "wrong"):
+        again = stranger.get("/log", params={"token": token, "type": "captured"})
+        assert (again.status_code, again.headers["location"]) == (303, "/log?type=captured")
+    assert page.token not in stranger.get("/search", params={"q": "x"}).text
+
+
+def test_other_cookies_of_this_machine_shut_nobody_out(stranger: httpx.Client, page: Page) -> None:
+    name = f"memtape-{page.base.rpartition(':')[2]}"
+    odd = 'settings={"a": [1, 2]}; jwt=a/b@c; x; '
+    assert stranger.get("/", headers={"cookie": f"{odd}{name}={page.token}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "[::1]:{port}", ""]
+)
+def test_a_name_that_points_here_is_not_the_page(page: Page, host: str) -> None:
+    named = host.format(port=page.base.rpartition(":")[2])
+    for path in ("/", f"/?token={page.token}", "/static/page.css"):
+        assert page.http.get(path, headers={"host": named}).status_code in (400, 421)
+
+
+def test_two_hosts_are_none(page: Page) -> None:
+    port = page.base.rpartition(":")[2]
+    both = f"GET /?token={page.token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n"
+    assert raw(page, both.encode()).split()[1] in ("400", "421")
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://{host}", ""])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_other_pages_send_is_refused(page: Page, method: str, origin: str) -> None:
+    headers = {"origin": origin.format(host=page.base[7:])}
+    answer = page.http.request(method, "/act" if method == "POST" else "/", headers=headers)
+    assert answer.status_code == 403 and "Memtape" not in answer.text
+
+
+def test_a_form_without_an_origin_is_refused(page: Page) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert page.http.request(method, "/act").status_code == 403
+    assert page.http.post("/act", headers={"origin": page.base}, data={"do": "pin"}).status_code == 400
+    assert page.http.post("/", headers={"origin": page.base}).status_code == 405
+    assert page.http.get("/act").status_code in (404, 405)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_other_pages_embed_or_fetch_is_refused(page: Page, site: str) -> None:
+    assert page.http.get("/search", headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}).status_code == 403
+    assert page.http.get("/search", headers={"sec-fetch-site": "same-origin"}).status_code == 200
+    assert page.http.get("/", headers={"sec-fetch-site": site, "sec-fetch-mode": "navigate"}).status_code == 200
+
+
+def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
+    headers = {"origin": page.base}
+    assert page.http.post("/act", headers=headers, content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
+    assert page.http.post("/act", headers=headers, content=iter([b"do=pin"])).status_code == 413
+    told = page.http.build_request("POST", "/act", headers=headers | {"content-length": "9" * 30}, content=b"x")
+    with pytest.raises((httpx.HTTPError, AssertionError)):
+        assert page.http.send(told).status_code == 200
+    form = {"content-type": "multipart/form-data; boundary=x"}
+    for body in (b"", b"--x\r\nnonsense", b"\x00" * 100, b"--x\r\n" * 2_000):
+        assert page.http.post("/act", headers=headers | form, content=body).status_code == 400
+    many = {f"n{number}": "1" for number in range(3_000)}
+    assert page.http.post("/act", headers=headers, data=many).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/%2e%2e/guard.py",
+        "/static/%2e%2e%2f%2e%2e%2fclient.py",
+        "/static//etc/passwd",
+        "/static/%00",
+        "/static/",
+        "/templates/now.html",
+        "/static/..\\app.py",
+    ],
+)
+def test_nothing_but_what_is_static_is_given_out(page: Page, path: str) -> None:
+    cookie = f"memtape-{page.base.rpartition(':')[2]}={page.token}"
+    told = f"GET {path} HTTP/1.1\r\nHost: {page.base[7:]}\r\nCookie: {cookie}\r\n\r\n"
+    assert raw(page, told.encode()).split()[1] in ("404", "400", "405")
+
+
+@pytest.mark.parametrize(
+    "path", ["//evil.example", "///evil.example/x", "/\\evil.example", "/%2fevil.example", "/%5cevil.example"]
+)
+def test_no_redirect_leads_elsewhere(page: Page, path: str) -> None:
+    with httpx.Client(trust_env=False) as http:
+        url = httpx.URL(page.base).copy_with(raw_path=f"{path}?token={page.token}".encode())
+        location = http.get(url).headers["location"]
+    assert location.startswith("/") and location[1:2] not in ("/", "\\")
+
+
+def test_every_answer_keeps_the_page_to_itself(page: Page, stranger: httpx.Client) -> None:
+    answers = [page.http.get(path) for path in PATHS] + [stranger.get("/"), page.http.get("/", headers={"host": "x"})]
+    for answer in answers:
+        assert all(answer.headers[name] == value for name, value in HEADERS.items()), answer.url
+    rules = dict(rule.strip().split(" ", 1) for rule in HEADERS["content-security-policy"].split(";"))
+    assert rules["default-src"] == "'none'" and "unsafe" not in HEADERS["content-security-policy"]
+    text = Path(__file__).parent.parent.joinpath("tools/page/templates/layout.html").read_text()
+    assert "<script>" not in text and "style=" not in text
+
+
+def test_a_web_socket_is_not_opened(page: Page) -> None:
+    told = f"GET / HTTP/1.1\r\nHost: {page.base[7:]}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    assert " 101 " not in raw(page, f"{told}Sec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+
+
+def test_two_pages_of_one_machine_have_cookies_of_their_own(page: Page, tmp_path: Path) -> None:
+    with served(tmp_path / "other", "project:other") as other:
+        one, two = (f"memtape-{its.base.rpartition(':')[2]}" for its in (page, other))
+        assert one != two
+        assert page.http.get("/", headers={"cookie": f"{two}={other.token}"}).status_code in (200, 403)
+        with httpx.Client(base_url=page.base, trust_env=False) as http:
+            assert http.get("/", headers={"cookie": f"{one}={other.token}"}).status_code == 403

@@ -1,0 +1,43 @@
+"""The command that serves the page of one's own machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from memtape.schemas.scopes import check_scope
+from memtape.tools.capture.profiles import check_kept, opened_home
+from memtape.tools.client import Client
+from memtape.tools.commands.options import print_json, say, with_folder
+
+
+@click.command()
+@click.option("--port", default=0, show_default="a free one", type=click.IntRange(0, 65_535), help="The port.")
+@click.option("--no-browser", is_flag=True, help="Print the address alone.")
+@click.option("--scope", help="Where to begin: global or project:NAME, by default the project of this folder.")
+@with_folder
+def page(home: Path, port: int, no_browser: bool, scope: str | None, as_json: bool) -> None:
+    """Look into the memory with a browser: what is fresh, what is found and why, what agents are told, what changed.
+
+    The page is for this machine and for who has its address alone: whoever opens that once is known by a cookie. It
+    shows every project of the home. What is done there asks first, and says how it is undone. Ctrl-C ends it.
+
+    \b
+    Example:
+      memtape page
+      memtape page --no-browser --port 8700
+    """
+    check_kept(opened_home(home), "A page")
+    with Client(home) as client:
+        begins = check_scope(scope) if scope else client.scope
+    from memtape.tools.page.serving import Serving
+
+    serving = Serving(home, begins, port)
+    if as_json:
+        print_json({"address": serving.address})
+    else:
+        say(f"{serving.address}\nKeep this address to yourself: it lets in whoever opens it. Ctrl-C ends the page.")
+    sys.stdout.flush()
+    serving.serve(open_browser=not no_browser and not as_json)

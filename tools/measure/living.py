@@ -1,0 +1,120 @@
+"""A home with life in it, for whoever looks at pages: some weeks of a team, and what people decided of it since.
+
+All follows from a seed, a size and the day on which it ends. The sentences are made here from lists of words. Nothing
+is measured here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+from memtape.schemas.scopes import PROJECT_PREFIX
+from memtape.schemas.times import DAY_US
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.client import Client
+from memtape.tools.measure.team import days_of
+from memtape.tools.measure.team_placing import Project, Team
+from memtape.tools.measure.team_texts import Material, Topic
+
+DAYS = 45
+PROJECTS = (Project("harbour", 8), Project("atlas", 2))
+SCOPE = f"{PROJECT_PREFIX}{PROJECTS[0].name}"
+AGENTS = ("claude-code", "codex", "gemini")
+RULES = ("In all my projects, use British spelling.", "In all my projects, commit messages are in the imperative.")
+THINGS = """gauge buoy ferry pier crane tide_table mooring lighthouse radio dredger pilot_boat weather_feed alert_queue
+map_tiles login_page nightly_job import_script staging_server archive_bucket chart_printer sensor_bus quay_camera
+harbour_office billing_export message_broker""".split()
+PARTS = "port timeout retry_limit page_size password_policy schedule cache checksum units font owner log_level".split()
+PLACES = "Ostend Ghent Bergen Cork Gdansk Porto Vigo Kiel Malmo Trieste".split()
+WHYS = (
+    "since the old one failed in {place}",
+    "because the tests in {place} are slow",
+    "until the harbour office in {place} says otherwise",
+    "as the people in {place} asked for",
+)
+SAID = (
+    "The {part} of the {thing} is {number}, {why}.",
+    "We moved the {thing} to {place} and set its {part} to {number}.",
+    "Please mend the {part} of the {thing}, {why}.",
+    "The {thing} in {place} needs a new {part} by the {day}th.",
+    "I want the {thing} to keep its {part} at {number}, {why}.",
+    "Never change the {part} of the {thing} without asking {place} first.",
+    "The {thing} and the {other} share one {part}, {why}.",
+)
+QUESTIONS = ("{thing} {part}", "what is the {part} of the {thing}", "{thing} in {place}")
+
+
+def make_living(path: Path, texts: int, end_us: int, seed: int = 7) -> None:
+    """Make a home of about so many texts of weeks that end on a day, with all that can stand on a page in it."""
+    rng = Random(seed)
+    start_us = (end_us // DAY_US - DAYS) * DAY_US
+    team = Team(seed=seed, days=DAYS, texts_a_day=max(2, texts // DAYS), projects=PROJECTS, start_us=start_us)
+    with closing(EmbeddedLog(Home(path).log_path)) as log:
+        for events in days_of(team, _material(rng), log.partitions):
+            log.append(events)
+    with Client(path, scope=SCOPE, actor="Ada", origin="user") as person:
+        person.project()
+        _decide(person, rng)
+        for name in AGENTS:
+            _ask(path, name, rng)
+        person.project()
+
+
+def sentences(rng: Random, count: int) -> Iterator[str]:
+    """Yield sentences of a harbour's software, drawn anew each."""
+    for _ in range(count):
+        yield _filled(rng, rng.choice(SAID))
+
+
+def questions(rng: Random, count: int) -> list[str]:
+    """Return what is asked about it."""
+    return [_filled(rng, rng.choice(QUESTIONS)) for _ in range(count)]
+
+
+def _filled(rng: Random, form: str) -> str:
+    thing, other = (name.replace("_", " ") for name in rng.sample(THINGS, 2))
+    part, place = rng.choice(PARTS).replace("_", " "), rng.choice(PLACES)
+    why = rng.choice(WHYS).format(place=place)
+    number, day = rng.randint(2, 9_000), rng.randint(4, 20)
+    return form.format(thing=thing, other=other, part=part, place=place, why=why, number=number, day=day)
+
+
+def _material(rng: Random) -> Material:
+    topics = [Topic(tuple(sentences(rng, 40)), tuple(sentences(rng, 60))) for _ in range(60)]
+    return Material((), (tuple(topics),), ())
+
+
+def _decide(person: Client, rng: Random) -> None:
+    """Do by hand what a person does: rules, a conflict, pins, an archive, what is forgotten, one word for everybody."""
+    for rule in RULES:
+        person.capture(rule, kind="turn")
+    person.accept(person.proposals()[0][0].id)
+    old, new = (person.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
+    for id in (old, new):
+        person.use([id])
+    known = [result.id for result in person.recent(60)]
+    rng.shuffle(known)
+    taken = iter([id for id in known if id not in (old, new)])
+    for reason in ("said by mistake", "no longer of use", None):
+        person.forget(next(taken), reason=reason)
+    person.archive([next(taken) for _ in range(6)], reason="the spring release is over")
+    for _ in range(3):
+        person.pin(next(taken))
+
+
+def _ask(path: Path, name: str, rng: Random) -> None:
+    """Start a session of an agent, look something up and use it."""
+    with Client(path, scope=SCOPE, actor=name, origin="agent", session=f"{name}-today") as agent:
+        agent.handed_start(agent.context(800))
+        for question in questions(rng, 4):
+            found = agent.search(question, 5)
+            _use(agent, [result.id for result in found.results[:2]], found.recall_id)
+
+
+def _use(agent: Client, ids: Sequence[str], recall: str | None) -> None:
+    if ids:
+        agent.use(ids, recall)

@@ -1,0 +1,190 @@
+"""What a person can do on the page: a table of actions, each with what it will do and how it is undone.
+
+Nothing is done without a second click that says both. What cannot be undone, erasing above all, is no action here; the
+page has the command for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+from memtape.tools.page.views.waiting import listed
+
+MOST_IDS = 500
+Doing = Callable[[Client, Sequence[str], Asked], int]
+Telling = Callable[[Client, str], str]
+
+
+class Action(NamedTuple):
+    """One thing to do about ids: its name on a button, what it will do, how, and the action that undoes it.
+
+    `do` returns how many of `counts` were changed. `undone` says in words how it is undone where no one action does.
+    `told` is the text that an id stands for, or it raises `NotFound`.
+    """
+
+    name: str
+    will: str
+    do: Doing
+    told: Telling
+    undo: str = ""
+    undone: str = ""
+    counts: str = "capture"
+    takes_reason: bool = True
+
+
+class Meant(NamedTuple):
+    """What an action is about: ids, the text of each, and how many more there are than can be done at once."""
+
+    ids: tuple[str, ...]
+    told: tuple[str, ...]
+    more: int
+
+
+def _text_of(client: Client, id: str) -> str:
+    opened = client.show(id)
+    row = opened.memory or opened.turn
+    return id if row is None else row.text
+
+
+def _conflict_of(client: Client, id: str) -> str:
+    one = next((one for one in client.conflicts(settled=True).conflicts if one.id == id), None)
+    if one is None:
+        raise NotFound(f"There is no conflict {id[:60]}.", "It may have been settled meanwhile.")
+    return " against ".join(
+        f"{name}: “{side.text or '(no longer shown)'}”" for name, side in (("A", one.a), ("B", one.b))
+    )
+
+
+def _rule_of(client: Client, id: str) -> str:
+    rule = next((rule for rule, _ in client.proposals() if rule.id == id), None)
+    if rule is None:
+        raise NotFound(f"There is no rule {id[:60]} that was said for all projects.", "It may have been forgotten.")
+    return rule.text
+
+
+def _reason(asked: Asked) -> str | None:
+    return asked.text("reason") or None
+
+
+def _forget(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    return sum(len(client.forget(id, reason=_reason(asked))) for id in ids)
+
+
+def _restore(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    return sum(len(client.restore(id, reason=_reason(asked))) for id in ids)
+
+
+def _archive(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    return len(client.archive(ids, reason=_reason(asked)).done)
+
+
+def _unarchive(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    return len(client.unarchive(ids, reason=_reason(asked)).done)
+
+
+def _pin(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    return sum(len(client.pin(id)) for id in ids)
+
+
+def _unpin(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    return sum(len(client.unpin(id)) for id in ids)
+
+
+def _settle(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    chosen = asked.text("keep")
+    keep: Literal["A", "B", "both"] | None = next((side for side in ("A", "B", "both") if side == chosen), None)
+    if keep is None:
+        raise MemtapeError("It is not said what is kept.", "Choose A, B or both.")
+    for id in ids:
+        client.settle(id, keep, note=_reason(asked))
+    return len(ids)
+
+
+def _accept(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    for id in ids:
+        client.accept(id)
+    return len(ids)
+
+
+def _decline(client: Client, ids: Sequence[str], asked: Asked) -> int:
+    for id in ids:
+        client.decline(id)
+    return len(ids)
+
+
+ACTIONS: dict[str, Action] = {
+    "forget": Action(
+        "Forget",
+        "It leaves every search, page and start, and the same words are banned. The log keeps it.",
+        _forget,
+        _text_of,
+        undo="restore",
+    ),
+    "restore": Action("Restore", "It is found and told again.", _restore, _text_of, undo="forget"),
+    "archive": Action(
+        "Archive",
+        "It leaves search, starts and MEMORY.md until it is used, pinned or said again.",
+        _archive,
+        _text_of,
+        undo="unarchive",
+    ),
+    "unarchive": Action(
+        "Bring back", "It leaves the archive, and is found and told again.", _unarchive, _text_of, undo="archive"
+    ),
+    "pin": Action("Pin", "It neither ages nor is archived.", _pin, _text_of, undo="unpin", takes_reason=False),
+    "unpin": Action("Unpin", "It ages as others do.", _unpin, _text_of, undo="pin", takes_reason=False),
+    "settle": Action(
+        "Settle",
+        "What is kept holds from now on, what is not kept is closed by it, and the conflict is asked no more.",
+        _settle,
+        _conflict_of,
+        undone="Settle it again with another choice: settled conflicts are listed on the same view.",
+        counts="conflict",
+    ),
+    "accept": Action(
+        "Accept",
+        "The rule is told at the start of every project from now on.",
+        _accept,
+        _rule_of,
+        undone="Forget the rule where it stands, in the project global.",
+        counts="rule",
+        takes_reason=False,
+    ),
+    "decline": Action(
+        "Decline",
+        "The rule stays in its project, and is proposed no more.",
+        _decline,
+        _rule_of,
+        undo="accept",
+        counts="rule",
+        takes_reason=False,
+    ),
+}
+
+
+def action_of(asked: Asked) -> tuple[str, Action]:
+    """Return the action that a form names. Raises `MemtapeError` for none."""
+    name = asked.text("do")
+    if name not in ACTIONS:
+        raise MemtapeError(f"There is no action {name[:40]!r}.", f"There are {', '.join(ACTIONS)}.")
+    return name, ACTIONS[name]
+
+
+def meant(client: Client, name: str, action: Action, asked: Asked) -> Meant:
+    """Return what a form is about: the ids that it names, or with `every` all of the list that its words match.
+
+    Raises `NotFound` for an id of nothing, so that nothing is done where a part of it cannot be, and `MemtapeError`
+    for nothing and for too much.
+    """
+    every = asked.is_on("every")
+    ids = tuple(row.id for row in listed(client, name, asked.text("words"))) if every else asked.many("id")
+    if not ids:
+        raise MemtapeError("Nothing is chosen.", "Tick what it is about, and press the button again.")
+    if len(ids) > MOST_IDS and not every:
+        raise MemtapeError(f"{len(ids):,} are too many at once.", f"Choose at most {MOST_IDS}.")
+    taken = ids[:MOST_IDS]
+    return Meant(taken, tuple(action.told(client, id) for id in taken), len(ids) - len(taken))

@@ -1,0 +1,78 @@
+"""What an address of the page asks for: its parameters as values, each within its bounds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import check_scope
+
+MOST_CHARS = 4_096
+"""A parameter is no longer than a question that somebody may want to keep."""
+
+
+class Asked(NamedTuple):
+    """The parameters of an address: of each name the first value, and all values of what may be chosen many times.
+
+    `scope` is the project that is looked at; `at` a position or time of the past, empty for now.
+    """
+
+    path: str
+    scope: str
+    given: dict[str, list[str]]
+
+    @property
+    def at(self) -> str:
+        """The position or time of the past that is looked at, empty for now."""
+        return self.text("at")
+
+    @property
+    def as_of(self) -> str | None:
+        """The same, as the client takes it."""
+        return self.at or None
+
+    def today(self) -> Asked:
+        """Return the same without a time, for links to what was not there then."""
+        return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a parameter without white space around it. Raises `MemtapeError` where it is too long."""
+        value = self.given.get(name, [default])[0].strip()
+        if len(value) > MOST_CHARS:
+            raise MemtapeError(f"{name} is longer than {MOST_CHARS:,} characters.", "Ask for less.")
+        return value or default
+
+    def many(self, name: str) -> tuple[str, ...]:
+        """Return every value of a parameter, each once, none of them empty."""
+        return tuple(dict.fromkeys(value for value in self.given.get(name, []) if value))
+
+    def number(self, name: str, default: int, least: int, most: int) -> int:
+        """Return a number within its bounds. Raises `MemtapeError` for what is none."""
+        value = self.text(name, str(default))
+        if not (value.isascii() and value.isdecimal() and len(value) < 10):
+            raise MemtapeError(f"{name} is a number from {least:,} to {most:,}.", "Give another.")
+        return min(max(int(value), least), most)
+
+    def is_on(self, name: str) -> bool:
+        """Whether a box was ticked."""
+        return self.text(name) in ("1", "on", "yes", "true")
+
+    def link(self, path: str = "", /, **changed: object) -> str:
+        """Return the address of a view of the same project at the same time, or of this one with other parameters."""
+        kept: dict[str, object] = {"scope": self.scope, "at": self.at}
+        if not path:
+            kept |= {name: values if len(values) > 1 else values[0] for name, values in self.given.items() if values}
+            kept["scope"] = self.scope
+        kept |= changed
+        told = {name: value for name, value in kept.items() if value not in ("", None, False)}
+        return f"{path or self.path}?{urlencode(told, doseq=True)}"
+
+
+def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> Asked:
+    """Return what an address or a form asks for; `scope` is that of who names none. Raises `InvalidScope`."""
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        given.setdefault(name, []).append(value)
+    named = given.get("scope", [""])[0]
+    return Asked(path, check_scope(named) if named else scope, given)

@@ -1,0 +1,107 @@
+"""Who may see the page: the holder of its token, from this machine, by the page's own address.
+
+The token stands in the first address and becomes a cookie that no script reads and no other site sends. What is not
+addressed to the page's own name, or acts on behalf of another origin, is refused before anything is read. What a view
+shows is not here.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TOKEN_KEY = "token"
+MAX_BODY_BYTES = 256 * 1024
+READING = ("GET", "HEAD")
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # With `no-referrer` a browser hides the origin of the page's own forms, by which they are known.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Lets a request through that knows the token, and gives every answer the headers that keep a page to itself."""
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app = app
+        self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
+        self._origins = tuple(f"http://{host}" for host in self._hosts)
+        # Cookies are shared by all ports of a host: two pages must not take each other's.
+        self._cookie = f"memtape-{port}"
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or hand on, one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            elif scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        answer = self._refusal(scope) or self._entry(scope)
+        await (answer or self._app)(scope, receive, guarded)
+
+    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        """Return why a request is refused whoever sends it: by its host, its origin, its length."""
+        headers = Headers(scope=scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return PlainTextResponse("This page is served under its own address alone.\n", 421)
+        is_own = len(origins) == 1 and origins[0] in self._origins
+        if not is_own and (origins or scope["method"] not in READING):
+            return PlainTextResponse("This page takes nothing from other pages.\n", 403)
+        # What another page of this machine embeds or fetches brings the cookie along; a link that is followed may.
+        is_foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if is_foreign and headers.get("sec-fetch-mode") != "navigate":
+            return PlainTextResponse("This page gives nothing to other pages.\n", 403)
+        length = headers.get("content-length", "0")
+        is_short = length.isdecimal() and len(length) < 10 and int(length) <= MAX_BODY_BYTES
+        if not is_short or "transfer-encoding" in headers:
+            return PlainTextResponse("That is too long.\n", 413)
+        return None
+
+    def _entry(self, scope: Scope) -> PlainTextResponse | RedirectResponse | None:
+        """Return what is answered instead of the page: a cookie for the token, or a word on how to come in."""
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = [value for name, value in query if name == TOKEN_KEY]
+        enters = scope["method"] in READING and any(map(self._is_token, given))
+        if not enters and not self._is_token(self._kept(scope)):
+            return PlainTextResponse("Open the address that `memtape page` has printed: it lets you in.\n", 403)
+        if not given:
+            return None
+        # No address that is shown, kept or logged has a token in it, be it the right one.
+        rest = urlencode([pair for pair in query if pair[0] != TOKEN_KEY])
+        # A path that began with two slashes would name another host.
+        path = "/" + quote(scope["path"].lstrip("/\\"))
+        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        if enters:
+            answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _kept(self, scope: Scope) -> str:
+        cookies = Headers(scope=scope).getlist("cookie")
+        return next((told[self._cookie] for told in map(cookie_parser, cookies) if self._cookie in told), "")
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)

@@ -1,0 +1,52 @@
+"""Serving the page: its address with the token, and the server on loopback until Ctrl-C or SIGTERM."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+import uvicorn
+
+from memtape.tools.agents.mcp.server import LOOPBACK, listen
+from memtape.tools.page.app import page_app
+from memtape.tools.page.guard import TOKEN_KEY
+from memtape.tools.page.memory import PageMemory
+
+TOKEN_BYTES = 32
+
+
+class Serving:
+    """One page that listens. `address` lets its holder in; it ends with the process and is written nowhere."""
+
+    def __init__(self, home: Path, scope: str, port: int) -> None:
+        self._listening: socket.socket = listen(port)
+        self._port: int = self._listening.getsockname()[1]
+        self._token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._memory = PageMemory(home, scope)
+        app = page_app(self._memory, self._port, self._token)
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+
+    @property
+    def address(self) -> str:
+        """The first address, which becomes a cookie."""
+        return f"http://{LOOPBACK}:{self._port}/?{TOKEN_KEY}={self._token}"
+
+    def serve(self, *, open_browser: bool = False) -> None:
+        """Answer until Ctrl-C, SIGTERM or `stop`."""
+        if open_browser:
+            # Some browsers keep who opens them waiting until they are closed.
+            threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
+        try:
+            with suppress(KeyboardInterrupt):
+                anyio.run(self._server.serve, [self._listening])
+        finally:
+            self._memory.close()
+
+    def stop(self) -> None:
+        """Have `serve`, in another thread, answer what was asked and return."""
+        self._server.should_exit = True

@@ -1,0 +1,74 @@
+"""The view *graph*: what is used together, drawn so that each memory keeps its place from one day to the next.
+
+The place of a memory follows from its id alone, so that nothing moves when others come or go.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from math import cos, pi, sin, sqrt
+from typing import Any, NamedTuple
+
+from memtape.tools.ask.edges import Linked
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+
+MOST_EDGES = 400
+RADIUS, EDGE = 420.0, 30.0
+"""The disc in which memories stand, and the margin around it, in pixels."""
+
+
+class Node(NamedTuple):
+    """A memory or turn in the drawing; `weight` is the sum of its edges."""
+
+    id: str
+    kind: str
+    text: str
+    x: float
+    y: float
+    weight: float
+
+
+class Line(NamedTuple):
+    """An edge in the drawing, by its ends."""
+
+    edge: Linked
+    source: Node
+    target: Node
+
+
+def graph(client: Client, asked: Asked) -> dict[str, Any]:
+    """Return the heaviest edges of a scope and where their ends stand."""
+    least = asked.number("least", 0, 0, 10_000) / 100
+    listed = client.all_edges(as_of=asked.as_of)
+    edges = sorted((edge for edge in listed.edges if edge.weight >= least), key=_by_weight)[:MOST_EDGES]
+    nodes = _placed(edges)
+    return {
+        "all": len(listed.edges),
+        "edges": edges,
+        "lines": [Line(edge, nodes[edge.source.id], nodes[edge.target.id]) for edge in edges],
+        "nodes": list(nodes.values()),
+        "side": 2 * (RADIUS + EDGE),
+        "least": int(least * 100),
+        "heaviest": max((edge.weight for edge in edges), default=1.0),
+    }
+
+
+def _by_weight(edge: Linked) -> tuple[float, str, str]:
+    return -edge.weight, edge.source.id, edge.target.id
+
+
+def _placed(edges: list[Linked]) -> dict[str, Node]:
+    """Return the ends of edges where they stand: a digest of the id, spread evenly over the disc."""
+    ends = {end.id: end for edge in edges for end in (edge.source, edge.target)}
+    weights = dict.fromkeys(ends, 0.0)
+    for edge in edges:
+        weights[edge.source.id] += edge.weight
+        weights[edge.target.id] += edge.weight
+    nodes = {}
+    for id, end in ends.items():
+        digest = blake2b(id.encode(), digest_size=8).digest()
+        around, away = (int.from_bytes(half, "big") / 2**32 for half in (digest[:4], digest[4:]))
+        turn, far = 2 * pi * around, RADIUS * sqrt(away)
+        nodes[id] = Node(id, end.kind, end.text, far * cos(turn), far * sin(turn), weights[id])
+    return nodes

@@ -1,0 +1,95 @@
+"""The view *log*: events as they come, what could not be read, and what hooks and servers met.
+
+A line says what an event is, and nothing of a text: that is one click away.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, NamedTuple
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.log import Slot, backwards
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.visible import many
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+
+AT_ONCE = 100
+MOST_ERRORS = 20
+MOST_OFFSET = 10**9
+
+
+class LogLine(NamedTuple):
+    """One event of the log; `id` is that of what it made, where that can be opened."""
+
+    partition: int
+    offset: int
+    type: str
+    at: int | None
+    actor: str
+    origin: str
+    session: str
+    id: str
+    told: str
+
+
+def log(client: Client, asked: Asked) -> dict[str, Any]:
+    """Return the latest events of a scope, or those from an offset on, the latest first."""
+    partition = partition_of(asked.scope, client.log.partitions)
+    end, types = client.log.ends()[partition], _types(asked)
+    if asked.text("after"):
+        lines = lines_from(client, asked, asked.number("after", 0, 0, MOST_OFFSET))[::-1]
+    else:
+        latest = islice(backwards(client.log, partition, asked.scope, types), AT_ONCE)
+        lines = [_line(slot) for slot in latest]
+    status = client.status()
+    return {
+        "lines": lines,
+        "next": lines[0].offset + 1 if lines and asked.text("after") else end,
+        "end": end,
+        "partition": partition,
+        "types": tuple(EVENT_TYPES),
+        "chosen": asked.many("type"),
+        "dead": status.latest_dead_letters,
+        "dead_all": status.dead_letters,
+        "errors": errors_of(client),
+        "at_once": AT_ONCE,
+    }
+
+
+def lines_from(client: Client, asked: Asked, offset: int) -> list[LogLine]:
+    """Return events of the scope that is asked for from an offset on, at most `AT_ONCE`, in the order of the log."""
+    partition = partition_of(asked.scope, client.log.partitions)
+    slots = client.log.read(partition, offset, AT_ONCE, scope=asked.scope, types=_types(asked))
+    return [_line(slot) for slot in slots]
+
+
+def errors_of(client: Client) -> list[str]:
+    """Return what hooks and servers met last, the latest first."""
+    return latest_errors(client.home.path, MOST_ERRORS)[::-1]
+
+
+def _types(asked: Asked) -> tuple[str, ...]:
+    """Return the types that are chosen, all that can be read where none is."""
+    return tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
+
+
+def _line(slot: Slot) -> LogLine:
+    event = event_of(slot.payload)
+    if event is None:
+        return LogLine(slot.partition, slot.offset, "unreadable", None, "", "", "", "", "a dead letter")
+    id = event.id if event.type == "captured" else ""
+    said = (event.type, event.sent, event.actor.name, event.actor.origin, event.session or "", id)
+    return LogLine(slot.partition, slot.offset, *said, _told(event.body))
+
+
+def _told(body: object) -> str:
+    """Return what an event is about in a few words that hold no text: how many ids, which kind."""
+    parts = [str(getattr(body, "kind", ""))]
+    ids = getattr(body, "ids", getattr(body, "results", None))
+    if ids is not None:
+        parts.append(many(len(ids), "id"))
+    return " ".join(filter(None, parts))

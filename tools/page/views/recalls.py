@@ -1,0 +1,30 @@
+"""The view *recalls*: what was asked, by whom, what came back, what was used, and what was injected unasked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtape.tools.ask.given import EVERY_WAY, By
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+
+AT_ONCE = 25
+
+
+def recalls(client: Client, asked: Asked) -> dict[str, Any]:
+    """Return the latest recalls of a scope, narrowed to a way, a session and words of the question."""
+    limit = asked.number("limit", AT_ONCE, 1, 500)
+    by: By | None = next((way for way in EVERY_WAY if way == asked.text("by")), None)
+    session, words = asked.text("session"), asked.text("words")
+    since = asked.text("since") or None
+    found = client.given(limit + 1, session=session or None, since=since, searches=True, by=by, words=words)
+    return {
+        "recalls": found[:limit],
+        "limit": limit,
+        "ways": EVERY_WAY,
+        "by": by or "",
+        "session": session,
+        "words": words,
+        "is_narrowed": bool(by or session or words or since),
+        "more": len(found) > limit,
+    }

@@ -1,0 +1,50 @@
+"""The view *yours*: what waits for a person, and what a person can bring back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.tools.ask.archived import ArchivedText
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+
+SHOWN = 100
+LOOKED_AT = 5_000
+"""So many of a list are looked through for words."""
+
+
+def waiting(client: Client, asked: Asked) -> dict[str, Any]:
+    """Return conflicts, rules and edges that wait, and what is archived, hidden or pinned with the words asked for."""
+    words = asked.text("words")
+    limit = asked.number("limit", SHOWN, 1, 1_000)
+    archived = client.archived(1)
+    lists = {name: listed(client, name, words) for name in LISTS}
+    return {
+        "conflicts": client.conflicts(settled=asked.is_on("settled")).conflicts,
+        "settled": asked.is_on("settled"),
+        "proposals": client.proposals(),
+        "promoted": client.edge_candidates().edges,
+        "lists": [(name, title, lists[name][:limit], len(lists[name])) for name, title in LISTS.items()],
+        "purged": archived.purged,
+        "words": words,
+        "limit": limit,
+    }
+
+
+LISTS = {"unarchive": "Archived", "restore": "Forgotten or withdrawn", "unpin": "Pinned"}
+"""What is listed, by the action that can be taken on it."""
+
+
+def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | TurnRow | ArchivedText]:
+    """Return of the list of an action what has these words, in any case; nothing for an action without a list."""
+    folded = words.casefold()
+    rows: Sequence[MemoryRow | TurnRow | ArchivedText] = ()
+    if action == "unarchive":
+        rows = client.archived(LOOKED_AT).archived
+    elif action == "restore":
+        rows = client.hidden(LOOKED_AT)
+    elif action == "unpin":
+        rows = client.pinned()
+    return [row for row in rows if folded in row.text.casefold()]
