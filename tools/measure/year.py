@@ -144,7 +144,8 @@ class Bench:
                 append_day(log, self._daily, year.ends[day - 1])
                 if self._pace.ends_with(day, year):
                     self._day(day, told)
-                    write_whole(path, msgspec.json.encode(told | {"day": day}))
+                    told["day"] = day
+                    write_whole(path, msgspec.json.encode(told))
         return told
 
     def _day(self, day: int, told: Told) -> None:
