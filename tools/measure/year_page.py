@@ -111,7 +111,7 @@ def _variant(told: Told) -> list[str]:
         f"{made} Folded by the oracle, projected in one go, and projected as they came, in new processes of",
         f"which {days['kills']} were killed: {_hashes(hashes(told))}",
         f"The views of both homes are {'what the log says' if sound else '**not** what the log says'}.",
-        f"In one go it took {whole['project_s']:,.0f} s and {whole['project_mb']:,.0f} MB.\n",
+        f"In one go it took {_taken(whole)}.\n",
         *_table(["after month", *_numbers(days["months"])], BY_MONTH, days["months"]),
         "",
         *_table(["in month", *_numbers(oracle["months"])], FOLDED, oracle["months"]),
@@ -122,6 +122,12 @@ def _variant(told: Told) -> list[str]:
         *_recall(told["questions"]),
         "",
     ]
+
+
+def _taken(whole: Told) -> str:
+    """Return what a projection took, as a part of a sentence."""
+    seconds = "a time that is not known, since it was stopped and went on," if whole["goes_on"] else None
+    return f"{seconds or _number('project_s')(whole) + ' s'} and {whole['project_mb']:,.0f} MB"
 
 
 def _hashes(found: list[str]) -> str:
@@ -152,9 +158,8 @@ BY_MONTH: tuple[tuple[str, Said], ...] = (
     ("index, MB", _number("index_mb")),
     ("snapshots, MB", _number("snapshots_mb")),
     ("vault, MB", _number("vault_mb")),
-    ("new processes in the month", _number("processes")),
-    ("projected by them, s", _number("project_s")),
-    ("the most memory of one, MB", _number("project_mb")),
+    ("projected each day, s in the month", _number("project_s")),
+    ("the most memory of that, MB", _number("project_mb")),
 )
 
 
