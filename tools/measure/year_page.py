@@ -126,7 +126,7 @@ def _variant(told: Told) -> list[str]:
 
 def _taken(whole: Told) -> str:
     """Return what a projection took, as a part of a sentence."""
-    seconds = "a time that is not known, since it was stopped and went on," if whole["goes_on"] else None
+    seconds = "a time that is not known, since it was stopped and went on," if whole.get("goes_on") else None
     return f"{seconds or _number('project_s')(whole) + ' s'} and {whole['project_mb']:,.0f} MB"
 
 
