@@ -16,7 +16,7 @@ import msgspec
 from memtape.schemas.rows import Basis
 from memtape.sinks.home.folders import Build, write_whole
 
-MAGIC = b"memtape snapshot 2\n"
+MAGIC = b"memtape snapshot 3\n"
 KEPT = 2
 
 _NAME = re.compile(r"^(\d{12})\.snapshot\Z")

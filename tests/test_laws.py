@@ -14,7 +14,7 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
-from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.partition import Partition, fold, packed, restore, snapshot, unpacked
 from memtape.state.core.replay import replay
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import Candidates
@@ -50,8 +50,8 @@ def test_a_snapshot_restored_goes_on_as_if_nothing_had_happened(events: list[Eve
     resumed: list[Partition] = []
     for slot in rest:
         kept = snapshot(partition)
-        resumed.append(restore(kept))
-        assert snapshot(resumed[-1]) == kept
+        resumed += [restore(kept), unpacked(packed(partition))]
+        assert [snapshot(again) for again in resumed[-2:]] == [kept, kept]
         expected = fold(partition, [slot])
         for again in resumed:
             assert fold(again, [slot]) == expected
@@ -75,7 +75,11 @@ def test_all_that_a_state_holds_beside_its_snapshot_follows_from_it(events: list
     partition = Partition(0, erasures_of(rest))
     for slot in rest:
         fold(partition, [slot])
-        assert held(with_index(partition)) == held(with_index(restore(snapshot(partition))))
+        data = packed(
+            partition
+        )  # What is known of the texts as it grew, and not as an index that was just made has it.
+        indexed = held(with_index(partition))
+        assert indexed == held(with_index(restore(snapshot(partition)))) == held(with_index(unpacked(data)))
 
 
 def with_index(partition: Partition) -> Partition:
@@ -97,7 +101,13 @@ def held(value: Any) -> Any:
     if isinstance(value, Candidates):
         columns = value._columns
         return {
-            birth: (value._texts[birth], columns._orders[column], columns._matrix[:, column].tobytes())
+            birth: (
+                value._texts[birth],
+                value._wordings.of(birth),
+                columns._orders[column],
+                columns._squares[column],
+                columns._matrix[:, column].tobytes(),
+            )
             for birth, column in columns._column_of.items()
         }
     if isinstance(value, DenseCandidates):

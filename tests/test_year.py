@@ -122,18 +122,23 @@ def test_a_year_has_one_hash_however_it_is_folded_and_whoever_is_killed(
     material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(year, "SEARCHES", 2)
-    monkeypatch.setattr(year, "KILLED_SHARE", 0.5)
-    with year.Bench(tmp_path / "year", SMALL, material, {}) as bench:
+    monkeypatch.setattr(year, "KILLED_SHARE", 0.7)
+    monkeypatch.setattr(year, "MOST_PARTS", 8)
+    made = year.made(tmp_path, SMALL, material)
+    (tmp_path / "variant").mkdir()
+    with year.Bench(tmp_path / "variant", SMALL, made, {}, year.Pace()) as bench:
         told = bench.measured()
+        assert bench.measured() == told  # It is read back, and not measured again.
     assert len(year.hashes(told)) == 1
     assert told["days"]["kills"] >= 1
     assert [its["ok"] for its in told["checked"].values()] == [True, True]
     assert len({its["home_hash"] for its in told["checked"].values()}) == 1
     assert sum(told["days"]["months"][-1]["tiers"].values()) > told["texts"] // 2
     assert told["questions"]["classes"]["young"]["recall"] > 0.5
-    made = year_page.page(SMALL, 1, {"as it is": told})
-    assert "one hash" in made and "**not**" not in made
-    assert list(ElementTree.fromstring(year_page.tiers_chart({"as it is": told})).iter(f"{SVG}polygon"))
+    run = year_page.Run(SMALL.days, SMALL.texts_a_day, SMALL.seed, 1, 0, {"as it is": told})
+    written = year_page.page([run])
+    assert "one hash" in written and "**not**" not in written and "60 texts a day" in written
+    assert list(ElementTree.fromstring(year_page.tiers_chart([run])).iter(f"{SVG}polygon"))
 
 
 def test_two_hashes_are_told() -> None:

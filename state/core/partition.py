@@ -22,6 +22,8 @@ from memtape.state.core import scope as scope_state
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
+from memtape.state.fold.rule import Reading
+from memtape.state.subjects import memories
 
 CHUNK_SLOTS = 128
 """How many slots are looked at ahead, so that their vectors are compared at once; no result depends on it."""
@@ -129,6 +131,24 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     state.settings, state.counters = settings, counters
     for scope in (scope_state.restore(data, state.bodies) for data in scopes):
         state.scopes[scope.name] = scope
+    return state
+
+
+def packed(state: Partition) -> bytes:
+    """Return a snapshot with what is known of the texts, which is there to be quick and says nothing.
+
+    Without that a start reads all texts again that a new one is compared with: 10,000 take some seconds.
+    """
+    known = {name: memories.readings(scope.memories) for name, scope in state.scopes.items()}
+    return msgspec.msgpack.encode((snapshot(state), known))
+
+
+def unpacked(data: bytes, bodies: Bodies | None = None) -> Partition:
+    """Return the state that was packed; `bodies` as for `restore`."""
+    kept, known = msgspec.msgpack.decode(data, type=tuple[bytes, dict[str, dict[int, Reading]]])
+    state = restore(kept, bodies)
+    for name, readings in known.items():
+        state.scopes[name].memories.readings = readings
     return state
 
 

@@ -120,7 +120,7 @@ class DenseCandidates:
         for row in in_order(folding, dots, squares, self._orders)[:1].tolist():
             return Verdict("similar", self._births[row], similarity(int(dots[row]), square, int(squares[row])))
         for row in in_order(np.flatnonzero(reaching), dots, squares, self._orders)[:MOST_ASKED].tolist():
-            if gives_another_value(self._wordings.key_of(self._births[row]), own.wording.key):
+            if gives_another_value(self._wordings.of(self._births[row]).key, own.wording.key):
                 return Verdict("revision", self._births[row], similarity(int(dots[row]), square, int(squares[row])))
         return NEW
 

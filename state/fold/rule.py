@@ -6,14 +6,16 @@ recorded vectors `dense` decides. Which memories there are is kept in `memories`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from memtape.schemas.settings import Settings
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
-from memtape.state.fold.wordings import Wordings, wording
+from memtape.state.fold.wordings import Wording, Wordings, wording
 from memtape.state.text.normal import content_key
-from memtape.state.vectors.floor import SIMILARITY_ONE, Columns, floor_vector
+from memtape.state.vectors.floor import SIMILARITY_ONE, Columns, Vector, floor_vector
 
 How = Literal["new", "same", "similar", "echo", "revision", "unfolded", "waiting", "decided"]
 
@@ -31,6 +33,18 @@ WAITING = Verdict("waiting")
 """The text stands by itself until its vector has come; it is then found to be new or not."""
 
 
+_DIMS, _VALUES = "<u2", "<i2"
+
+
+class Reading(NamedTuple):
+    """What a text is compared by, which follows from the text: its wording, and its floor vector as bytes."""
+
+    wording: Wording
+    dims: bytes
+    values: bytes
+    square: int
+
+
 class Candidates:
     """The canonical texts of a family's living memories, found by their wording and by similarity."""
 
@@ -39,14 +53,24 @@ class Candidates:
         self._wordings = Wordings()
         self._columns = Columns()
 
-    def put(self, birth: int, text: str, name: int) -> None:
-        """Make `text` the canonical text of the memory `birth`, whose name is the seq `name`."""
+    def put(self, birth: int, text: str, name: int, known: Reading | None = None) -> None:
+        """Make `text` the canonical text of the memory `birth`, whose name is the seq `name`.
+
+        What is `known` of the text need not be read from it, which takes most of the time.
+        """
         if self._texts.get(birth) == text:
             self._columns.reorder(birth, name)
             return
         self._texts[birth] = text
-        self._wordings.put(birth, wording(text))
-        self._columns.put(birth, floor_vector(content_key(text)), name)
+        self._wordings.put(birth, wording(text) if known is None else known.wording)
+        self._columns.put(birth, floor_vector(content_key(text)) if known is None else _vector(known), name)
+
+    def readings(self) -> Iterator[tuple[int, Reading]]:
+        """Yield the births of the memories with what is known of the text of each."""
+        for birth in self._texts:
+            vector = self._columns.vector_of(birth)
+            dims, values = vector.dims.astype(_DIMS).tobytes(), vector.values.astype(_VALUES).tobytes()
+            yield birth, Reading(self._wordings.of(birth), dims, values, vector.square)
 
     def drop(self, birth: int) -> None:
         """Take a memory out, because nothing of it lives."""
@@ -65,7 +89,7 @@ class Candidates:
             return Verdict("similar", same, SIMILARITY_ONE)
         vector = floor_vector(content_key(text))
         for birth, how in self._columns.nearest(vector, settings.revision_cosine_hundredths, MOST_ASKED):
-            if gives_another_value(self._wordings.key_of(birth), own.key):
+            if gives_another_value(self._wordings.of(birth).key, own.key):
                 return Verdict("revision", birth, how)
         return NEW
 
@@ -73,3 +97,8 @@ class Candidates:
 def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:
     """Return the verdict on a text that these memories hold to the letter, by normalised text."""
     return Verdict("same", min(births, key=name_of), SIMILARITY_ONE)
+
+
+def _vector(known: Reading) -> Vector:
+    dims, values = np.frombuffer(known.dims, _DIMS), np.frombuffer(known.values, _VALUES)
+    return Vector(dims.astype(np.intp), values.astype(np.int16), known.square)

@@ -61,9 +61,9 @@ class Wordings:
         for trace in traces(*own):
             _take_out(self._traces, trace, birth)
 
-    def key_of(self, birth: int) -> Tokens:
-        """Return the key of what stands for `birth`."""
-        return self._wording[birth].key
+    def of(self, birth: int) -> Wording:
+        """Return what stands for `birth`."""
+        return self._wording[birth]
 
     def earliest(self, own: Wording, name_of: Callable[[int], int]) -> int | None:
         """Return the birth of what differs in form alone, else of what differs by a slip; the earliest name of such."""

@@ -28,8 +28,8 @@ _STATED, _SAID, _SHORT = 4, 2, 1
 """What a word counts in a statement, in another sentence, and in one of few words, which says nothing by itself."""
 
 
-KEPT_SUMMARIES = 32
-"""So many are kept, since the row and the page of a summary that has changed are made one after the other."""
+KEPT_SUMMARIES = 256
+"""So many are kept: of an epoch first the rows of all summaries that have changed are made, and then the pages."""
 
 
 class Said(NamedTuple):

@@ -18,7 +18,7 @@ from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.dense import DenseCandidates
-from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Verdict, judge_same
+from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Reading, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
 from memtape.state.subjects.apart import Apart, Split
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
@@ -88,6 +88,7 @@ class Memories:
     `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
     session had been shown when it was captured.
     `apart` is what somebody has set apart, which holds also where all of it is folded anew.
+    `readings` has, by the seqs of canonical texts, what was known of them before a start, until there is an index.
     """
 
     def __init__(self) -> None:
@@ -103,6 +104,7 @@ class Memories:
         self.waiting: dict[int, tuple[int, ...]] = {}
         self.moved: dict[int, None] = {}
         self._alive: dict[int, None] = {}
+        self.readings: dict[int, Reading] = {}
         self._index: _Index | None = None
 
     @property
@@ -237,6 +239,14 @@ def restore(data: bytes, of: Others) -> Memories:
     return state
 
 
+def readings(state: Memories) -> dict[int, Reading]:
+    """Return what is known of the canonical texts that are compared by their words, by their seqs."""
+    if state._index is None:
+        return state.readings
+    known = (pair for candidates in state._index.by_words.values() for pair in candidates.readings())
+    return {state.by_birth[birth].canonical: reading for birth, reading in known}
+
+
 def digest(state: Memories, of: Others) -> Iterator[Any]:
     """Yield what the state hash covers: each memory with its ties, what waits for a vector, and what was set apart."""
     by_seq = of.captures.by_seq
@@ -355,6 +365,7 @@ def _indexed(state: Memories, of: Others, embedder: str) -> _Index:
         state._index = _Index(embedder)
         for memory in state.living():
             _offer(state, memory, of)
+        state.readings = {}
     return state._index
 
 
@@ -457,7 +468,8 @@ def _offer(state: Memories, memory: Memory, of: Others) -> None:
     spoken = of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
     vector = None if spoken is None else of.embeddings.of_text(index.embedder, spoken)
     if spoken is not None and family in index.by_words:
-        index.by_words[family].put(memory.birth, of.captures.body(spoken).text, memory.name)
+        known = state.readings.get(spoken.seq)
+        index.by_words[family].put(memory.birth, of.captures.body(spoken).text, memory.name, known)
     elif spoken is not None and vector is not None and family in index.by_vectors and memory.birth not in state.waiting:
         index.by_vectors[family].put(memory.birth, of.captures.body(spoken).text, vector, memory.name)
     else:

@@ -92,6 +92,12 @@ class Columns:
         self._squares[column] = vector.square
         self._orders[column] = order
 
+    def vector_of(self, name: int) -> Vector:
+        """Return the vector of `name`, which is there."""
+        column = self._column_of[name]
+        dims = np.flatnonzero(self._matrix[:, column])
+        return Vector(dims, self._matrix[dims, column].astype(np.int16), int(self._squares[column]))
+
     def reorder(self, name: int, order: int) -> None:
         """Change where `name` stands among equals."""
         self._orders[self._column_of[name]] = order

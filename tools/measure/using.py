@@ -91,23 +91,24 @@ def _other(asked: Sequence[Question], place: int) -> Question | None:
     return next((one for one in others if set(one.evidence).isdisjoint(asked[place].evidence)), None)
 
 
-def cases_of(path: Path) -> tuple[list[Case], dict[str, list[str]]]:
-    """Return the cases of a file, and all texts by scope. Raises `MemtapeError`."""
+def cases_of(path: Path, half: str) -> tuple[list[Case], dict[str, list[str]]]:
+    """Return the cases of a half of a file, or of both, and the texts by scope. Raises `MemtapeError`."""
     if path.suffix == ".jsonl":
         rows = [msgspec.json.decode(row, type=Changing) for row in path.read_bytes().splitlines()]
-        return list(_changing(rows)), {"": [text.text for row in rows for text in row.texts]}
-    conversations = read_corpus(path)
-    cases: list[Case] = []
+        cases = [case for case in _changing(rows) if half in (case.half, "both")]
+        return cases, {"": [text.text for row in rows for text in row.texts]}
+    halves = [(one, "test" if number % 2 else "dev") for number, one in enumerate(read_corpus(path))]
+    halves = [(one, its) for one, its in halves if half in (its, "both")]
+    conversations, cases = [one for one, _ in halves], []
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         log = EmbeddedLog(home.log_path)
         try:
             fill(home, log, conversations, lambda what, done, total: None)
-            for number, conversation in enumerate(conversations):
-                half = "test" if number % 2 else "dev"
+            for conversation, its in halves:
                 client = Client(home, scope=conversation.scope, log=log)
-                cases += _asked(conversation, half, client)
-                cases += _replied(conversation, half)
+                cases += _asked(conversation, its, client)
+                cases += _replied(conversation, its)
         finally:
             log.close()
     return cases, {one.scope: [line.text for line in one.lines] for one in conversations}
@@ -187,8 +188,7 @@ def main(paths: tuple[Path, ...], half: str, show: str | None) -> None:
     """Say of each kind of case how many the rule calls used."""
     seen: list[tuple[Case, bool]] = []
     for path in paths:
-        cases, texts = cases_of(path)
-        seen += judged([case for case in cases if half in (case.half, "both")], texts)
+        seen += judged(*cases_of(path, half))
     for kind in (*USED, *NOT_USED):
         found = [is_used for case, is_used in seen if case.kind == kind]
         if found:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from memtape.tools.measure.chart import areas
-from memtape.tools.measure.team_placing import AGES, Team
+from memtape.tools.measure.team_placing import AGES
 
 TIERS = ("short", "mid", "long", "archived")
 Told = dict[str, Any]
@@ -31,50 +33,85 @@ looks what up, and what is used of that, is drawn by chance.
 """
 
 
-def page(team: Team, every: int, measured: Mapping[str, Told]) -> str:
-    """Return the whole page; `measured` has what was measured under each variant of the settings."""
-    taken = "each day" if every == 1 else f"{every} days at a time"
-    size = f"{team.days} days, {team.texts_a_day:,} texts a day, taken in {taken}, seed {team.seed}."
-    parts = [HEAD, f"This page: {size} Processor time is given; two noisy cores say little by the clock.\n"]
-    parts += [*_compared(measured), ""]
-    for name, told in measured.items():
-        parts += [f"## {name.capitalize()}\n", *_variant(told)]
+class Run(msgspec.Struct, frozen=True):
+    """What was measured of one year, by the name of each variant of the settings, and what the year follows from.
+
+    A process took in `every` so many days, and of the `daily_last` days one.
+    """
+
+    days: int
+    texts_a_day: int
+    seed: int
+    every: int
+    daily_last: int
+    measured: Mapping[str, Told]
+
+    @property
+    def title(self) -> str:
+        """How much was said."""
+        return f"{self.texts_a_day:,} texts a day"
+
+    @property
+    def pace(self) -> str:
+        """How the days were taken in, as a part of a sentence."""
+        taken = "day by day" if self.every == 1 else f"{self.every} days at a time"
+        return f"{taken}, and the last {self.daily_last} day by day" if self.daily_last else taken
+
+
+def page(runs: Sequence[Run]) -> str:
+    """Return the whole page of some years, which differ in how much was said."""
+    parts = [HEAD, "Processor time is given; two noisy cores say little by the clock.\n"]
+    for run in runs:
+        texts = [f"{told['texts']:,}" for told in run.measured.values()]
+        parts.append(f"## {run.title}\n\n{run.days} days, {texts[0]} texts, seed {run.seed}; taken in {run.pace}.\n")
+        parts += [*_compared(run.measured), ""]
+        for name, told in run.measured.items():
+            parts += [f"### {name.capitalize()}, {run.title}\n", *_variant(told)]
     return "\n".join(parts)
 
 
+def hashes(told: Told) -> list[str]:
+    """Return the different hashes of the state of one year, which is one where all is well."""
+    found = [told["oracle"]["state_hash"], *(its["state_hash"] for its in told["checked"].values())]
+    return sorted(set(found))
+
+
 def _compared(measured: Mapping[str, Told]) -> list[str]:
-    """Return the table of recall by age under each variant, and what was brought back under the last."""
+    """Return the table of recall by age under each variant, and what was brought back under the last, if anything."""
     of = {name: told["questions"]["classes"] for name, told in measured.items()}
-    lines = [[age, *(f"{its[age]['recall']:.3f}" for its in of.values() if age in its)] for age in AGES]
+    ages = [age for age in AGES if all(age in its for its in of.values())]
+    lines = [[age, *(f"{its[age]['recall']:.3f}" for its in of.values())] for age in ages]
     head = ["recall@10", *of]
     table = [f"| {' | '.join(cells)} |" for cells in [head, ["---", *("---:" for _ in of)], *lines]]
-    back = list(measured.values())[-1]["restored"]
+    back = list(measured.values())[-1].get("restored")
+    if back is None:
+        return table
     seen = {kind: [True, *its][-3:] for kind, its in back.items()}  # What sleeps was not looked for before.
     kinds = [f"| {kind} | {' | '.join('found' if it else 'not' for it in its)} |" for kind, its in seen.items()]
     restored = ["| a text that is | before | left out | brought back |", "| --- | --- | --- | --- |", *kinds]
-    return ["## Aging switched on and off\n", *table, "\nOne text of each kind that a search leaves out:\n", *restored]
+    return [*table, "\nOne text of each kind that a search leaves out:\n", *restored]
 
 
-def tiers_chart(measured: Mapping[str, Told]) -> str:
-    """Return the chart of the living texts by tier after each month, of the last variant."""
-    months = list(measured.values())[-1]["days"]["months"]
+def tiers_chart(runs: Sequence[Run]) -> str:
+    """Return the chart of the living texts by tier after each month, of the last variant of the first year."""
+    (*_, last) = runs[0].measured.values()
+    months = last["days"]["months"]
     tiers = sorted({tier for month in months for tier in month["tiers"]}, key=TIERS.index)
     # A year begins with nothing.
     series = {tier: [0, *(month["tiers"].get(tier, 0) for month in months)] for tier in tiers}
     places = ["0", *(str(number) for number, _ in enumerate(months, 1))]
-    return areas("Living texts by tier, after each month", places, series)
+    return areas(f"Living texts by tier, after each month, {runs[0].title}", places, series)
 
 
 def _variant(told: Told) -> list[str]:
     whole, days, oracle = told["whole"], told["days"], told["oracle"]
-    hashes = {oracle["state_hash"], *(its["state_hash"] for its in told["checked"].values())}
     sound = all(its["ok"] for its in told["checked"].values())
     made = f"{told['texts']:,} texts, {told['events']:,} events."
     return [
         f"{made} Folded by the oracle, projected in one go, and projected as they came, in new processes of",
-        f"which {days['kills']} were killed: {_hashes(hashes)}",
+        f"which {days['kills']} were killed: {_hashes(hashes(told))}",
         f"The views of both homes are {'what the log says' if sound else '**not** what the log says'}.",
-        f"In one go it took {whole['project_s']:,.0f} s and {whole['project_mb']:,.0f} MB.\n",
+        f"In one go it took {_taken(whole)}.\n",
         *_table(["after month", *_numbers(days["months"])], BY_MONTH, days["months"]),
         "",
         *_table(["in month", *_numbers(oracle["months"])], FOLDED, oracle["months"]),
@@ -87,8 +124,14 @@ def _variant(told: Told) -> list[str]:
     ]
 
 
-def _hashes(found: set[str]) -> str:
-    return f"one hash, `{min(found)}`." if len(found) == 1 else f"**{len(found)} hashes.**"
+def _taken(whole: Told) -> str:
+    """Return what a projection took, as a part of a sentence."""
+    seconds = "a time that is not known, since it was stopped and went on," if whole.get("goes_on") else None
+    return f"{seconds or _number('project_s')(whole) + ' s'} and {whole['project_mb']:,.0f} MB"
+
+
+def _hashes(found: list[str]) -> str:
+    return f"one hash, `{found[0]}`." if len(found) == 1 else f"**{len(found)} hashes.**"
 
 
 def _numbers(months: list[Told]) -> list[str]:

@@ -170,7 +170,7 @@ def epochs(home: Home, year: Year, scope: str, day: int) -> Told:
             log.append([make_tick(number, at + hour * HOUR_US)])
             ticks.append(_epoch(log, projection, target, number))
         target.views(number).close()
-        return told | _percentiles("epoch", captures) | _percentiles("tick", ticks)
+        return told | percentiles("epoch", captures) | percentiles("tick", ticks)
 
 
 def _projection(log: Log, target: BuildTarget, number: int, end: int) -> Projection:
@@ -207,7 +207,7 @@ def questions(home: Home, year: Year) -> Told:
             for name in _classes(question, year):
                 found.setdefault(name, []).append(_recall(question, results))
     classes = {name: {"questions": len(its), "recall": sum(its) / len(its)} for name, its in sorted(found.items())}
-    return {"classes": classes} | _percentiles("warm", taken)
+    return {"classes": classes} | percentiles("warm", taken)
 
 
 def restored(home: Home, year: Year) -> Told:
@@ -245,7 +245,8 @@ def end_of(year: Year, day: int) -> int:
     return year.start_us + (year.end_us - year.start_us) // len(year.ends) * day
 
 
-def _percentiles(name: str, taken: list[float]) -> Told:
+def percentiles(name: str, taken: list[float]) -> Told:
+    """Return the median of what was taken, in seconds, and what one of twenty exceeds."""
     return {f"{name}_p50_s": percentile(taken, 50), f"{name}_p95_s": percentile(taken, 95)}
 
 
