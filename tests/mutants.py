@@ -303,7 +303,7 @@ MUTANTS = [
     ),
     Mutant(
         "Markdown that is not escaped",
-        "sinks/vault.py",
+        "sinks/markdown.py",
         "\\\\`*_[]<>#|~$&@^=%!{}",
         "\\\\`*_[]#|~$&@^=%!{}",
         ("tests/test_vault.py",),
@@ -430,8 +430,8 @@ MUTANTS = [
     Mutant(
         "a weight that does not decay when it is added to",
         "state/subjects/edges.py",
-        "edge.weight = decayed(edge.weight, later - edge.at) + decayed(ONE, later - at)",
-        "edge.weight = edge.weight + decayed(ONE, later - at)",
+        "edge.weight = decayed(edge.weight, later - edge.at) + decayed(weight, later - at)",
+        "edge.weight = edge.weight + decayed(weight, later - at)",
         ("tests/test_edges.py",),
     ),
     Mutant(

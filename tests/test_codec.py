@@ -32,10 +32,12 @@ from memtape.schemas.events import (
     Captured,
     Configured,
     Decided,
+    DeepStep,
     Edited,
     Embedded,
     Erased,
     Event,
+    Failure,
     Filters,
     Forgotten,
     Input,
@@ -54,6 +56,7 @@ from memtape.schemas.events import (
     Source,
     Ticked,
     Tier,
+    Traced,
     Unfolded,
     Used,
     Withdrawn,
@@ -165,6 +168,20 @@ def decisions(draw: st.DrawFn) -> Decided:
     return Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
 
 
+traced = st.builds(
+    Traced,
+    by=texts(1, 200),
+    cost=counts,
+    failure=st.sampled_from(get_args(Failure)),
+    given=counts,
+    ids=tuples(ids, 3),
+    kept=counts,
+    look=st.integers(1, 16),
+    query=texts(),
+    step=st.sampled_from(get_args(DeepStep)),
+    took_us=counts,
+)
+
 BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "captured": st.builds(
         Captured,
@@ -190,6 +207,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
         quotas=st.dictionaries(st.sampled_from(get_args(Source)), st.integers(0, 1_000)),
         results=tuples(ids, 20),
         revision=counts,
+        trace=tuples(traced, 3),
         watermark=tuples(st.builds(Mark, offset=counts, partition=counts), 20),
     ),
     "forgotten": st.builds(Forgotten, ids=tuples(ids, 20), reason=reasons),

@@ -110,7 +110,7 @@ class SearchArguments(Arguments, frozen=True):
     until: Annotated[str | None, Meta(description="Only before then.")] = None
     valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.", extra=RARE)] = None
     archived: Annotated[bool, Meta(description="Also what is archived.")] = False
-    deep: Annotated[bool, Meta(description="Look up to three times, for what was said in several places.")] = False
+    deep: Annotated[bool, Meta(description="Look up to three times.")] = False
     quotas: Annotated[
         tuple[str, ...],
         Meta(
