@@ -377,8 +377,7 @@ def test_rows_and_pages_that_changed_are_all_that_changed(events: list[Event]) -
         rows |= {(it.table, it.row.id): it.row for it in guarded_rows(partition, changes)}
         pages |= {found.path: found for found in pages_of(partition, changes)}
     for scope in partition.scopes.values():
-        changed = [change for change in all_changes(scope) if change.table in ROWS]
-        expected = {(change.table, change.id): row_of(scope, change) for change in changes}
+        expected = {
             (change.table, change.id): row_of(scope, change) for change in all_changes(scope) if change.table in ROWS
         }
         assert {key: rows[key] for key in expected} == expected

@@ -69,14 +69,15 @@ def hook(
     *words: str,
     stdout: int = subprocess.PIPE,
     limit: Callable[[], None] | None = None,
+    alone: bool = False,
 ) -> bytes:
     """Call a hook, which must end well and quietly whatever it was told, and return what it answered.
 
-    With a `limit` of the process it is started by itself.
+    One that is `alone`, or has a `limit`, is a process that this one starts, with the waits that a user meets.
     """
     data = told if isinstance(told, bytes) else json.dumps(told).encode()
     done = subprocess.run(
-        [*(PLAIN if limit else memtape()), "hook", "--host", host, "--home", str(home), *words],
+        [*(PLAIN if limit or alone else memtape()), "hook", "--host", host, "--home", str(home), *words],
         input=data, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )  # fmt: skip

@@ -117,6 +117,15 @@ WORDS: dict[str, tuple[str, ...]] = {
     "disconnect": ("claude",),
     "doctor": (),
     "page": (),
+    "tree draw": (),
+    "tree show": (),
+    "tree list": (),
+    "tree check": ("--fix", "--yes"),
+    "tree propose": (),
+    "tree new": ("crane", "The crane is number seven."),
+    "tree edit": ("crane", "The crane is number eight."),
+    "tree move": ("crane", "harbour/crane"),
+    "tree link": ("crane", "harbour"),
     "mcp": (),
     "hook": ("--host", "claude"),
 }
@@ -140,6 +149,9 @@ ASKED: dict[str, dict[str, Any]] = {
     "unarchive_memory": {"id": ID},
     "list_archived": {},
     "list_conflicts": {},
+    "read_page": {},
+    "new_page": {"slug": "harbour", "text": "The harbour has one crane."},
+    "edit_page": {"page": "harbour", "text": "The harbour has two cranes.", "base": ID},
     "memory_status": {},
 }
 """What each tool can be called with."""

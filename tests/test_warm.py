@@ -379,7 +379,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(
         assert PORT in answered.text
     given = b""
     for _ in range(20):  # A hook waits 0.3 s, which a loaded machine may not keep.
-        given = hook(home, host, told(project, PROMPT[host], prompt=QUESTION))
+        given = hook(home, host, told(project, PROMPT[host], prompt=QUESTION), alone=True)
         if given:
             break
     assert PORT in given.decode()
@@ -395,7 +395,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(
         assert "6000" not in "".join(result.text for result in again.results)
         other = client.offer(QUESTION, sure_for(QUESTION, "s-2"), 3)
         assert "6000" in "".join(result.text for result in other.results)
-    hook(home, host, told(project, "SessionEnd"))
+    hook(home, host, told(project, "SessionEnd"), alone=True)
     assert not list(home.glob("serving/*.session"))
     server.call("add_memory", text="Said in no session that is known.")
     assert events_of(home, project, "captured")[-1].session != "s-1"
@@ -438,7 +438,7 @@ def test_a_start_that_cannot_read_the_log_says_so_in_time(host: str, home: Path,
         holder.execute("PRAGMA locking_mode=EXCLUSIVE")
         holder.execute("BEGIN EXCLUSIVE")
         holder.execute("UPDATE meta SET value = value")
-        out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
+        out = json.loads(hook(home, host, told(project, "SessionStart", source="startup"), alone=True))
     holder.close()
     given = out["hookSpecificOutput"]["additionalContext"]
     assert "could not be read in time" in given and given.startswith("<memtape>")

@@ -19,7 +19,6 @@ from memtape.schemas.rows import (
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import Shard, foreign
-from memtape.sinks.vault import Vault
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.readied import PAGE_SLOTS, tail_of
 
@@ -157,6 +156,8 @@ class Served:
 
     def standing_pages(self, scope: str) -> dict[str, str]:
         """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
+        from memtape.sinks.vault import Vault  # A prompt's search asks for no page, and must not wait for this.
+
         return {} if self.past is not None else Vault(self._home).standing(scope)
 
     def watermark(self, partition: int) -> Watermark | None:
