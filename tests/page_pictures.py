@@ -21,6 +21,7 @@ SHOWN = {
     "recalls": "/recalls?limit=6",
     "timeline": "/timeline?diff=1&at=12d",
     "graph": "/graph?least=5",
+    "tree": "/tree",
     "yours": "/yours",
     "log": "/log",
 }

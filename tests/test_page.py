@@ -143,6 +143,24 @@ def test_projects_do_not_mix(tmp_path: Path) -> None:
         assert "xylophone" not in page.get("/search", q="hall", scope="project:b").text
 
 
+def test_the_tree_is_drawn_and_a_deep_search_tells_its_steps(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        client.capture("The winch of the slipway takes 4 tonnes.")
+        client.tree_writing.new("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
+        client.tree_writing.new("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
+        client.tree_writing.new("alone", "Nobody leads here.")
+        client.tree_writing.link("_root", "alone", "child", undo=True)
+        client.project()
+    with served(tmp_path) as page:
+        drawn = page.get("/tree").text
+        assert drawn.index("The slipway") < drawn.index("slipway/winch") < drawn.index("Below no page")
+        assert drawn.index("Below no page") < drawn.index("<code>alone</code>") and "<b>Where" not in drawn
+        before = page.ends()
+        deep = page.get("/search", q="winch of the slipway", deep="1").text
+        assert "look 1 scouts" in deep and "look 1 gate" in deep and page.ends() == before
+        assert "look 1" not in page.get("/search", q="winch of the slipway").text
+
+
 def asked_and_done(page: Page, do: str, ids: list[str], **given_: str) -> tuple[str, str]:
     """Ask for an action and confirm it; return what either page says."""
     before = page.ends()

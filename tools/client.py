@@ -34,7 +34,7 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
-    from memtape.schemas.rows import MemoryRow, TurnRow
+    from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
     from memtape.state.views.ages import Age
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.aging import Aging
@@ -342,6 +342,10 @@ class Client(Writer):
     def stale(self, limit: int = 10) -> list[Stale]:
         """Return what of this scope and of `global` is stale, the most used first; nothing is archived by that."""
         return self._asking.stale(limit)
+
+    def pages(self, *, as_of: str | None = None) -> list[PageRow]:
+        """Return the pages of this scope as the views have them; the root too, where there is any page."""
+        return self._asking.pages(as_of)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return what is pinned in this scope and in `global`, the latest first."""

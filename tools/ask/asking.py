@@ -19,7 +19,7 @@ from memtape.tools.ask.measuring import began, note_recall
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
-    from memtape.schemas.rows import MemoryRow, TurnRow
+    from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
@@ -278,6 +278,12 @@ class Asking:
         from memtape.tools.ask.listing import stale_of
 
         return self._read(lambda views, scope: stale_of(views, scope, limit))
+
+    def pages(self, as_of: str | None) -> list[PageRow]:
+        """Return the pages of the scope."""
+        from memtape.tools.ask.listing import pages_of
+
+        return self._read(pages_of, as_of)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return what is pinned."""

@@ -10,7 +10,7 @@ import msgspec
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import Kind, Pinned
 from memtape.schemas.log import Log, backwards
-from memtape.schemas.rows import Category, MemoryRow, TurnRow
+from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.proposals import Proposal
@@ -67,6 +67,12 @@ def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | 
             row = opened.row("memories", id) or opened.row("turns", id)
             rows += [row] if isinstance(row, (MemoryRow, TurnRow)) else []
     return rows
+
+
+def pages_of(retriever: Retriever, scope: str) -> list[PageRow]:
+    """Return the rows of a scope's pages, by slug."""
+    rows = (row for row in retriever.opened(scope).rows("pages") if isinstance(row, PageRow))
+    return sorted(rows, key=lambda row: (row.slug, row.id))
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memtape.schemas.events import PEOPLE, UNKNOWN, Captured, Decided, Event, Origin
+from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import LifeMark
 from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.schemas.visible import many, one_line
 
 if TYPE_CHECKING:
+    from memtape.schemas.events import Traced
     from memtape.tools.ask.results import Result
 
 SAID_CHARS = 120
@@ -101,3 +103,25 @@ def said_of(event: Event) -> str:
         return f"of {many(len(event.body.inputs), 'memory', 'memories')}: {told}" if told else "the end of a pass"
     reason = getattr(event.body, "reason", None)
     return f"reason: {one_line(reason, SAID_CHARS)}" if reason else ""
+
+
+def told_trace(trace: Sequence[Traced]) -> list[str]:
+    """Return a line for each step of a deep search: what it was given, what came of it, who decided, and how long."""
+    lines = []
+    for it in trace:
+        asked = f' "{one_line(it.query, 200)}"' if it.query else ""
+        done = {
+            "scouts": f"{it.kept:,} found, {len(it.ids):,} new, for{asked}",
+            "filter": f"{it.kept:,} of {it.given:,} kept",
+            "walk": f"{it.kept:,} reached from the page tree",
+            "edges": f"{it.kept:,} reached from {it.given:,}, {len(it.ids):,} new",
+            "gate": f"{it.kept:,} of {it.given:,} kept; " + (f"look again for{asked}" if it.query else _ends(it)),
+        }[it.step]
+        by = "" if it.by == "rules" else f", by {one_line(it.by, 60)} for {it.cost:,} characters"
+        failed = f", failed ({it.failure})" if it.failure else ""
+        lines.append(f"look {it.look} {it.step}: {done}{by}{failed}, {it.took_us / 1_000:.1f} ms")
+    return lines
+
+
+def _ends(gate: Traced) -> str:
+    return "that was the last look" if gate.look == MOST_LOOKS else "enough"

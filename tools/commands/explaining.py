@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.visible import one_line
+from memtape.tools.ask.telling import told_trace
 
 if TYPE_CHECKING:
-    from memtape.schemas.events import Traced
     from memtape.tools.ask.results import Read, Result
     from memtape.tools.ask.retrieval import Answer
 
@@ -102,28 +101,6 @@ def explained_question(answer: Answer) -> list[str]:
     whys = [result.why for result in answer.results if result.why]
     lines += [LOOKED] * any(why.looked != 1 for why in whys)
     return lines + [YIELDS] * any(why.yields < 1 for why in whys)
-
-
-def told_trace(trace: Sequence[Traced]) -> list[str]:
-    """Return a line for each step of a deep search: what it was given, what came of it, who decided, and how long."""
-    lines = []
-    for it in trace:
-        asked = f' "{one_line(it.query, 200)}"' if it.query else ""
-        done = {
-            "scouts": f"{it.kept:,} found, {len(it.ids):,} new, for{asked}",
-            "filter": f"{it.kept:,} of {it.given:,} kept",
-            "walk": f"{it.kept:,} reached from the page tree",
-            "edges": f"{it.kept:,} reached from {it.given:,}, {len(it.ids):,} new",
-            "gate": f"{it.kept:,} of {it.given:,} kept; " + (f"look again for{asked}" if it.query else _ends(it)),
-        }[it.step]
-        by = "" if it.by == "rules" else f", by {one_line(it.by, 60)} for {it.cost:,} characters"
-        failed = f", failed ({it.failure})" if it.failure else ""
-        lines.append(f"look {it.look} {it.step}: {done}{by}{failed}, {it.took_us / 1_000:.1f} ms")
-    return lines
-
-
-def _ends(gate: Traced) -> str:
-    return "that was the last look" if gate.look == MOST_LOOKS else "enough"
 
 
 def _listed(terms: Iterable[str]) -> str:

@@ -78,6 +78,7 @@ def _asked(rounds: int, ids: list[str]) -> dict[str, list[str]]:
         "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
         "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
         "graph": ["/graph"] * rounds,
+        "tree": ["/tree"] * rounds,
         "yours": ["/yours"] * rounds,
         "log": ["/log"] * rounds,
     }

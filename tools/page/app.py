@@ -38,6 +38,7 @@ from memtape.tools.page.views.recalls import recalls
 from memtape.tools.page.views.search import search
 from memtape.tools.page.views.start import start
 from memtape.tools.page.views.timeline import timeline
+from memtape.tools.page.views.tree import tree
 from memtape.tools.page.views.waiting import waiting
 
 HERE = Path(__file__).parent
@@ -64,6 +65,7 @@ VIEWS: tuple[View, ...] = (
     View("/recalls", "Recalls", "r", recalls, is_past=False),
     View("/timeline", "Timeline", "t", timeline),
     View("/graph", "Graph", "g", graph),
+    View("/tree", "Tree", "e", tree),
     View("/yours", "Yours", "y", waiting, is_past=False),
     View("/log", "Log", "l", log, is_past=False),
     View("/memory", "Memory", "", memory, is_listed=False),

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from memtape.schemas.events import Kind, Origin, Tier
 from memtape.schemas.lanes import LANES
 from memtape.state.views.filters import make_filters
+from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import Asked
@@ -45,8 +46,15 @@ def search(client: Client, asked: Asked) -> dict[str, Any]:
         without=_chosen(asked, "without", LANES),
         explain=True,
         archived=asked.is_on("archived"),
+        deep=asked.is_on("deep"),
     ).answer
-    return shown | {"answer": answer, "results": answer.results[:limit], "below": answer.results[limit:]}
+    below = answer.results[limit:]
+    return shown | {
+        "answer": answer,
+        "results": answer.results[:limit],
+        "below": below,
+        "steps": told_trace(answer.trace),
+    }
 
 
 def _chosen(asked: Asked, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,0 +1,53 @@
+"""The view *tree*: the pages of a scope as they stand below each other. The text of a page is one click away."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from memtape.schemas.rows import PageRow
+from memtape.schemas.slugs import root_id
+from memtape.tools.client import Client
+from memtape.tools.page.asked import Asked
+
+MOST_LINES = 2_000
+MOST_DEPTH = 12
+
+
+class Line(NamedTuple):
+    """A page in the tree: how far below the root, and whether it stood there before, with all below it."""
+
+    depth: int
+    row: PageRow
+    again: bool
+
+
+def tree(client: Client, asked: Asked) -> dict[str, Any]:
+    """Return the tree from its root down, and the pages that stand below none."""
+    rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
+    root = rows.get(root_id(asked.scope))
+    lines = [] if root is None else _below(root, rows)
+    drawn = {line.row.id for line in lines}
+    loose = [row for row in rows.values() if row is not root and row.id not in drawn and row.version is not None]
+    return {
+        "lines": lines[:MOST_LINES],
+        "more": max(len(lines) - MOST_LINES, 0),
+        "loose": sorted(loose, key=lambda row: (row.slug, row.id))[:MOST_LINES],
+        "pages": sum(row.version is not None for row in rows.values()),
+        "titles": {row.id: row.title for row in rows.values()},
+    }
+
+
+def _below(root: PageRow, rows: dict[str, PageRow]) -> list[Line]:
+    """Return what stands below a page in the order in which it is drawn, each page with what is below it once."""
+    lines, seen = list[Line](), {root.id}
+    waiting = [(0, id) for id in reversed(root.children)]
+    while waiting:
+        depth, id = waiting.pop()
+        row = rows.get(id)
+        if row is None:
+            continue
+        lines.append(Line(depth, row, id in seen))
+        if id not in seen and depth < MOST_DEPTH:
+            waiting += [(depth + 1, child) for child in reversed(row.children)]
+        seen.add(id)
+    return lines
