@@ -475,7 +475,7 @@ BAD: list[tuple[str, bytes, str]] = [
     ("version 1 with null for filters", old_recall(b"null"), "invalid at $.body.filters"),
     ("version 1 with other filters", old_recall(b'{"secret":1}'), "invalid at $.body.filters"),
     ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":3', b'"v":1'), "invalid at $.body"),
-    ("a version after the newest", put(RECALL, "v", "4"), "newer_version at $.v"),
+    ("a version after the newest", put(RECALL, "v", "5"), "newer_version at $.v"),
     ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
     ("a type in capitals", put(TURN, "type", '"Captured"'), "unknown_type at $.type"),
     ("no type but null", put(TURN, "type", "null"), "unknown_type at $.type"),

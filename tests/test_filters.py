@@ -323,7 +323,7 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         old |= {"v": 1, "id": client.search("tabs", quiet=False).recall_id.replace("0", "1")}  # type: ignore[union-attr]
         for name in ("origins", "sessions", "not_kinds", "not_origins", "not_sessions", "not_tags", "tiers"):
             del old["body"]["filters"][name]
-        del old["body"]["after"], old["body"]["quotas"]
+        del old["body"]["after"], old["body"]["quotas"], old["body"]["trace"]
         client.log.append_raw(_partition(client), [canonical(old)])
         filters = [recall.filters for recall in recalls_of(client.log, SCOPE)]
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS, NO_FILTERS]

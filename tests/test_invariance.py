@@ -152,6 +152,7 @@ def project(path: Path, row: Row) -> Row:
     from memtape.schemas.rows import TABLES
     from memtape.sinks.tables import Shard
     from memtape.tools.keep.projector import Projector
+    from memtape.tools.keep.rebuild import mend_vault
     from memtape.tools.keep.verify import verify
 
     home = Home(path)
@@ -160,7 +161,11 @@ def project(path: Path, row: Row) -> Row:
     for step in range(steps):
         log.share = (step + 1, steps)
         epoch = timedelta(seconds=row["epoch_s"])
-        Projector(home, log, once=True, workers=row["workers"], epoch=epoch, batch_events=row["batch"]).run()
+        projector = Projector(home, log, once=True, workers=row["workers"], epoch=epoch, batch_events=row["batch"])
+        projector.run()
+        if projector.doubts:  # Of views that were made anew an owner lays the pages: some may be no more.
+            for number, end in enumerate(log.ends()):
+                mend_vault(home, log, home.current(), number, end)
     verdict = verify(home, log)
     shards = [Shard(home.current().shard(number), number) for number in range(log.partitions)]
     vault = Vault(home)

@@ -22,7 +22,7 @@ from test_model import told
 
 from memtape.schemas.events import EVENT_TYPES, Event, make_tick
 
-RARE = ("lost a source by embedded",)
+RARE = ("lost a source by embedded", "woken by edited")
 """What one in hundreds of histories meets."""
 
 

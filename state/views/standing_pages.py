@@ -350,7 +350,7 @@ def _gone(scope: Scope) -> Iterator[PageLine]:
     for (unit, it), section in zip(found, sections, strict=True):
         spoken = spoken_of(scope, unit)
         assert spoken is not None
-        first = living_of(scope, unit)[0]
+        first = next(iter(living_of(scope, unit)), spoken)
         said = (f"{spoken.actor.name}, {format_day(spoken.at)}",) + ("left the views",) * it.purged
         yield PageLine(f"{section}: {counts[section]:,}", scope.captures.body(spoken).text, said, first.id)
 
@@ -392,7 +392,8 @@ def _wanted(scope: Scope) -> Iterator[Known]:
     """Yield what people want from now on, the latest on the log first: turns, and texts that speak for memories."""
     for capture in _living(scope, reversed(scope.instructions.wanted)):
         memory = scope.memories.of(capture.seq)
-        if _is_open(scope, capture) and (memory is None or memory.canonical == capture.seq):
+        speaks = capture.kind == "turn" if memory is None else memory.canonical == capture.seq
+        if speaks and _is_open(scope, capture):
             body = scope.captures.body(capture)
             yield Known(
                 id=scope.captures.by_seq[memory.name].id if memory is not None else capture.id,
