@@ -92,6 +92,8 @@ def with_index(partition: Partition) -> Partition:
         memories._indexed(scope.memories, scope, partition.settings.embedder)
         validity._sharing_of(scope.validity, "fact", scope)
         paraphrases._indexed(scope.paraphrases, scope, partition.settings.embedder)
+        for key in scope.threads.open:
+            scope.threads.told(key, scope)
     partition.met_erased = False
     return partition
 
