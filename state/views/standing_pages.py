@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from heapq import nlargest
 from itertools import chain, islice
+from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
@@ -20,7 +21,7 @@ from memtape.schemas.scopes import slug
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.lifecycle import is_archived, living_of, spoken_of
+from memtape.state.subjects.lifecycle import Archiving, is_archived, living_of, spoken_of
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
@@ -69,7 +70,8 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
 
 def people_on_index(scope: Scope) -> tuple[str, ...]:
     """Return the paths of the pages of the first people of whom anything is told."""
-    shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key))
+    names = _names_left_out(scope)
+    shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key, names))
     return tuple(islice(shown, PEOPLE_ON_INDEX))
 
 
@@ -84,22 +86,24 @@ def person_path(key: str) -> str:
 def person_page(scope: Scope, path: str) -> StandingPage:
     """Return the page of somebody or of a project, by its path."""
     key = next((key for key in scope.people.told if person_path(key) == path), "")
-    person = scope.people.known.get(key)
-    lines = tuple(_of_person(scope, key)) if person is not None and _is_shown(scope, key) else ()
+    person, names = scope.people.known.get(key), _names_left_out(scope)
+    lines = _of_person(scope, key, names) if person is not None and _is_shown(scope, key, names) else ()
     about = ""
     if person is not None and (days := days_of(person)) is not None:
         first, last = (format_day(day * DAY_US) for day in days)
         about = f"{'An agent' if person.is_agent else 'A person'} who spoke "
         about += f"on {first}." if first == last else f"from {first} to {last}."
+    title = person.name if person is not None else ""
+    return _page(scope, path, title, lines, (_SAYS, _NAMED), about=about)
+
+
+def _page(
+    scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
+) -> StandingPage:
+    """Return a page of a scope with the zone and the limit that its path has."""
+    limit, zone = LIMITS.get(path, PERSON_CHARS), zone_texts(scope, path)
     return StandingPage(
-        scope=scope.name,
-        path=path,
-        title=person.name if person is not None else "",
-        limit=PERSON_CHARS,
-        lines=lines,
-        sections=(_SAYS, _NAMED),
-        about=about,
-        zone=zone_texts(scope, path),
+        scope=scope.name, path=path, title=title, limit=limit, lines=tuple(lines), sections=sections, zone=zone, **more
     )
 
 
@@ -108,15 +112,7 @@ def _essentials(scope: Scope) -> StandingPage:
     sections = dict.fromkeys(line.section for line in lines)
     first = [it for it in (_GOAL, _PLAN, _RULES, _PINNED, _DECIDED, _WANTED, _WHO) if it in sections]
     about = [it for it in sections if it not in first and it != _ALSO]
-    return StandingPage(
-        scope=scope.name,
-        path=ESSENTIALS,
-        title=f"What to know of {scope.name}",
-        limit=LIMITS[ESSENTIALS],
-        lines=tuple(lines),
-        sections=(*first, *about, _ALSO),
-        zone=zone_texts(scope, ESSENTIALS),
-    )
+    return _page(scope, ESSENTIALS, f"What to know of {scope.name}", lines, (*first, *about, _ALSO))
 
 
 def _essential(scope: Scope) -> Iterator[PageLine]:
@@ -202,16 +198,8 @@ _NAME = lazy(
 
 
 def _threads(scope: Scope) -> StandingPage:
-    return StandingPage(
-        scope=scope.name,
-        path=THREADS,
-        title=f"Open in {scope.name}",
-        limit=LIMITS[THREADS],
-        lines=tuple(_open_ends(scope)),
-        sections=tuple(_OPEN.values()),
-        how="`memtape search`",
-        zone=zone_texts(scope, THREADS),
-    )
+    sections = tuple(_OPEN.values())
+    return _page(scope, THREADS, f"Open in {scope.name}", _open_ends(scope), sections, how="`memtape search`")
 
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
@@ -249,15 +237,7 @@ def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
 
 
 def _recents(scope: Scope) -> StandingPage:
-    return StandingPage(
-        scope=scope.name,
-        path=RECENT,
-        title=f"Lately in {scope.name}",
-        limit=LIMITS[RECENT],
-        lines=tuple(_recent(scope)),
-        sections=("",),
-        zone=zone_texts(scope, RECENT),
-    )
+    return _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",))
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
@@ -278,7 +258,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
 
 def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
     """Yield the lines of a turn: its decisions and corrections that hold, else the turn as it begins."""
-    path, told = day_path(scope, capture), (f"{capture.actor.name}, {format_day(capture.at)}",)
+    path, told = day_path(scope, capture), _who_when(capture)
     decided = False
     for seq in scope.captures.stated.get(capture.seq, ()):
         stated = scope.captures.by_seq[seq]
@@ -293,17 +273,9 @@ def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
 def _buffer(scope: Scope) -> StandingPage:
     lines = tuple(islice(_waiting(scope), BUFFERED))
     since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
-    return StandingPage(
-        scope=scope.name,
-        path=BUFFER,
-        title=f"Not yet consolidated in {scope.name}",
-        limit=LIMITS[BUFFER],
-        lines=lines,
-        sections=("",),
-        about=f"What was captured {since} and waits for the next pass: `memtape consolidate`." if lines else "",
-        how="`memtape search`",
-        zone=zone_texts(scope, BUFFER),
-    )
+    about = f"What was captured {since} and waits for the next pass: `memtape consolidate`." if lines else ""
+    title = f"Not yet consolidated in {scope.name}"
+    return _page(scope, BUFFER, title, lines, ("",), about=about, how="`memtape search`")
 
 
 def _waiting(scope: Scope) -> Iterator[PageLine]:
@@ -316,68 +288,67 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
         if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
             continue
         if capture.family in CONSOLIDATED and is_told(scope, memory):
-            told = (f"{capture.actor.name}, {format_day(capture.at)}",)
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
             if not _is_left_out(text, names):
-                yield PageLine("", text, told, capture.id, memory_path(capture.ordinal))
+                yield PageLine("", text, _who_when(capture), capture.id, memory_path(capture.ordinal))
 
 
 def _archive(scope: Scope) -> StandingPage:
-    archived = scope.lifecycle.archived
-    lines = list(islice(_gone(scope), ARCHIVED))
-    living = sum(spoken_of(scope, unit) is not None for unit in archived)
-    return StandingPage(
-        scope=scope.name,
-        path=ARCHIVE,
-        title=f"Archived in {scope.name}",
-        limit=LIMITS[ARCHIVE],
-        lines=tuple(lines),
-        sections=tuple(dict.fromkeys(line.section for line in lines)),
+    found = _gone(scope)
+    lines = list(islice(_gone_lines(scope, found), ARCHIVED))
+    return _page(
+        scope,
+        ARCHIVE,
+        f"Archived in {scope.name}",
+        lines,
+        tuple(dict.fromkeys(line.section for line in lines)),
         about=_BACK if lines else "",
-        more=living - len(lines),
+        more=len(found) - len(lines),
         how="`memtape archived --limit 1000`",
-        zone=zone_texts(scope, ARCHIVE),
     )
 
 
-def _gone(scope: Scope) -> Iterator[PageLine]:
-    """Yield what is archived by itself, the latest first, under its month and why, with how many there are."""
-    archived = scope.lifecycle.archived
-    found = [(unit, it) for unit, it in archived.items() if spoken_of(scope, unit) is not None]
-    found.sort(key=lambda one: (-one[1].at, one[0]))
-    sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it in found]
+def _gone(scope: Scope) -> list[tuple[int, Archiving, Capture]]:
+    """Return what is archived by itself and is spoken for, the latest first."""
+    spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
+    found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
+    return sorted(found, key=lambda one: (-one[1].at, one[0]))
+
+
+def _gone_lines(scope: Scope, found: list[tuple[int, Archiving, Capture]]) -> Iterator[PageLine]:
+    """Yield what is archived under its month and why, with how many there are."""
+    sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it, _ in found]
     counts = Counter(sections)
-    for (unit, it), section in zip(found, sections, strict=True):
-        spoken = spoken_of(scope, unit)
-        assert spoken is not None
+    for (unit, it, spoken), section in zip(found, sections, strict=True):
         first = next(iter(living_of(scope, unit)), spoken)
-        said = (f"{spoken.actor.name}, {format_day(spoken.at)}",) + ("left the views",) * it.purged
+        said = (*_who_when(spoken), *("left the views",) * it.purged)
         yield PageLine(f"{section}: {counts[section]:,}", scope.captures.body(spoken).text, said, first.id)
 
 
-def _of_person(scope: Scope, key: str) -> Iterator[PageLine]:
+def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterator[PageLine]:
     """Yield what somebody says that holds, and what names them."""
-    left_out = _names_left_out(scope)
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
     names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
     rows = (row for id in names if (row := memory_row(scope, id)) is not None and not _is_left_out(row.text, left_out))
     yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
-    for capture in _naming(scope, key):
+    for capture in _naming(scope, key, left_out):
         text = scope.captures.body(capture).text
-        about = (f"{capture.actor.name}, {format_day(capture.at)}",)
-        yield PageLine(_NAMED, text, about, capture.id, place_of(scope, capture))
+        yield PageLine(_NAMED, text, _who_when(capture), capture.id, place_of(scope, capture))
 
 
-def _naming(scope: Scope, key: str) -> Iterator[Capture]:
+def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
     """Yield what names somebody and is shown, the latest first, but for what people want left out."""
-    names = _names_left_out(scope)
     for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
         if _is_open(scope, capture) and not _is_left_out(scope.captures.body(capture).text, names):
             yield capture
 
 
-def _is_shown(scope: Scope, key: str) -> bool:
-    return bool(scope.people.known[key].spoke) or next(_naming(scope, key), None) is not None
+def _is_shown(scope: Scope, key: str, names: list[frozenset[str]]) -> bool:
+    return bool(scope.people.known[key].spoke) or next(_naming(scope, key, names), None) is not None
+
+
+def _who_when(capture: Capture) -> tuple[str]:
+    return (f"{capture.actor.name}, {format_day(capture.at)}",)
 
 
 def _living(scope: Scope, seqs: Iterable[int]) -> Iterator[Capture]:

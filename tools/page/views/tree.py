@@ -31,7 +31,7 @@ def tree(client: Client, asked: Asked) -> dict[str, Any]:
     return {
         "lines": lines[:MOST_LINES],
         "more": max(len(lines) - MOST_LINES, 0),
-        "loose": sorted(loose, key=lambda row: (row.slug, row.id))[:MOST_LINES],
+        "loose": loose[:MOST_LINES],
         "pages": sum(row.version is not None for row in rows.values()),
         "titles": {row.id: row.title for row in rows.values()},
     }
