@@ -1,7 +1,8 @@
 """A year of a synthetic team: `python -m memtape.tools.measure.year --corpus FILE`, or `make bench-year`.
 
-The log is folded in one go and, in a second home, day by day in new processes of which some are killed; both must come
-to one hash. What it costs is measured after the first month and after the last, and recall by how old the evidence is.
+The log is folded in one go and, under the default settings, in a second home day by day in new processes of which some
+are killed; both must come to one hash. What it costs is measured after the first month and after the last, and recall
+by how old the evidence is. Other settings are there to compare recall with: a year is folded under them in one go.
 
 A year at 1,000 texts a day takes hours. What was measured is kept in the folder, step by step: the same command again
 goes on where it was stopped.
@@ -105,13 +106,15 @@ class Bench:
         told: Told = {"texts": year.texts[-1], "events": sum(year.ends[-1])}
         told["whole"] = self._once("whole", self._in_one_go)
         told["oracle"] = self._once("oracle", lambda: self._stage("replayed", self._whole))
-        told["days"] = self._days()
-        homes = {"whole": self._whole, "daily": self._daily}
+        homes = {"whole": self._whole}
+        if not self._variant:
+            told["days"] = self._days()
+            homes["daily"] = self._daily
         told["checked"] = {
             name: self._once(f"checked-{name}", partial(self._stage, "checked", home)) for name, home in homes.items()
         }
-        told["questions"] = self._once("questions", lambda: self._stage("questions", self._daily))
-        if self._variant.get("lifecycle", True):
+        told["questions"] = self._once("questions", lambda: self._stage("questions", self._whole))
+        if not self._variant:
             told |= self._once("restored", lambda: self._stage("restored", self._whole))
         return told
 

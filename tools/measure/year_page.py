@@ -104,22 +104,29 @@ def tiers_chart(runs: Sequence[Run]) -> str:
 
 
 def _variant(told: Told) -> list[str]:
-    whole, days, oracle = told["whole"], told["days"], told["oracle"]
+    """Return what is told of a year under one variant; only under the default settings it was taken in day by day."""
+    oracle, days = told["oracle"], told.get("days")
     sound = all(its["ok"] for its in told["checked"].values())
-    made = f"{told['texts']:,} texts, {told['events']:,} events."
+    daily = f" and projected as they came, in new processes of which {days['kills']} were killed," if days else ""
     return [
-        f"{made} Folded by the oracle, projected in one go, and projected as they came, in new processes of",
-        f"which {days['kills']} were killed: {_hashes(hashes(told))}",
-        f"The views of both homes are {'what the log says' if sound else '**not** what the log says'}.",
-        f"In one go it took {_taken(whole)}.\n",
-        *_table(["after month", *_numbers(days["months"])], BY_MONTH, days["months"]),
-        "",
+        f"{told['texts']:,} texts, {told['events']:,} events.",
+        f"Folded by the oracle, projected in one go,{daily} they come to {_hashes(hashes(told))}",
+        f"The views are {'what the log says' if sound else '**not** what the log says'}.",
+        f"In one go it took {_taken(told['whole'])}.\n",
+        *(_by_month(days["months"]) if days else ()),
         *_table(["in month", *_numbers(oracle["months"])], FOLDED, oracle["months"]),
         "",
-        "What a search, an epoch and an idle tick cost in the largest project:\n",
-        *_costs(days["months"]),
-        "",
         *_recall(told["questions"]),
+        "",
+    ]
+
+
+def _by_month(months: list[Told]) -> list[str]:
+    return [
+        *_table(["after month", *_numbers(months)], BY_MONTH, months),
+        "",
+        "What a search, an epoch and an idle tick cost in the largest project:\n",
+        *_costs(months),
         "",
     ]
 
