@@ -23,7 +23,9 @@ from typing import Any
 
 import click
 
+from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import HOUR_US
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -38,6 +40,8 @@ QUESTIONS = 60
 BATCH = 5_000
 AFTER_CAPTURE = 20
 HOOKS = 30
+TICKS = 100
+"""Fewer hours than the week after which a text begins to age."""
 SETTLE_S = 5.0
 """So long a server has to read its first project."""
 DIMENSIONS = 384
@@ -142,6 +146,21 @@ def restart(home: Path, count: int) -> Figures:
         meter = Meter()
         client.project()
         return meter.told("restart")
+
+
+def ticks(home: Path, count: int) -> Figures:
+    """Let hours pass in which nothing is due, as a projector meets them that stays."""
+    from memtape.tools.keep.build_views import BuildViews
+    from memtape.tools.measure.epochs import epoch_s, standing
+
+    with Client(home, scope=SCOPE) as client, client.home.projector_lock():
+        number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log).target
+        projection = standing(client.log, target, number)
+        clock = projection.state.clock or 0
+        hours = (make_tick(number, clock + hour * HOUR_US) for hour in range(1, TICKS + 1))
+        taken = sorted(epoch_s(client.log, projection, target, number, tick) for tick in hours)
+        target.views(number).close()
+        return {"tick_p50_s": taken[len(taken) // 2], "tick_p95_s": taken[int(len(taken) * 0.95)]}
 
 
 def rebuild(home: Path, count: int) -> Figures:
@@ -375,7 +394,9 @@ def _median(action: Callable[[], object], _: Iterator[Any]) -> float:
     return sorted(taken)[len(taken) // 2]
 
 
-STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, hooks, rebuild, rivals)}
+STAGES = {
+    stage.__name__: stage for stage in (fill, project, restart, ticks, search, meaning, beside, hooks, rebuild, rivals)
+}
 
 
 @click.command()

@@ -19,14 +19,12 @@ from typing import Any
 import msgspec
 
 from memtape.flows.bodies import LoggedBodies
-from memtape.flows.projection import Projection, open_projection
 from memtape.flows.workers.stating import statement_id
 from memtape.schemas.events import Event, make_tick
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US, US_PER_S
-from memtape.sinks.epochs import BuildTarget
 from memtape.sinks.home.folders import Home
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import INDEX, Shard
@@ -44,6 +42,7 @@ from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import verify
 from memtape.tools.measure import year_restoring
+from memtape.tools.measure.epochs import epoch_s, standing
 from memtape.tools.measure.scale import Meter
 from memtape.tools.measure.team_placing import Wanted
 from memtape.tools.measure.year_log import Year, opened
@@ -158,33 +157,15 @@ def epochs(home: Home, year: Year, scope: str, day: int) -> Told:
     with opened(home) as log, home.projector_lock():
         number = partition_of(scope, log.partitions)
         target = BuildViews(home, log).target
-        meter, end = Meter(), log.ends()[number]
-        projection = _projection(log, target, number, end)
+        meter = Meter()
+        projection = standing(log, target, number)
         told = meter.told("restored")
         at = end_of(year, day)
-        captures, ticks = [], []
-        for place in range(EPOCHS):
-            log.append([capture(scope, at + place * US_PER_S, place)])
-            captures.append(_epoch(log, projection, target, number))
-        for hour in range(1, TICKS + 1):
-            log.append([make_tick(number, at + hour * HOUR_US)])
-            ticks.append(_epoch(log, projection, target, number))
+        write = partial(epoch_s, log, projection, target, number)
+        captures = [write(capture(scope, at + place * US_PER_S, place)) for place in range(EPOCHS)]
+        ticks = [write(make_tick(number, at + hour * HOUR_US)) for hour in range(1, TICKS + 1)]
         target.views(number).close()
         return told | percentiles("epoch", captures) | percentiles("tick", ticks)
-
-
-def _projection(log: Log, target: BuildTarget, number: int, end: int) -> Projection:
-    basis, erased = target.basis(number), target.erased(number)
-    return open_projection(log, number, end, target.written(number), target.snapshots(number), basis, erased)
-
-
-def _epoch(log: Log, projection: Projection, target: BuildTarget, number: int) -> float:
-    """Fold and write what has come onto a partition; return the processor seconds."""
-    start = time.process_time()
-    delta = projection.advance(log.read(number, projection.state.offset, EPOCHS))
-    if delta is not None:
-        target.views(number).apply(delta)
-    return time.process_time() - start
 
 
 def capture(scope: str, at: int, place: int) -> Event:
