@@ -49,11 +49,18 @@ class ZoneNotes:
     def read(self, log: Log) -> dict[str, PageNote]:
         """Return the note of each page; none where they are lost, or not of the log as it is."""
         kept = _read(self._path)
-        if kept is None or kept.log_id != log.log_id:
-            return {}
+        return {} if kept is None or self._strayed(kept, log) else kept.pages
+
+    def strayed(self, log: Log) -> bool:
+        """Whether pages said something that may be lost, since the log is not as it was when they were read."""
+        kept = _read(self._path)
+        return kept is not None and _says_anything(kept.pages) and self._strayed(kept, log)
+
+    def _strayed(self, kept: _Kept, log: Log) -> bool:
+        if kept.log_id != log.log_id:
+            return True
         number = partition_of(self._scope, log.partitions)
-        is_lost = _says_anything(kept.pages) and strayed(log, number, kept.end, kept.trail)
-        return {} if is_lost else kept.pages
+        return _says_anything(kept.pages) and bool(strayed(log, number, kept.end, kept.trail))
 
     def write(self, log: Log, pages: dict[str, PageNote]) -> None:
         """Write the notes, whole or not at all."""

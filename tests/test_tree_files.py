@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -191,6 +194,34 @@ def test_a_deleted_file_is_written_again_and_the_person_is_told(client: Client) 
     assert "was deleted and is written again" in note and f"memtape forget {id}" in note
     assert file(client, "deploy/staging").read_bytes() == before
     settled(client)
+
+
+@pytest.mark.parametrize("log_is", ["older", "gone"])
+def test_a_text_that_the_log_has_lost_is_kept_beside(client: Client, tmp_path: Path, log_is: str) -> None:
+    """As where somebody brings back a log of the day before, or deletes the log."""
+    home = client.home
+    with closing(sqlite3.connect(home.log_path)) as log, closing(sqlite3.connect(tmp_path / "backup.db")) as backup:
+        log.backup(backup)
+    change(client, "deploy", ("Tuesdays", "Wednesdays"))
+    project(client)
+    written = file(client, "deploy").read_text()
+    client.close()
+    for path in home.path.glob("log.db*"):
+        path.unlink()
+    if log_is == "older":
+        shutil.copy(tmp_path / "backup.db", home.log_path)
+    with Client(home.path, scope=SCOPE, actor="Ada", origin="user") as again:
+        notes = project(again)
+        beside = file(again, "deploy (yours)")
+        assert beside.read_text() == written and "Wednesdays" in beside.read_text()
+        assert any("the log does not have the text" in note and "deploy (yours).md" in note for note in notes)
+        assert not file(again, "deploy/staging (yours)").exists() or log_is == "gone"
+        if log_is == "older":
+            assert again.tree.show("deploy").text == "We deploy on Tuesdays."
+            beside.replace(file(again, "deploy"))  # As the note says.
+            project(again)
+            assert again.tree.show("deploy").text == "We deploy on Wednesdays."
+            settled(again)
 
 
 def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:

@@ -45,6 +45,9 @@ from memtape.tools.keep.states import state_at
 SOURCE = "pages"
 """The source of what was captured from a file of the tree."""
 NO_OPERATOR = "only operators write to global, so that nothing was taken from it"
+GIVES_WAY: Stamp = (0, 0, 0)
+"""The stamp of no file, for one that was kept beside: put back in its place as it is, it has the stamp that it had."""
+LOST_VERSION = "the log does not have the text that stood there, since it is not as it was when that was written"
 TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
 
 
@@ -72,19 +75,21 @@ class TreeFiles:
 
     def take(self, stamps: dict[str, Stamp]) -> None:
         """Read what has another stamp than when it was read last, and append what follows."""
-        kept, known = self._notes.read(self._log), self._files.known()
+        kept, known, strayed = self._notes.read(self._log), self._files.known(), self._notes.strayed(self._log)
         notes: dict[str, PageNote] = {}
         for path, stamp in stamps.items():
             if (before := kept.get(path)) is not None and before.stamp == stamp:
                 notes[path] = before
             elif (page := self._files.page(path)) is not None:
                 if self._files.is_read(path, page.data, known):
-                    notes[path] = PageNote(page.stamp, problems=self._still(before))
+                    lost = self._kept_lost(path, page.data) if strayed else ()
+                    stamp = GIVES_WAY if lost else page.stamp
+                    notes[path] = PageNote(stamp, texts=1, problems=lost or self._still(before))
                 else:
                     notes |= self._taken(path, page.stamp, page.data, stamps)
-        lost = [path for path in known if path.startswith(f"{TREE_FOLDER}/") and path not in stamps]
-        for path in lost:
-            self._tell_lost(path)
+        deleted = [path for path in known if path.startswith(f"{TREE_FOLDER}/") and path not in stamps]
+        for path in deleted:
+            self._tell_deleted(path)
         if self._again:
             self._vault.uncover(self._number)
         if notes != kept:
@@ -107,6 +112,19 @@ class TreeFiles:
     def _state(self, offset: int) -> Scope:
         state: Partition = state_at(self._log, self._home.current(), self._number, offset)
         return state.scopes.get(self._scope) or Scope(self._scope)
+
+    def _kept_lost(self, path: str, data: bytes) -> tuple[str, ...]:
+        """Keep beside what the log has lost that went back, as to an older backup; return what is told of that.
+
+        Nobody can tell from a file whose text it is, so that nothing of it is put on the log.
+        """
+        if not self._is_lost(page_file(data).version):
+            return ()
+        return (self._told(path, LOST_VERSION, self._files.keep_beside(path, data)),)
+
+    def _is_lost(self, version: str | None) -> bool:
+        """Whether a version that a file was written from is not on the log."""
+        return version is not None and version not in self._log.known(self._scope, [version])
 
     def _still(self, before: PageNote | None) -> tuple[str, ...]:
         """Return the problems of a file that was kept beside, for as long as that is there."""
@@ -142,7 +160,8 @@ class TreeFiles:
         else:
             self._again = True  # Nothing follows that would write the file anew.
         self._files.taken(path, data)
-        return {path: PageNote(stamp, problems=tuple(self._told(path, it, beside) for it in problems))}
+        told = tuple(self._told(path, it, beside) for it in problems)
+        return {path: PageNote(GIVES_WAY if beside else stamp, texts=1, problems=told)}
 
     def _page_of(
         self, path: str, slug: str, data: bytes, stamps: dict[str, Stamp]
@@ -190,8 +209,10 @@ class TreeFiles:
         """Return the events of what somebody changed in the file of a page, or of its name."""
         read, row, events = due.read, written.row, list[Event]()
         assert row is not None
-        base = read.version or row.version
-        is_changed = read.changed and read.text is not None and _body(read.text) != _body(_shown(written))
+        is_lost = self._is_lost(read.version)
+        base = row.version if is_lost else read.version or row.version
+        is_other = read.changed or is_lost
+        is_changed = is_other and read.text is not None and _body(read.text) != _body(_shown(written))
         if read.text is not None and is_changed and _says(read.text, page, problems):
             native = f"{page.id}#{base}#{_digest(read.text)}"
             path = None if page.slug == ROOT else page.slug or None
@@ -273,7 +294,7 @@ class TreeFiles:
             if page is not None and page.lives:
                 yield page.id
 
-    def _tell_lost(self, path: str) -> None:
+    def _tell_deleted(self, path: str) -> None:
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
         page = self._now.pages.at(slug) if self._now.pages.by_birth else None
         if page is None or not page.lives:
