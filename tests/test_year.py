@@ -129,21 +129,29 @@ def test_a_year_has_one_hash_however_it_is_folded_and_whoever_is_killed(
     with year.Bench(tmp_path / "variant", SMALL, made, {}, year.Pace()) as bench:
         told = bench.measured()
         assert bench.measured() == told  # It is read back, and not measured again.
-    assert len(year.hashes(told)) == 1
+    assert len(year_page.hashes(told)) == 1 and year_page.is_sound(told)
     assert told["days"]["kills"] >= 1
     assert [its["ok"] for its in told["checked"].values()] == [True, True]
     assert len({its["home_hash"] for its in told["checked"].values()}) == 1
     assert sum(told["days"]["months"][-1]["tiers"].values()) > told["texts"] // 2
     assert told["questions"]["classes"]["young"]["recall"] > 0.5
-    run = year_page.Run(SMALL.days, SMALL.texts_a_day, SMALL.seed, 1, 0, {"as it is": told})
+    (tmp_path / "off").mkdir()
+    with year.Bench(tmp_path / "off", SMALL, made, year.VARIANTS[year.OFF], year.Pace()) as bench:
+        off = bench.measured()
+    assert off["questions"]["classes"].keys() == told["questions"]["classes"].keys() and "days" not in off
+    run = year_page.Run(SMALL.days, SMALL.texts_a_day, SMALL.seed, 1, 0, {"off": off, "as it is": told})
     written = year_page.page([run])
     assert "one hash" in written and "**not**" not in written and "60 texts a day" in written
     assert list(ElementTree.fromstring(year_page.tiers_chart([run])).iter(f"{SVG}polygon"))
 
 
-def test_two_hashes_are_told() -> None:
-    told = {"oracle": {"state_hash": "a"}, "checked": {"whole": {"state_hash": "a"}, "daily": {"state_hash": "b"}}}
-    assert year.hashes(told) == ["a", "b"]
+def test_two_hashes_and_views_that_differ_are_told() -> None:
+    told = {"oracle": {"state_hash": "a"}, "checked": {"whole": {"state_hash": "a", "ok": True}}}
+    assert year_page.is_sound(told)
+    for daily in ({"state_hash": "b", "ok": True}, {"state_hash": "a", "ok": False}):
+        other = told | {"checked": {**told["checked"], "daily": daily}}  # type: ignore[dict-item]
+        assert not year_page.is_sound(other)
+    assert year_page.hashes(other | {"oracle": {"state_hash": "b"}}) == ["a", "b"]
 
 
 def test_the_last_month_takes_what_remains() -> None:
