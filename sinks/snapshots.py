@@ -66,6 +66,11 @@ class Snapshots:
                     return data
         return None
 
+    def nearest(self, at_most: int) -> int:
+        """Return the offset of the newest snapshot at or below an offset, as its name tells, 0 for none."""
+        offsets = (int(path.name[:12]) for path in self._paths())
+        return next((offset for offset in offsets if offset <= at_most), 0)
+
     def discard_others(self) -> None:
         """Discard the snapshots that have another basis than this one."""
         for path in self._paths():

@@ -122,8 +122,8 @@ def context_of(
     page = retriever.standing_pages(scope).get(THREADS, "")
     items = _items([found for found, _ in read], page, now, session)
     if since is not None:
-        told = (row for found, _ in read for row in (*found.known(), *found.captured))
-        own = {row.id for row in told if _is_of(row, session)}
+        rows = (row for found, _ in read for row in (*found.known(), *found.captured))
+        own = {row.id for row in rows if _is_of(row, session)}
         items = [item for item in items if item.at > since and item.id not in own]
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from memtape.tools.page.acting import ACTIONS, Meant, action_of, meant
 from memtape.tools.page.asked import Asked, asked_of
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.memory import PageMemory
+from memtape.tools.page.slow import Progress, Slow
 from memtape.tools.page.telling import FILTERS
 from memtape.tools.page.views.graph import graph
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from, log
@@ -42,6 +44,8 @@ from memtape.tools.page.views.tree import tree
 from memtape.tools.page.views.waiting import waiting
 
 HERE = Path(__file__).parent
+AGAIN = {"refresh": "1"}
+"""Has a browser ask again after a second, be it without script."""
 
 
 class View(NamedTuple):
@@ -78,6 +82,8 @@ class Page:
 
     def __init__(self, held: PageMemory) -> None:
         self._held = held
+        self._then = PageMemory(held.home, held.scope)
+        self._slow: Slow[dict[str, Any]] = Slow()
         self._templates = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -109,13 +115,27 @@ class Page:
         began, worked = time.perf_counter(), time.thread_time()
         try:
             asked = asked_of(view.path, request.query_params.multi_items(), self._held.scope)
-            found = self._held.do(asked.scope, lambda client: view.of(client, asked))
-            shown = {"asked": asked, "view": view, **found}
-            page = self._written(f"{view.of.__name__}.html", shown)
+            found = self._found(view, asked, str(request.url.query))
+            shown = {"asked": asked, "view": view}
+            if isinstance(found, Progress):
+                return HTMLResponse(self._written("making.html", shown | {"progress": found}), headers=AGAIN)
+            page = self._written(f"{view.of.__name__}.html", shown | found)
         except MemtapeError as error:
             return self._error(request, error)
         took_ms, cpu_ms = (time.perf_counter() - began) * 1_000, (time.thread_time() - worked) * 1_000
         return HTMLResponse(page, headers={"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"})
+
+    def _found(self, view: View, asked: Asked, query: str) -> dict[str, Any] | Progress:
+        """Return what a view shows, or how far it is where the log is folded for it."""
+        if not (asked.at or asked.is_on("diff") or asked.is_on("age")):
+            return self._held.do(asked.scope, lambda client: view.of(client, asked))
+        then = partial(self._then.do, asked.scope, lambda client: view.of(client, asked))
+        return self._slow.of(f"{view.path}?{query}", then)
+
+    def close(self) -> None:
+        """Close what the past is read with."""
+        self._slow.close()
+        self._then.close()
 
     def _written(self, template: str, shown: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(shown)
@@ -192,7 +212,6 @@ def _own_path(path: str) -> str:
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
 
 
-def page_app(held: PageMemory, port: int, token: str) -> ASGIApp:
+def page_app(page: Page, port: int, token: str) -> ASGIApp:
     """Return the application, which answers nobody without the token."""
-    page = Page(held)
     return Guard(Starlette(routes=page.routes(), exception_handlers={HTTPException: page.missing}), port, token)
