@@ -33,8 +33,8 @@ Where a figure is from:
   a lock; a search adds some 100 bytes. The file may be deleted at any time; these counters then begin anew, as
   Prometheus expects of counters. Whoever makes it longer than 4 MB deletes it.
 
-Nothing is shed under load: who captures waits for the log, and the projector reads as much as it can write. What is left
-out is left out by a rule, and counted in `memtape_dropped_total` and `memtape_consolidation_dropped_total`.
+Nothing is shed under load: who captures waits for the log, and the projector reads as much as it can write. What is
+left out is left out by a rule, and counted in `memtape_dropped_total` and `memtape_consolidation_dropped_total`.
 
 Every label has one of a few values, or the number of a partition. No name of a project, and nothing that was said or
 asked, is in any metric.

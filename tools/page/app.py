@@ -121,13 +121,15 @@ class Page:
             found = self._found(view, asked, str(request.url.query))
             shown = {"asked": asked, "view": view}
             if isinstance(found, Progress):
-                return HTMLResponse(self._written("making.html", shown | {"progress": found}), headers=AGAIN)
-            page = self._written(f"{view.of.__name__}.html", shown | found)
+                page, headers = self._written("making.html", shown | {"progress": found}), AGAIN
+            else:
+                page, headers = self._written(f"{view.of.__name__}.html", shown | found), {}
         except MemtapeError as error:
             return self._error(request, error)
         took_ms, cpu_ms = (time.perf_counter() - began) * 1_000, (time.thread_time() - worked) * 1_000
         operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
-        return HTMLResponse(page, headers={"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"})
+        timing = {"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"}
+        return HTMLResponse(page, headers=headers | timing)
 
     def _found(self, view: View, asked: Asked, query: str) -> dict[str, Any] | Progress:
         """Return what a view shows, or how far it is where the log is folded for it."""
