@@ -35,7 +35,7 @@ SPREAD = 20
 @click.option("--rounds", default=ROUNDS, show_default=True, help="How often each view is asked for.")
 @click.option("--home", type=click.Path(path_type=Path), help="A home that was made before, or is to be made.")
 def main(texts: int, rounds: int, home: Path | None) -> None:
-    """Print how long a request of each view takes: the first time, the median, and the time that 95 of 100 need at most.
+    """Print how long a request of each view takes: the first time, the median, and what 95 of 100 need at most.
 
     Beside it stands what the server's thread worked for it, which other programs of the machine change less. The past
     is asked for again until it is there: the last column has how long that took in all, at most in 95 of 100 cases.
