@@ -310,6 +310,8 @@ def _folding_shown() -> Iterator[None]:
 
     def told(done: int, total: int) -> None:
         nonlocal bar, began
+        if not total:
+            return
         began = time.monotonic() if began is None else began
         if bar is None and not _SHOWN and time.monotonic() - began >= LEAST_RATED_S:
             bar = shown.enter_context(progress(total, "Folding the log"))
