@@ -28,8 +28,8 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.metrics import METRICS, SAMPLED, sample_names
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.disk import KINDS
 from memtape.sinks.home import samples
+from memtape.sinks.home.disk import KINDS
 from memtape.sinks.home.samples import NAME, Samples, note
 from memtape.tools.ask.metrics import OTHER, exposition
 from memtape.tools.ask.metrics_server import served_metrics
