@@ -8,8 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Generic, NamedTuple, TypeVar
 
 from memtape.tools.keep.waiting import told_of_folding
@@ -65,15 +64,12 @@ class Slow(Generic[ResultT]):
         """Return an answer if it is made within a moment, else how far it is. Raises what making it raises."""
         with self._lock:
             making = self._made.get(address) or self._begun(address, make)
-        try:
-            result = making.future.result(WAIT_S)
-        except NotYet:
+        wait([making.future], WAIT_S)
+        if not making.future.done():
             return Progress(making.done, making.total, time.monotonic() - making.began_s)
-        except BaseException:
-            self._forget(address)
-            raise
-        self._forget(address)
-        return result
+        with self._lock:
+            self._made.pop(address, None)
+        return making.future.result()
 
     def _begun(self, address: str, make: Callable[[], ResultT]) -> _Making[ResultT]:
         making = self._made[address] = _Making[ResultT]()
@@ -87,10 +83,6 @@ class Slow(Generic[ResultT]):
         while len(self._made) > MOST_KEPT:
             self._made.pop(next(iter(self._made))).future.cancel()
         return making
-
-    def _forget(self, address: str) -> None:
-        with self._lock:
-            self._made.pop(address, None)
 
     def close(self) -> None:
         """End what is being made, once it can be."""
