@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -27,6 +27,11 @@ So the state at the end of a log is near, and all snapshots of one run together 
 """
 LAST_SNAPSHOT_EVENTS = 500
 """What a run has folded beyond that is kept at its end: 500 events take 0.2 s to fold, a snapshot of 7,000 0.01 s."""
+
+TOLD_SLOTS = 50
+"""Whoever waits for a state is told of so many slots at once: they take some hundredths of a second."""
+OnFold = Callable[[int, int], None]
+"""Gets how many slots are folded, and how many there are."""
 
 
 class SnapshotStore(Protocol):
@@ -130,10 +135,12 @@ def open_projection(
     snapshots: SnapshotStore,
     basis: Basis,
     erased: Sequence[Slot],
+    on_fold: OnFold = lambda done, total: None,
 ) -> Projection:
     """Return the projection of a partition as it stood before `offset`: its newest snapshot, and the log from there.
 
-    `erased` are the slots of its erasures. Its state is stale where more has been erased than `basis` knows.
+    `erased` are the slots of its erasures. Its state is stale where more has been erased than `basis` knows. `on_fold`
+    is told how many slots of all that are behind the snapshot are folded.
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
@@ -141,5 +148,19 @@ def open_projection(
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)
-    fold(state, slots_between(log, partition, state.offset, offset))
+    fold_until(state, log, offset, on_fold)
     return projection
+
+
+def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda done, total: None) -> None:
+    """Go on with a state until it stands before `offset`."""
+    start = state.offset
+
+    def told() -> Iterator[Slot]:
+        for slot in slots_between(log, state.number, start, offset):
+            yield slot
+            if (slot.offset - start) % TOLD_SLOTS == 0 and slot.offset + 1 < offset:
+                on_fold(slot.offset - start, offset - start)
+
+    fold(state, told())
+    on_fold(offset - start, offset - start)

@@ -45,14 +45,18 @@ class Snapshots:
 
     def write(self, offset: int, trail: str, data: bytes) -> None:
         """Keep the state before `offset`, durably, and of the older ones only the newest; none is left beyond it."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._folder / f"{offset:012}.snapshot"
-        header = _Header(*self._basis, self._partition, offset, _digest(data), trail)
-        write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
+        path = self._write(offset, trail, data)
         paths = self._paths()
         place = paths.index(path)
         for other in (*paths[:place], *paths[place + KEPT :]):  # One beyond may be of what the log held before.
             other.unlink(missing_ok=True)
+
+    def _write(self, offset: int, trail: str, data: bytes) -> Path:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{offset:012}.snapshot"
+        header = _Header(*self._basis, self._partition, offset, _digest(data), trail)
+        write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
+        return path
 
     def newest(self, at_most: int, trail_at: Callable[[int], str]) -> bytes | None:
         """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded on the way.
@@ -65,6 +69,11 @@ class Snapshots:
                 if data is not None:
                     return data
         return None
+
+    def nearest(self, at_most: int) -> int:
+        """Return the offset of the newest snapshot at or below an offset, as its name tells, 0 for none."""
+        offsets = (int(path.name[:12]) for path in self._paths())
+        return next((offset for offset in offsets if offset <= at_most), 0)
 
     def discard_others(self) -> None:
         """Discard the snapshots that have another basis than this one."""
@@ -92,6 +101,24 @@ class Snapshots:
         self.doubts.append(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
         path.unlink(missing_ok=True)
         return None
+
+
+class PastSnapshots(Snapshots):
+    """Snapshots at even steps of the log, left by who looked at the past, so that no past is far from one."""
+
+    def __init__(self, build: Build, partition: int, basis: Basis) -> None:
+        super().__init__(build, partition, basis)
+        self._folder /= "past"
+
+    def write(self, offset: int, trail: str, data: bytes) -> None:
+        """Keep the state before `offset`."""
+        self._write(offset, trail, data)
+
+    def thin_out(self, step: int) -> None:
+        """Discard what does not stand at a multiple of a step, which grows with the log."""
+        for path in self._paths():
+            if int(path.name[:12]) % step:
+                path.unlink(missing_ok=True)
 
 
 def _reason(magic: bytes, header: _Header, expected: _Header) -> str:

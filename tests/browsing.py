@@ -23,6 +23,7 @@ class Tab(NamedTuple):
         """Open a view."""
         self.page.goto(self.base + path)
         self.page.wait_for_load_state("load")
+        self.page.wait_for_function("() => !document.querySelector('[data-making]')")
 
 
 @contextmanager

@@ -14,6 +14,12 @@ from memtape.tools.measure.living import SCOPE, make_living
 
 WIDTH, HEIGHT, TEXTS = 1100, 820, 500
 COLOURS = 32
+PAGES = (
+    ("gauges", "Gauges", "Three gauges measure the tide, one at each quay."),
+    ("gauges/quay-2", "The gauge of quay 2", "It listens on port 7001. Its cache is read once an hour."),
+    ("gauges/quay-3", "The gauge of quay 3", "It was moved to Ostend."),
+    ("releases", "Releases", "A release is built on Tuesdays, and tagged by a person."),
+)
 SHOWN = {
     "now": "/",
     "search": "/search?q=staging+database+port&limit=3",
@@ -34,6 +40,9 @@ def main(folder: Path) -> None:
         make_living(Path(place), TEXTS, now_us())
         with served(Path(place)) as page:
             with page.client() as client:
+                for slug, title, text in PAGES:
+                    client.tree_writing.new(slug, text, title=title)
+                client.project()
                 (conflict,) = client.conflicts().conflicts
             shown = SHOWN | {"memory": f"/memory?id={conflict.a.id}"}
             for scheme in ("light", "dark"):

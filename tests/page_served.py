@@ -37,8 +37,10 @@ class Page(NamedTuple):
         return self.address.partition("=")[2]
 
     def get(self, path: str, **given: object) -> httpx.Response:
-        """Ask for a view with parameters."""
-        return self.http.get(path, params=given)  # type: ignore[arg-type]
+        """Ask for a view with parameters, again as long as it is being made, as a browser does."""
+        while "refresh" in (answer := self.http.get(path, params=given)).headers:  # type: ignore[arg-type]
+            pass
+        return answer
 
     def act(self, do: str, ids: list[str], *, meant: bool = True, scope: str = SCOPE, **given: str) -> httpx.Response:
         """Send the form of an action, as its buttons do."""

@@ -25,7 +25,8 @@ from memtape.state.text.files import named_files
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.last_session import left_of
 from memtape.state.views.rows import ROWS, all_changes, row_of
-from memtape.tools.ask.context import FORMS, _form, _known, context_of
+from memtape.tools.ask.context import FORMS, _form, context_of
+from memtape.tools.ask.known import known_among
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
@@ -217,7 +218,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
         ]
         laid = laid_over(rows, events, cut)
         told = [row for row in laid if not isinstance(row, Event)]
-        items = items_of(list(_known(told, [event for event in laid if isinstance(event, Event)], NOW)), NOW)
+        items = items_of(list(known_among(told, [event for event in laid if isinstance(event, Event)], NOW)), NOW)
         fold(partition, slots(events[cut:], start=cut))
         captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
         visible = {capture.id for capture in captures if not capture.hidden}

@@ -28,6 +28,7 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.metrics import METRICS, SAMPLED, sample_names
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.home import samples
 from memtape.sinks.home.disk import KINDS
 from memtape.sinks.home.samples import NAME, Samples, note
 from memtape.tools.ask.metrics import OTHER, exposition
@@ -184,6 +185,14 @@ def test_what_a_full_disk_cut_short_costs_no_other_sample(tmp_path: Path, left: 
     for _ in range(5):
         note(tmp_path, [("error", "cli", "", 1)])
     assert Samples(tmp_path).sums("error", "cli") == (7, 7, ())
+
+
+def test_samples_are_begun_anew_before_they_fill_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "MOST_BYTES", 2_000)
+    for number in range(1, 251):
+        note(tmp_path, [("error", "cli", "", 1)])
+        assert not (tmp_path / NAME).exists() or (tmp_path / NAME).stat().st_size <= 2_000
+        assert Samples(tmp_path).sums("error", "cli").total == number % 101
 
 
 def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:

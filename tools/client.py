@@ -34,7 +34,7 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
-    from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
+    from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
     from memtape.state.views.ages import Age
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.aging import Aging
@@ -369,6 +369,10 @@ class Client(Writer):
         `since` is a time or an age.
         """
         return self._asking.compare_shadows(None if since is None else parse_time(since, now_us()))
+
+    def held(self, *, as_of: str | None = None) -> ScopeHeld:
+        """Return how much the scope shows, now or in the past."""
+        return self._asking.held(as_of)
 
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
         """Return what changed between two positions or times, in one scope or in all."""

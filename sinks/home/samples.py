@@ -2,8 +2,9 @@
 
 A sample is 20 bytes, and the samples of one call are one write to the end of the file: the kernel keeps the writes of
 many processes apart. Where a disk was full the rest of a write is missing; the reader goes on at the next sample whose
-check is right. Only numbers are in it, no text. The file can be deleted at any time: counters begin anew then. What a
-sample is of stands in `schemas/metrics.py`. It is light, since hooks load it.
+check is right. Only numbers are in it, no text. The file can be deleted at any time: counters begin anew then. Whoever
+makes it longer than `MOST_BYTES` deletes it. What a sample is of stands in `schemas/metrics.py`. This file is light,
+since hooks load it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NAME = "samples"
+MOST_BYTES = 4_000_000
+"""Of some 40,000 searches. A scrape reads all of it, in some hundredths of a second."""
 _MARK = b"MT"
 _PAYLOAD = struct.Struct("<BBBxIQ")
 """What it is of, the places of its labels, when (seconds), and its value; before that stand the mark and the check."""
@@ -42,12 +45,16 @@ def note(home: str | Path, samples: Iterable[Noted]) -> None:
         b = kind.second.index(second) if kind.second else 0
         payload = _PAYLOAD.pack(kind.number, kind.first.index(first), b, now, min(max(value, 0), _MOST))
         parts.append(_MARK + _check(_WORDS.unpack(payload)).to_bytes(2, "little") + payload)
+    path = os.path.join(home, NAME)
     try:
-        file = os.open(os.path.join(home, NAME), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError:
         return
     try:
         os.write(file, b"".join(parts))
+        its = os.fstat(file)
+        if its.st_size > MOST_BYTES and os.stat(path).st_ino == its.st_ino:  # Else somebody has just begun it anew.
+            os.unlink(path)
     except OSError:
         pass
     finally:

@@ -7,6 +7,7 @@ caller.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
@@ -267,8 +268,9 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
         first = [item for item in items if item.section in FIRST]
         chosen = _one_cut(first or items, budget, form, count)
     text = render(form, chosen)
-    kept = [item.section for item in chosen]
-    omitted = {name: sum(it.section == name for it in items) - kept.count(name) for name in SECTIONS}
+    left = Counter(item.section for item in items)
+    left.subtract(item.section for item in chosen)
+    omitted = {name: left[name] for name in SECTIONS}
     return ChosenItems(tuple(chosen), text, count(text) if text else 0, {name: n for name, n in omitted.items() if n})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -40,10 +40,32 @@ class Changes(NamedTuple):
     turns: int
 
 
-def changes_between(old: Partition, new: Partition, scope: str | None) -> Changes:
-    """Return what changed from one state to a later one, in one scope or in all, by the names of scopes."""
+class Seen(NamedTuple):
+    """What a comparison needs of the earlier state of a scope: its turns, and of each memory, by its birth, what had
+    joined it and whether it was shown.
+    """
+
+    turns: int
+    joined: dict[int, frozenset[int]]
+    lives: dict[int, bool]
+
+
+UNSEEN = Seen(0, {}, {})
+
+
+def seen_of(scope: Scope) -> Seen:
+    """Return what a later state of a scope is to be compared with."""
+    memories = scope.memories.by_birth
+    joined = {
+        birth: frozenset(join.seq for join in (*memory.members, *memory.echoes)) for birth, memory in memories.items()
+    }
+    return Seen(_turns(scope), joined, {birth: memory.canonical >= 0 for birth, memory in memories.items()})
+
+
+def changes_since(seen: Mapping[str, Seen], new: Partition, scope: str | None) -> Changes:
+    """Return what has changed since scopes were seen, in one scope or in all, by the names of scopes."""
     names = (name for name in sorted(new.scopes) if scope in (None, name))
-    return joined(_in_scope(old.scopes.get(name) or Scope(name), new.scopes[name]) for name in names)
+    return joined(_in_scope(seen.get(name, UNSEEN), new.scopes[name]) for name in names)
 
 
 def joined(parts: Iterable[Changes]) -> Changes:
@@ -59,20 +81,19 @@ def joined(parts: Iterable[Changes]) -> Changes:
     )
 
 
-def _in_scope(old: Scope, new: Scope) -> Changes:
-    found = Changes([], [], [], [], [], _turns(new) - _turns(old))
+def _in_scope(old: Seen, new: Scope) -> Changes:
+    found = Changes([], [], [], [], [], _turns(new) - old.turns)
     for birth, memory in new.memories.by_birth.items():
-        was = old.memories.by_birth.get(birth)
-        known = {join.seq for join in (*was.members, *was.echoes)} if was else set()
-        came = [join.seq for join in (*memory.members, *memory.echoes) if join.seq not in known]
-        changed = _changed(new, memory, came if was else came[1:])
+        known = old.joined.get(birth)
+        came = [join.seq for join in (*memory.members, *memory.echoes) if join.seq not in (known or ())]
+        changed = _changed(new, memory, came if known is not None else came[1:])
         lives = memory.canonical >= 0
-        if was is None:
+        if known is None:
             (found.forgotten if not lives else found.revised if changed.revises else found.added).append(changed)
             continue
         if changed.captures:
             found.folded.append(changed)
-        if (was.canonical >= 0) is not lives:
+        if old.lives[birth] is not lives:
             (found.restored if lives else found.forgotten).append(changed)
     return found
 

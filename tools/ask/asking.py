@@ -19,7 +19,7 @@ from memtape.tools.ask.measuring import began, note_recall
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
-    from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
+    from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
@@ -320,6 +320,10 @@ class Asking:
         from memtape.tools.ask.shadow_report import compare_shadows
 
         return self._read(lambda views, scope: compare_shadows(views, self._log, scope, since))
+
+    def held(self, as_of: str | None) -> ScopeHeld:
+        """Return how much the scope shows."""
+        return self._read(lambda views, scope: views.held(scope), as_of)
 
     def diff(self, before: str, after: str, scope: str | None) -> Diff:
         """Return what changed between two positions or times."""

@@ -1,16 +1,16 @@
-"""What changed between two positions of the log: two states folded, and compared in `state/views/diff.py`."""
+"""What changed between two positions of the log: a state folded to the first and on to the second, and compared."""
 
 from __future__ import annotations
 
 import msgspec
 
 from memtape.schemas.log import Log
+from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
-from memtape.state.core.partition import Partition
-from memtape.state.views.diff import Changed, changes_between, joined
+from memtape.state.views.diff import Changed, Changes, changes_since, joined, seen_of
 from memtape.tools.ask.as_of import Positions, check_order, parse_position
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.states import state_at
+from memtape.tools.keep.states import state_at, state_later
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,11 +33,14 @@ def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Di
     check_order(before, after)
     build = home.current()
     moved = [number for number in sorted(before) if before[number] != after[number]]
+    numbers = moved if scope is None else [number for number in moved if number == partition_of(scope, log.partitions)]
 
-    def at(number: int, positions: Positions) -> Partition:
-        return state_at(log, build, number, positions[number])
+    def changes_in(number: int) -> Changes:
+        state = state_at(log, build, number, before[number])
+        seen = {name: seen_of(its) for name, its in state.scopes.items() if scope in (None, name)}
+        return changes_since(seen, state_later(log, build, state, after[number]), scope)
 
-    changes = joined(changes_between(at(number, before), at(number, after), scope) for number in moved)
+    changes = joined(map(changes_in, numbers))
     return Diff(
         before=before,
         after=after,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,6 +12,7 @@ from memtape.schemas.rows import EdgeRow
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
+from memtape.tools.ask.found import Found
 from memtape.tools.ask.retrieval import Retriever
 
 
@@ -50,34 +52,43 @@ def edges_of(retriever: Retriever, scope: str, id: str) -> EdgeList:
     """Return the edges of the memory or turn that an id resolves to, which is each one's source. Raises `NotFound`."""
     found = retriever.find(scope, id)
     assert found.scope is not None
-    listed, ends = _resolved(retriever, found.scope)
+    listed = _resolved(retriever, found.scope)
     ties = [tie for tie in listed.ties if found.id in (tie.source, tie.target)]
     turned = [tie if tie.source == found.id else tie._replace(source=tie.target, target=tie.source) for tie in ties]
-    return _edge_list(listed, turned, ends)
+    return _edge_list(listed, turned)
 
 
 def proposed(retriever: Retriever, scope: str) -> EdgeList:
     """Return the edges of a scope that are strong enough to be curated: proposed, and never written."""
-    listed, ends = _resolved(retriever, scope)
-    return _edge_list(listed, candidates(listed.ties, listed.now), ends)
+    listed = _resolved(retriever, scope)
+    return _edge_list(listed, candidates(listed.ties, listed.now))
 
 
 def all_edges(retriever: Retriever, scope: str) -> EdgeList:
     """Return every edge of a scope between what is visible."""
-    listed, ends = _resolved(retriever, scope)
-    return _edge_list(listed, listed.ties, ends)
+    listed = _resolved(retriever, scope)
+    return _edge_list(listed, listed.ties)
 
 
-class _Listed(msgspec.Struct):
+class _Listed(NamedTuple):
+    """Edges between what is visible at a time, their ends by id, and how many events the views lack."""
+
     scope: str
     now: int
     lag: int
     ties: list[Tie]
+    ends: dict[str, End]
 
 
-def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]]:
-    """Return all edges of a scope between what is visible, and their ends by id."""
+def _resolved(retriever: Retriever, scope: str) -> _Listed:
+    """Return all edges of a scope between what is visible."""
     found, view = retriever.found(scope, EVERY_TEXT)
+    now = retriever.now([view])
+    ties, ends = found.once.of("edges", now, lambda: _ties_of(found, now))
+    return _Listed(scope, now, view.lag + retriever.uses_behind(scope, view.mark.offset), ties, ends)
+
+
+def _ties_of(found: Found, now: int) -> tuple[list[Tie], dict[str, End]]:
     edges = [row for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
     shown: dict[str, End] = {}
     name_of: dict[str, str] = {}
@@ -87,17 +98,14 @@ def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]
             result = found.result(place)
             shown[result.id] = End(id=result.id, kind=result.kind, text=result.text)
             name_of[id] = result.id
-    now = retriever.now([view])
-    ties = resolved(map(tie_of, edges), name_of, now)
-    lag = view.lag + retriever.uses_behind(scope, view.mark.offset)
-    return _Listed(scope, now, lag, ties), shown
+    return resolved(map(tie_of, edges), name_of, now), shown
 
 
-def _edge_list(listed: _Listed, ties: Sequence[Tie], ends: dict[str, End]) -> EdgeList:
+def _edge_list(listed: _Listed, ties: Sequence[Tie]) -> EdgeList:
     edges = tuple(
         Linked(
-            source=ends[tie.source],
-            target=ends[tie.target],
+            source=listed.ends[tie.source],
+            target=listed.ends[tie.target],
             weight=round(tie.weight / ONE, 6),
             windows=tie.windows,
             learned=round(tie.learned.weight / ONE, 6),

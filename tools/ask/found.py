@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.views.filters import passes, summary_passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
+from memtape.tools.ask.once import Once
 from memtape.tools.ask.results import Result, embedded_text, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
@@ -38,6 +39,7 @@ _SPOKEN = np.array([ORIGINS.index(origin) for origin in SPEAKING])
 _SAID = (MemoryRow, TurnRow)
 
 
+RowT = TypeVar("RowT", MemoryRow | TurnRow, MemoryRow | TurnRow | SummaryRow)
 Said = MemoryRow | TurnRow | Event
 """What stands at a place of a scope's texts, but for summaries: a row, or a capture of the tail."""
 
@@ -45,13 +47,14 @@ Said = MemoryRow | TurnRow | Event
 class Found(NamedTuple):
     """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read.
 
-    `choice` says which of them are shown.
+    `choice` says which of them are shown. `once` keeps what readers work out of all this, which stays as it is.
     """
 
     texts: Texts
     opened: Opened
     captured: list[Event]
     results: dict[int, Result]
+    once: Once
     choice: Choice = AT_HAND
 
     @property
@@ -69,10 +72,12 @@ class Found(NamedTuple):
         """Return what stands at a place: a row of the index without the wordings that the tail hides, or a capture."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
-        row, head = self._indexed(place), self.texts.head(place)
+        return self._as_shown(self._indexed(place), self.texts.head(place))
+
+    def _as_shown(self, row: RowT, head: int) -> RowT:
         if isinstance(row, MemoryRow) and row.wordings:
             shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
-            return msgspec.structs.replace(row, wordings=shown)
+            return row if shown == row.wordings else msgspec.structs.replace(row, wordings=shown)
         return row
 
     def _indexed(self, place: int) -> MemoryRow | TurnRow | SummaryRow:
@@ -148,9 +153,16 @@ class Found(NamedTuple):
 
     def known(self) -> list[MemoryRow | TurnRow]:
         """Return the rows that are shown of memories, and of turns of people that may instruct, by their keys."""
+        return self.once.of("rows", None, self._known)
+
+    def _known(self) -> list[MemoryRow | TurnRow]:
         flags = self.texts.flags[: self.indexed]
         wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
-        rows = [row for place in np.flatnonzero(wanted).tolist() if isinstance(row := self.row(place), _SAID)]
+        rows = list[MemoryRow | TurnRow]()
+        for segment, start in zip(self.opened.segments, self.texts.starts, strict=False):
+            for place in np.flatnonzero(wanted[start : start + segment.size]).tolist():
+                if isinstance(row := row_at(segment, place), _SAID):
+                    rows.append(self._as_shown(row, start + place))
         return sorted(rows, key=lambda row: row.key)
 
     def latest_turns(self, count: int) -> list[MemoryRow | TurnRow]:
@@ -269,7 +281,7 @@ def found_of(
         _hide_summaries(opened, parts, moved)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
-    return Found(Texts(parts, before), opened, captured, {}, choice)
+    return Found(Texts(parts, before), opened, captured, {}, Once(), choice)
 
 
 def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:

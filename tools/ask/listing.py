@@ -14,7 +14,7 @@ from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.context import known_to
+from memtape.tools.ask.found import Found
 from memtape.tools.ask.proposals import Answered, answers_of
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import Order, is_row_stale, orders_among
@@ -37,10 +37,17 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
     """Return what is stale in a scope and in `global`, the most used first, then the oldest."""
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    rows = [row for found, _ in read for row in found.known() if isinstance(row, MemoryRow)]
-    listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
+    listed = [row for found, _ in read for row in _stale_in(found, now)]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
     return [Stale(**{name: getattr(row, name) for name in Stale.__struct_fields__}) for row in listed[:limit]]
+
+
+def _stale_in(found: Found, now: int) -> list[MemoryRow]:
+    def make() -> list[MemoryRow]:
+        rows = [row for row in found.known() if isinstance(row, MemoryRow)]
+        return [row for row in rows if row.into is None and is_row_stale(row, now)]
+
+    return found.once.of("stale", now, make)
 
 
 def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | TurnRow]:
@@ -88,4 +95,4 @@ def orders_of(retriever: Retriever, scope: str) -> list[Order]:
 
 def proposals_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
     """Return the rules that people said in a scope for all projects, the latest first, with how each stands."""
-    return answers_of(retriever, known_to(retriever, scope))
+    return answers_of(retriever, scope)

@@ -14,22 +14,21 @@ from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.context import Known
 from memtape.state.views.proposals import Proposal, proposed
+from memtape.tools.ask.known import known_in
 from memtape.tools.ask.retrieval import Retriever
 
 Answered = Literal["waits", "accepted", "declined"]
 
 
-def answers_of(retriever: Retriever, known: list[Known]) -> list[tuple[Proposal, Answered]]:
-    """Return the proposals in what is known of a project and of `global`, the latest first, with how each stands."""
-    proposals = proposed(known)
+def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
+    """Return the proposals in what is known of a scope, the latest first, with how each stands."""
+    own, view = retriever.found(scope)
+    known = known_in(own, retriever.now([view]))
+    proposals = own.once.of("proposed", None, lambda: proposed(known))
     if not proposals:
         return []
     found, view = retriever.found(GLOBAL)
-    held = {
-        same_instruction(it.text): None
-        for it in known
-        if it.scope == GLOBAL and it.valid_to is None and it.kind != "turn"
-    }
+    held = found.once.of("instructions", None, lambda: _held_by(known_in(found, retriever.now([view]))))
     banned: dict[str, bool] = {}
     for event in retriever.tail(GLOBAL, view.mark.offset):
         if isinstance(event.body, Forgotten | Restored):
@@ -49,6 +48,11 @@ def answers_of(retriever: Retriever, known: list[Known]) -> list[tuple[Proposal,
     return [(it, how(it)) for it in proposals]
 
 
-def waiting(retriever: Retriever, known: list[Known]) -> list[Proposal]:
+def _held_by(known: list[Known]) -> dict[str, None]:
+    """Return what holds in `global`, in the form in which an instruction that is given twice is the same."""
+    return {same_instruction(it.text): None for it in known if it.valid_to is None and it.kind != "turn"}
+
+
+def waiting(retriever: Retriever, scope: str) -> list[Proposal]:
     """Return the proposals that nobody has answered, the latest first."""
-    return [it for it, answer in answers_of(retriever, known) if answer == "waits"]
+    return [it for it, answer in answers_of(retriever, scope) if answer == "waits"]

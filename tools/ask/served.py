@@ -14,6 +14,7 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     LifeMark,
+    ScopeHeld,
     Watermark,
 )
 from memtape.schemas.scopes import partition_of
@@ -164,6 +165,11 @@ class Served:
         """Return how far the views of a partition are."""
         shard = self.shard(partition)
         return shard.watermark() if shard.exists() else None
+
+    def held(self, scope: str) -> ScopeHeld:
+        """Return how much a scope shows."""
+        shard = self.shard(partition_of(scope, self._log.partitions))
+        return shard.held().get(scope, ScopeHeld()) if shard.exists() else ScopeHeld()
 
     def life(self, scope: str) -> LifeMark:
         """Return how a scope as a whole stands, as its views know."""

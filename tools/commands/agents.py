@@ -17,6 +17,7 @@ from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
+from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--actor", help="Who speaks, by default what the client calls itself.")
 @click.option("--no-capture", is_flag=True, help="Store nothing: neither captures nor what was recalled or used.")
 @click.option("--for", "host", type=int, hidden=True, help="The pid of the host, by default of what started this.")
+@with_log
 @with_folder
 def mcp(
     home: Path,
@@ -40,13 +42,15 @@ def mcp(
     actor: str | None,
     no_capture: bool,
     host: int | None,
+    logs: bool,
     as_json: bool,
 ) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
     Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
     to global. Over HTTP the address and the file that holds the token are named on stderr; a client that tells no root
-    folder is refused there, unless --scope names the project.
+    folder is refused there, unless --scope names the project. With --log-format each call is a line on stderr, from
+    --log-level debug on; no line has a text of a memory or a question.
 
     \b
     Example:
@@ -68,6 +72,7 @@ def mcp(
         serve_stdio,
         token_of,
     )
+    from memtape.tools.keep.operations import operation
 
     memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor, host=host)
     if not http:
@@ -80,7 +85,9 @@ def mcp(
     url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
     if as_json:
         print_json({"url": url, "token_file": str(path)})
-    say(f"Serving {url}. The token is in {path}.", err=True)
+    if not logs:
+        say(f"Serving {url}. The token is in {path}.", err=True)
+    operation("serving", port=listening.getsockname()[1])
     serve_http(memory, listening, token)
 
 

@@ -19,6 +19,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import log_url
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
+from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import print_json, progress, say, with_folder, with_home
 
 # Parsers are loaded by the commands alone, so that no other command waits for them.
@@ -139,24 +140,28 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
 
 @click.command()
 @scope_option
+@with_log
 @with_home
-def watch(client: Client, scope: str | None, as_json: bool) -> None:
+def watch(client: Client, scope: str | None, logs: bool, as_json: bool) -> None:
     """Take in the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
 
     It begins with what is there and has not been taken yet. A session is taken when it has grown by 100,000 bytes or
     50 messages, when it has been quiet for ten minutes, and at the end. It is what import does, and nothing is added
-    twice. What you write between the marks of a page, as of MEMORY.md, is taken once you have saved it.
+    twice. What you write between the marks of a page, as of MEMORY.md, is taken once you have saved it. With
+    --log-format each taking is a line on stderr instead of a sentence.
 
     \b
     Example:
       memtape watch
     """
     from memtape.tools.importing.watching import Indexed, Watcher
+    from memtape.tools.keep.operations import operation
 
     def told(indexed: Indexed) -> None:
+        operation("taken", texts=indexed.taken)
         if as_json:
             print_json({**indexed._asdict(), "path": str(indexed.path)}, indent=False)
-        elif indexed.taken:
+        elif indexed.taken and not logs:
             say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
     def written(texts: int) -> None:
@@ -165,9 +170,12 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
         else:
             say(f"Your zones in pages: {many(texts, 'text')} taken or taken back")
 
+    def noted(said: str) -> None:
+        operation("noted") if logs else say(said, err=True)
+
     own = _project(scope)
     with _speaker(client.home.path, client.log) as speaker:
-        watcher = Watcher(speaker, own, on_indexed=told, on_note=lambda note: say(note, err=True), on_written=written)
+        watcher = Watcher(speaker, own, on_indexed=told, on_note=noted, on_written=written)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
             watcher.run()

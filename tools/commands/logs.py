@@ -6,38 +6,15 @@ Which events there are stands in `tools/keep/operations.py`; none has a text of 
 from __future__ import annotations
 
 import functools
-import logging
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import click
-import orjson
-
-from memtape.schemas.times import format_time
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 LEVELS = ("debug", "info", "warning", "error")
-
-
-class _Lines(logging.Formatter):
-    """Writes a record as one line: when, at which level, what, and its facts."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        super().__init__()
-        self._as_json = as_json
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line. Of a record that is no event of ours its logger's name is told, and not what it says."""
-        facts: dict[str, int | str] | None = getattr(record, "facts", None)
-        known = facts is not None
-        event = record.getMessage() if known else "other"
-        told = facts if facts is not None else {"logger": record.name}
-        head = {"at": format_time(int(record.created * 1_000_000)), "level": record.levelname.lower(), "event": event}
-        if self._as_json:
-            return orjson.dumps(head | told).decode()
-        return " ".join([*head.values(), *(f"{name}={value}" for name, value in told.items())])
 
 
 def with_log(command: CommandT) -> CommandT:
@@ -50,8 +27,13 @@ def with_log(command: CommandT) -> CommandT:
     def wrapped(log_format: str | None, log_level: str | None, **kwargs: Any) -> Any:
         if log_format is None and log_level is None:
             return command(logs=False, **kwargs)
-        logger, handler = logging.getLogger("memtape"), logging.StreamHandler(sys.stderr)
-        handler.setFormatter(_Lines(as_json=log_format == "json"))
+        import logging  # A hook, which stands in a file with a server's command, has no time for it.
+
+        from memtape.tools.keep.operations import LOGGER as logger
+        from memtape.tools.keep.operations import Lines
+
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(Lines(as_json=log_format == "json"))
         before = logger.level, logger.propagate
         logger.addHandler(handler)
         logger.setLevel((log_level or "info").upper())

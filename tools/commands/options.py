@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
@@ -27,6 +27,7 @@ from memtape.sinks.home.samples import note
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.commands.profile import profile_option
+from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.verbs import VERBS
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -149,7 +150,8 @@ def _with(
             with make(home=home, **described) as client:
                 if isinstance(client, Client):
                     client.door = "cli"
-                return command(client, as_json=as_json, **kwargs)
+                with _folding_shown():
+                    return command(client, as_json=as_json, **kwargs)
 
     home = click.option(
         "--home",
@@ -252,26 +254,27 @@ class Phases:
     def __init__(self) -> None:
         self._phase = ""
         self._bar: Any = None
+        self._shown = ExitStack()
 
     def update(self, phase: str, done: int, total: int) -> None:
         """Say how far a phase is; a new phase has a new bar."""
         if phase != self._phase:
             self.__exit__()
-            self._phase, self._bar = phase, progress(total, phase.capitalize())
-            self._bar.__enter__()
+            self._phase = phase
+            self._bar = self._shown.enter_context(progress(total, phase.capitalize()))
         self._bar.update(min(done, total) - self._bar.pos)
 
     def __enter__(self) -> Phases:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)
-            self._bar = None
+        self._phase = ""
+        self._shown.close()
 
 
-def progress(length: int | None, label: str) -> Any:
-    """Return a progress bar on stderr, which only a terminal shows, with rate and time left.
+@contextmanager
+def progress(length: int | None, label: str) -> Iterator[Any]:
+    """Show a progress bar on stderr, which only a terminal shows, with rate and time left.
 
     Without a length it only counts.
     """
@@ -286,4 +289,37 @@ def progress(length: int | None, label: str) -> Any:
     bar: Any = click.progressbar(
         unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True, item_show_func=rate
     )
-    return bar
+    with bar:
+        _SHOWN.append(bar)
+        try:
+            yield bar
+        finally:
+            _SHOWN.remove(bar)
+
+
+_SHOWN: list[Any] = []
+"""The bars that are shown: there is one at a time."""
+
+
+@contextmanager
+def _folding_shown() -> Iterator[None]:
+    """Show a bar while a state of the log is folded, if that takes long and no other bar tells of it already."""
+    shown = ExitStack()
+    bar: Any = None
+    began: float | None = None
+
+    def told(done: int, total: int) -> None:
+        nonlocal bar, began
+        if not total:
+            return
+        began = time.monotonic() if began is None else began
+        if bar is None and not _SHOWN and time.monotonic() - began >= LEAST_RATED_S:
+            bar = shown.enter_context(progress(total, "Folding the log"))
+        if bar is not None:
+            bar.update(done - bar.pos)
+        if done == total:  # What comes after it is printed below it.
+            shown.close()
+            bar = began = None
+
+    with shown, told_of_folding(told):
+        yield

@@ -10,6 +10,7 @@ import click
 from memtape.schemas.scopes import check_scope
 from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
+from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import print_json, say, with_folder
 
 
@@ -17,21 +18,26 @@ from memtape.tools.commands.options import print_json, say, with_folder
 @click.option("--port", default=0, show_default="a free one", type=click.IntRange(0, 65_535), help="The port.")
 @click.option("--no-browser", is_flag=True, help="Print the address alone.")
 @click.option("--scope", help="Where to begin: global or project:NAME, by default the project of this folder.")
+@with_log
 @with_folder
-def page(home: Path, port: int, no_browser: bool, scope: str | None, as_json: bool) -> None:
+def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool, as_json: bool) -> None:
     """Look into the memory with a browser: what is fresh, what is found and why, what agents are told, what changed.
 
     The page is for this machine and for who has its address alone: whoever opens that once is known by a cookie. It
     shows every project of the home. What is done there asks first, and says how it is undone. Ctrl-C ends it.
 
+    With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a text of a
+    memory, a question or an address.
+
     \b
     Example:
       memtape page
-      memtape page --no-browser --port 8700
+      memtape page --no-browser --port 8700 --log-format json
     """
     check_kept(opened_home(home), "A page")
     with Client(home) as client:
         begins = check_scope(scope) if scope else client.scope
+    from memtape.tools.keep.operations import operation
     from memtape.tools.page.serving import Serving
 
     serving = Serving(home, begins, port)
@@ -40,4 +46,8 @@ def page(home: Path, port: int, no_browser: bool, scope: str | None, as_json: bo
     else:
         say(f"{serving.address}\nKeep this address to yourself: it lets in whoever opens it. Ctrl-C ends the page.")
     sys.stdout.flush()
-    serving.serve(open_browser=not no_browser and not as_json)
+    operation("serving", port=serving.port)
+    try:
+        serving.serve(open_browser=not no_browser and not as_json)
+    finally:
+        operation("stopped")

@@ -1,4 +1,4 @@
-"""What an owner of a home does, as one line of a log each and as samples: names of events, numbers and kinds of errors.
+"""What owners and servers of a home do, as one line of a log each and as samples: names, numbers and kinds of errors.
 
 No text of a memory, a question or a file comes here: `operation` takes numbers, and words of this program alone.
 """
@@ -8,7 +8,10 @@ from __future__ import annotations
 import logging
 from typing import Literal
 
+import orjson
+
 from memtape.schemas.metrics import OnStep, Step
+from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.samples import note
 
@@ -30,6 +33,10 @@ Operation = Literal[
     "flow_failed",
     "locked",
     "noted",
+    "taken",
+    "answered",
+    "refused",
+    "broken",
 ]
 LEVELS: dict[Operation, int] = {
     "started": logging.INFO,
@@ -46,6 +53,10 @@ LEVELS: dict[Operation, int] = {
     "flow_failed": logging.ERROR,
     "locked": logging.WARNING,
     "noted": logging.WARNING,
+    "taken": logging.INFO,
+    "answered": logging.DEBUG,
+    "refused": logging.INFO,
+    "broken": logging.ERROR,
 }
 """At which level each event of operation is told."""
 STEPS_TOLD: dict[Step, Operation] = {
@@ -75,3 +86,22 @@ def failure(home: Home, name: Operation, error: BaseException, **facts: int | st
     """Count an error, and tell a log its kind. What it says is left out, since that may be of what was said."""
     note(home.path, [("error", "worker", "", 1)])
     operation(name, error=type(error).__name__, **facts)
+
+
+class Lines(logging.Formatter):
+    """Writes a record as one line: when, at which level, what, and its facts."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line. Of a record that is no event of ours its logger's name is told, and not what it says."""
+        facts: dict[str, int | str] | None = getattr(record, "facts", None)
+        known = facts is not None
+        event = record.getMessage() if known else "other"
+        told = facts if facts is not None else {"logger": record.name}
+        head = {"at": format_time(int(record.created * 1_000_000)), "level": record.levelname.lower(), "event": event}
+        if self._as_json:
+            return orjson.dumps(head | told).decode()
+        return " ".join([*head.values(), *(f"{name}={value}" for name, value in told.items())])

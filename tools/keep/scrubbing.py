@@ -15,7 +15,7 @@ from memtape.flows.projection import basis_of
 from memtape.schemas.codec import event_of
 from memtape.schemas.log import Log, slots_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, write_whole
-from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.snapshots import PastSnapshots, Snapshots
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import OnPhase, rebuild
@@ -106,7 +106,8 @@ def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
     for pattern in (f"p{partition:02}-*", f".p{partition:02}-*"):  # The latter are being made.
         for folder in home.as_of.glob(pattern):
             shutil.rmtree(folder, ignore_errors=True)
-    Snapshots(build, partition, basis_of(log, partition)).discard_others()
+    for kind in (Snapshots, PastSnapshots):
+        kind(build, partition, basis_of(log, partition)).discard_others()
 
 
 def _read_marks(build: Build) -> dict[int, _Blanked]:

@@ -11,10 +11,14 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
+from memtape.schemas.codec import encode
+from memtape.schemas.events import make_configured
+from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import PROJECT_PREFIX
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS, EmbeddedLog
 from memtape.tools.client import Client
 from memtape.tools.measure.team import days_of
 from memtape.tools.measure.team_placing import Project, Team
@@ -53,6 +57,13 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7) -> None:
     rng = Random(seed)
     start_us = (end_us // DAY_US - DAYS) * DAY_US
     team = Team(seed=seed, days=DAYS, texts_a_day=max(2, texts // DAYS), projects=PROJECTS, start_us=start_us)
+    log_id = derived_id("log", None, "living", str(seed))
+    # A log has no past from before its first `configured`, so that here it is as old as what is said.
+    with closing(EmbeddedLog(Home(path).log_path, DEFAULT_PARTITIONS, copy_of=log_id)) as log:
+        configured = encode(make_configured(log_id, DEFAULT_PARTITIONS, Settings(), 0, start_us, log_id))
+        for number in range(DEFAULT_PARTITIONS):
+            log.append_raw(number, [configured])
+        log.finish_copy()
     with closing(EmbeddedLog(Home(path).log_path)) as log:
         for events in days_of(team, _material(rng), log.partitions):
             log.append(events)

@@ -31,7 +31,10 @@ Where a figure is from:
 - **home**: small files of the home: tallies, locks, the disk.
 - **samples**: what each process has measured of itself. It appends 20 bytes a sample to `samples` in the home, without
   a lock; a search adds some 100 bytes. The file may be deleted at any time; these counters then begin anew, as
-  Prometheus expects of counters.
+  Prometheus expects of counters. Whoever makes it longer than 4 MB deletes it.
+
+Nothing is shed under load: who captures waits for the log, and the projector reads as much as it can write. What is
+left out is left out by a rule, and counted in `memtape_dropped_total` and `memtape_consolidation_dropped_total`.
 
 Every label has one of a few values, or the number of a partition. No name of a project, and nothing that was said or
 asked, is in any metric.
@@ -49,6 +52,9 @@ Rates that are asked for often:
 | prompts for which a hook held back | `sum(rate(memtape_recalls_total{outcome="nothing",door="prompt"}[1h])) / sum(rate(memtape_recalls_total{door="prompt"}[1h]))` |
 | results that were said more than once | `sum(rate(memtape_recall_duplicates_total[1h])) / (sum(rate(memtape_recall_results_total[1h])) + sum(rate(memtape_recall_duplicates_total[1h])))` |
 | recalls of which something was used | `sum(rate(memtape_events_total{type="used"}[1d])) / sum(rate(memtape_events_total{type="recalled"}[1d]))` |
+| epochs that were written, a second | `sum(rate(memtape_step_duration_seconds_count{step="write"}[5m]))` |
+| the share of time that goes into folding, and into writes | `sum by (step) (rate(memtape_step_duration_seconds_sum{step=~"fold|write"}[5m]))` |
+| errors by door, an hour | `sum by (where) (increase(memtape_errors_total[1h]))` |
 | the slowest of twenty searches, in seconds | `histogram_quantile(0.95, sum by (le, door) (rate(memtape_recall_duration_seconds_bucket[1h])))` |
 """  # noqa: E501
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -24,24 +25,29 @@ from starlette.types import ASGIApp
 from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.visible import many
+from memtape.sinks.home.samples import note
 from memtape.tools.client import Client
+from memtape.tools.keep.operations import operation
 from memtape.tools.page.acting import ACTIONS, Meant, action_of, meant
 from memtape.tools.page.asked import Asked, asked_of
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.memory import PageMemory
+from memtape.tools.page.slow import Progress, Slow
 from memtape.tools.page.telling import FILTERS
 from memtape.tools.page.views.graph import graph
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from, log
 from memtape.tools.page.views.memory import memory
 from memtape.tools.page.views.now import now
 from memtape.tools.page.views.recalls import recalls
-from memtape.tools.page.views.search import search
+from memtape.tools.page.views.search import kept_or_dropped, search
 from memtape.tools.page.views.start import start
 from memtape.tools.page.views.timeline import timeline
 from memtape.tools.page.views.tree import tree
 from memtape.tools.page.views.waiting import waiting
 
 HERE = Path(__file__).parent
+AGAIN = {"refresh": "1"}
+"""Has a browser ask again after a second, be it without script."""
 
 
 class View(NamedTuple):
@@ -78,6 +84,8 @@ class Page:
 
     def __init__(self, held: PageMemory) -> None:
         self._held = held
+        self._then = PageMemory(held.home, held.scope)
+        self._slow: Slow[dict[str, Any]] = Slow()
         self._templates = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -95,6 +103,7 @@ class Page:
             *views,
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
+            Route("/questions", self._keep, methods=["POST"]),
             Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
@@ -109,19 +118,45 @@ class Page:
         began, worked = time.perf_counter(), time.thread_time()
         try:
             asked = asked_of(view.path, request.query_params.multi_items(), self._held.scope)
-            found = self._held.do(asked.scope, lambda client: view.of(client, asked))
-            shown = {"asked": asked, "view": view, **found}
-            page = self._written(f"{view.of.__name__}.html", shown)
+            found = self._found(view, asked, str(request.url.query))
+            shown = {"asked": asked, "view": view}
+            if isinstance(found, Progress):
+                page, headers = self._written("making.html", shown | {"progress": found}), AGAIN
+            else:
+                page, headers = self._written(f"{view.of.__name__}.html", shown | found), {}
         except MemtapeError as error:
             return self._error(request, error)
         took_ms, cpu_ms = (time.perf_counter() - began) * 1_000, (time.thread_time() - worked) * 1_000
-        return HTMLResponse(page, headers={"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"})
+        operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
+        timing = {"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"}
+        return HTMLResponse(page, headers=headers | timing)
+
+    def _found(self, view: View, asked: Asked, query: str) -> dict[str, Any] | Progress:
+        """Return what a view shows, or how far it is where the log is folded for it."""
+        if not (asked.at or asked.is_on("diff") or asked.is_on("age")):
+            return self._held.do(asked.scope, lambda client: view.of(client, asked))
+        then = partial(self._then.do, asked.scope, lambda client: view.of(client, asked))
+        return self._slow.of(f"{view.path}?{query}", then)
+
+    def close(self) -> None:
+        """Close what the past is read with."""
+        self._slow.close()
+        self._then.close()
 
     def _written(self, template: str, shown: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(shown)
 
     def _error(self, request: Request, error: MemtapeError) -> Response:
-        """Return a page that says what is wrong and what to do next."""
+        """Return a page that says what is wrong and what to do next, and count it."""
+        self._count(error)
+        return self._told(request, error)
+
+    def _count(self, error: Exception) -> None:
+        """Count an error in the home, and tell a log its kind."""
+        note(self._held.home, [("error", "page", "", 1)])
+        operation("refused" if isinstance(error, MemtapeError) else "broken", door="page", error=type(error).__name__)
+
+    def _told(self, request: Request, error: MemtapeError) -> Response:
         asked = Asked(request.url.path, self._held.scope, {})
         page = self._written("error.html", {"asked": asked, "view": None, "error": error})
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
@@ -138,6 +173,7 @@ class Page:
 
             lines, errors = await run_in_threadpool(self._held.do, asked.scope, read)
         except MemtapeError as error:
+            self._count(error)
             return JSONResponse({"error": str(error)}, 400)
         rows = [self._written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._written("errors.html", {"errors": errors})
@@ -160,7 +196,23 @@ class Page:
         """Return what is answered for an address or a form that means nothing here."""
         if not isinstance(error, HTTPException) or error.status_code != 404:
             return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
-        return self._error(request, NotFound("There is no such view.", "The views are named above."))
+        return self._told(request, NotFound("There is no such view.", "The views are named above."))
+
+    def broken(self, request: Request, error: Exception) -> Response:
+        """Return what is answered where the page itself is wrong, which is counted."""
+        self._count(error)
+        return PlainTextResponse("The page could not be made. `memtape page --log-format text` says more.\n", 500)
+
+    async def _keep(self, request: Request) -> Response:
+        """Keep a question of the view *search* under a name, or keep it no more; then show it."""
+        form = await request.form(max_files=0, max_fields=100)
+        pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+        try:
+            asked = asked_of("/search", pairs, self._held.scope)
+            told = await run_in_threadpool(self._held.do, asked.scope, lambda client: kept_or_dropped(client, asked))
+        except MemtapeError as error:
+            return self._error(request, error)
+        return RedirectResponse(told, 303)
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
@@ -192,7 +244,10 @@ def _own_path(path: str) -> str:
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
 
 
-def page_app(held: PageMemory, port: int, token: str) -> ASGIApp:
+def page_app(page: Page, port: int, token: str) -> ASGIApp:
     """Return the application, which answers nobody without the token."""
-    page = Page(held)
-    return Guard(Starlette(routes=page.routes(), exception_handlers={HTTPException: page.missing}), port, token)
+    return Guard(
+        Starlette(routes=page.routes(), exception_handlers={HTTPException: page.missing, Exception: page.broken}),
+        port,
+        token,
+    )

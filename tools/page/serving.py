@@ -13,7 +13,7 @@ import anyio
 import uvicorn
 
 from memtape.tools.agents.mcp.server import LOOPBACK, listen
-from memtape.tools.page.app import page_app
+from memtape.tools.page.app import Page, page_app
 from memtape.tools.page.guard import TOKEN_KEY
 from memtape.tools.page.memory import PageMemory
 
@@ -25,16 +25,17 @@ class Serving:
 
     def __init__(self, home: Path, scope: str, port: int) -> None:
         self._listening: socket.socket = listen(port)
-        self._port: int = self._listening.getsockname()[1]
+        self.port: int = self._listening.getsockname()[1]
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._memory = PageMemory(home, scope)
-        app = page_app(self._memory, self._port, self._token)
+        self._page = Page(self._memory)
+        app = page_app(self._page, self.port, self._token)
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
 
     @property
     def address(self) -> str:
         """The first address, which becomes a cookie."""
-        return f"http://{LOOPBACK}:{self._port}/?{TOKEN_KEY}={self._token}"
+        return f"http://{LOOPBACK}:{self.port}/?{TOKEN_KEY}={self._token}"
 
     def serve(self, *, open_browser: bool = False) -> None:
         """Answer until Ctrl-C, SIGTERM or `stop`."""
@@ -45,6 +46,7 @@ class Serving:
             with suppress(KeyboardInterrupt):
                 anyio.run(self._server.serve, [self._listening])
         finally:
+            self._page.close()
             self._memory.close()
 
     def stop(self) -> None:

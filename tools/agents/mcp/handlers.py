@@ -6,6 +6,7 @@ files of their own; how a client reaches the server stands in `server`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -30,6 +31,7 @@ from memtape.tools.agents.mcp.schemas import short_schema
 from memtape.tools.agents.mcp.tools import TOOLS, Answered, Tool, answered
 from memtape.tools.agents.ready import Ready
 from memtape.tools.client import Client
+from memtape.tools.keep.operations import operation
 
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams | types.GetPromptRequestParams | types.ReadResourceRequestParams
@@ -169,14 +171,19 @@ class Handlers:
         if project is None:
             raise MemtapeError(NO_PROJECT)
         actor = memory.actor or _actor_of(ctx)
+        began_ns = time.monotonic_ns()
         try:
-            return await with_progress(
+            done = await with_progress(
                 ctx.session.report_progress, f"memtape: {what[:100]}", lambda: memory.do(action, project, actor)
             )
-        except MemtapeError:
+            operation("answered", door="mcp", what=_own(what), took_us=(time.monotonic_ns() - began_ns) // 1_000)
+            return done
+        except MemtapeError as error:
+            operation("refused", door="mcp", what=_own(what), error=type(error).__name__)
             raise
         except Exception as error:
             note_error(memory.home, f"mcp {what}", error)
+            operation("broken", door="mcp", what=_own(what), error=type(error).__name__)
             failed = f"Memtape could not do {what[:100]} ({type(error).__name__})."
             raise MemtapeError(failed, "For the user: `memtape doctor` says more.") from error
 
@@ -223,6 +230,11 @@ class Roots:
             if path.is_dir():
                 return path
         return self._fallback
+
+
+def _own(what: str) -> str:
+    """Return the name of a tool or prompt of ours for a log, and no word that a client has made up."""
+    return what if what in TOOLS or what in PROMPTS else "other"
 
 
 def _described(name: str, tool: Tool, every: bool) -> types.Tool:

@@ -21,8 +21,9 @@ const submit = (range) => {
   sessionStorage.setItem("focus", range.id);
   range.form.submit();
 };
-const again = document.getElementById(sessionStorage.getItem("focus"));
-sessionStorage.removeItem("focus");
+const making = document.querySelector("[data-making]");
+const again = making ? null : document.getElementById(sessionStorage.getItem("focus"));
+if (!making) sessionStorage.removeItem("focus");
 
 for (const range of document.querySelectorAll("form[data-live] input[type=range]")) {
   range.addEventListener("input", () => {

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from typing import Any, get_args
+from urllib.parse import parse_qsl, urlencode
 
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin, Tier
 from memtape.schemas.lanes import LANES
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.questions import drop_question, keep_question, questions_of
 from memtape.state.views.filters import make_filters
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import Asked
 
+NAME_CHARS = 80
+KEPT = ("scope", "at", "q", "limit", "kind", "origin", "tier", "tag", "without", "archived", "deep")
+"""What of an address makes a question."""
 BELOW = 5
 """So many results are told that were not good enough for the answer."""
 
@@ -27,6 +34,8 @@ def search(client: Client, asked: Asked) -> dict[str, Any]:
         "tiers": get_args(Tier),
         "lanes": LANES,
         "answer": None,
+        "kept": {name: told for name, told in questions_of(client.home.path).items() if told.startswith("/search?")},
+        "called": asked.text("called"),
     }
     if not query:
         return shown
@@ -59,3 +68,24 @@ def search(client: Client, asked: Asked) -> dict[str, Any]:
 
 def _chosen(asked: Asked, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(value for value in asked.many(name) if value in known)
+
+
+def kept_or_dropped(client: Client, asked: Asked) -> str:
+    """Keep a question of a form under a name, or `drop` one; return the address at which it is shown.
+
+    Secrets are taken out, as they are out of what is asked. Raises `MemtapeError` for no name and for no question.
+    """
+    home = client.home.path
+    if asked.text("drop"):
+        return drop_question(home, asked.text("drop")) or asked.link("/search")
+    name = one_line(client.redactor.text(asked.text("called")), NAME_CHARS)
+    given = parse_qsl(asked.text("question").partition("?")[2])
+    redactor = client.redactor
+    told = [
+        (key, redactor.question(value) if key == "q" else redactor.text(value)) for key, value in given if key in KEPT
+    ]
+    if not name or not any(key == "q" for key, _ in told):
+        raise MemtapeError("A question is kept under a name.", "Ask it, and give it one.")
+    address = f"/search?{urlencode(told)}"
+    keep_question(home, name, address)
+    return f"{address}&{urlencode({'called': name})}"

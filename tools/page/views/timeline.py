@@ -30,7 +30,7 @@ def timeline(client: Client, asked: Asked) -> dict[str, Any]:
         "stop": min(bisect_left(stops, at), max(len(stops) - 1, 0)),
         "marks": months_of(stops),
         "around": client.timeline(format_time(at), asked.number("limit", AROUND, 2, 200)),
-        "then": client.status(as_of=asked.as_of).scopes.get(asked.scope) if asked.as_of else None,
+        "then": client.held(as_of=asked.as_of) if asked.as_of else None,
         "other": other,
         "diff": _diff(client, asked, at, other, now) if asked.is_on("diff") else None,
     }

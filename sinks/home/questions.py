@@ -1,0 +1,42 @@
+"""`questions.json` of a home: the questions that people have kept on the page, by names that they gave.
+
+It stands in the home alone: no log and no other machine has it. A damaged file keeps none. It can be deleted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import write_whole
+
+NAME = "questions.json"
+MOST_QUESTIONS = 100
+
+
+def questions_of(home: Path) -> dict[str, str]:
+    """Return the addresses of the questions that are kept, by their names, sorted."""
+    try:
+        kept = msgspec.json.decode((home / NAME).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+    return dict(sorted(kept.items()))
+
+
+def keep_question(home: Path, name: str, address: str) -> None:
+    """Keep a question under a name, instead of what that named before. Raises `MemtapeError` for too many."""
+    kept = questions_of(home) | {name: address}
+    if len(kept) > MOST_QUESTIONS:
+        raise MemtapeError(f"{MOST_QUESTIONS} questions are kept already.", "Drop one first.")
+    write_whole(home / NAME, msgspec.json.encode(kept))
+
+
+def drop_question(home: Path, name: str) -> str:
+    """Keep a question no more; return its address, empty where there is none."""
+    kept = questions_of(home)
+    address = kept.pop(name, "")
+    if address:
+        write_whole(home / NAME, msgspec.json.encode(kept))
+    return address

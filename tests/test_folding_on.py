@@ -1,0 +1,180 @@
+"""Folding once for several pasts, and working out once what readers ask again: nothing of it changes what is shown."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtape.schemas.scopes import partition_of
+from memtape.state.core.digests import state_leaves
+from memtape.state.views.diff import Changes, changes_since, seen_of
+from memtape.tools.client import Client
+from memtape.tools.keep import states
+from memtape.tools.keep.erasing import plan
+from memtape.tools.keep.states import state_at, state_later
+from memtape.tools.keep.waiting import told_of_folding
+
+SCOPE = "project:harbour"
+SAID = (
+    "The port of the gauge is {}.",
+    "Always measure the tide before boat {}.",
+    "In all my projects, use British spelling, rule {}.",
+    "We moved the crane to berth {}.",
+    "The pilot boat {} needs paint.",
+)
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which things were said, forgotten, used and restored."""
+    home = tmp_path_factory.mktemp("lived") / "home"
+    with Client(home, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+        rng, ids = random.Random(3), list[str]()
+        for number in range(60):
+            kind = "turn" if number % 3 == 0 else "fact"
+            ids.append(client.capture(rng.choice(SAID).format(rng.randint(1, 9)), kind=kind).id)
+            if number % 11 == 5:
+                client.forget(rng.choice(ids))
+            if number % 13 == 6:
+                client.use(rng.sample(ids, 2))
+            if number % 17 == 8 and (hidden := client.hidden()):
+                client.restore(hidden[0].id)
+        client.project()
+    return home
+
+
+@pytest.fixture
+def client(lived: Path, tmp_path: Path) -> Iterator[Client]:
+    shutil.copytree(lived, tmp_path / "home")
+    with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user", session="s") as client:
+        yield client
+
+
+def leaves(state: object) -> object:
+    return state_leaves([state])  # type: ignore[list-item]
+
+
+def test_a_state_that_was_gone_on_with_is_that_which_was_folded_at_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = partition_of(SCOPE, client.log.partitions)
+    end, build = client.log.ends()[number], client.home.current()
+    at_once = {offset: leaves(state_at(client.log, build, number, offset)) for offset in range(1, end + 1, 7)}
+    monkeypatch.setattr(states, "LEAST_STEP", 8)
+    rng = random.Random(5)
+    for _ in range(12):
+        first, second = sorted(rng.choices(list(at_once), k=2))
+        state = state_at(client.log, build, number, first)
+        assert leaves(state) == at_once[first]
+        assert leaves(state_later(client.log, build, state, second)) == at_once[second]
+    left = sorted(path.name for path in build.snapshots(number).glob("past/*"))
+    assert 1 <= len(left) <= states.PARTS
+    told = list[tuple[int, int]]()
+    with told_of_folding(lambda done, total: told.append((done, total))):
+        last = leaves(state_at(client.log, build, number, end - 1))
+    assert told[-1][0] == told[-1][1] <= end // states.PARTS * 2 + 8
+    assert last == leaves(_folded(client, number, end - 1))
+
+
+def _folded(client: Client, number: int, offset: int) -> object:
+    for path in client.home.current().snapshots(number).rglob("*.snapshot"):
+        path.unlink()
+    return state_at(client.log, client.home.current(), number, offset)
+
+
+def test_a_damaged_snapshot_of_the_past_is_discarded(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = partition_of(SCOPE, client.log.partitions)
+    end, build = client.log.ends()[number], client.home.current()
+    expected = leaves(state_at(client.log, build, number, end - 1))
+    monkeypatch.setattr(states, "LEAST_STEP", 8)
+    state_at(client.log, build, number, end - 1)
+    for path in build.snapshots(number).glob("past/*"):
+        path.write_bytes(path.read_bytes()[:-20])
+    assert leaves(state_at(client.log, build, number, end - 1)) == expected
+
+
+def test_an_erasure_leaves_no_snapshot_of_the_past(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = partition_of(SCOPE, client.log.partitions)
+    monkeypatch.setattr(states, "LEAST_STEP", 8)
+    id = client.capture("The keys of the lighthouse lie under the third stone.").id
+    client.capture("And nothing else.")
+    state_at(client.log, client.home.current(), number, client.log.ends()[number] - 1)
+    assert any(client.home.path.rglob("past/*.snapshot"))
+    client.erase(plan(client.home, client.log, SCOPE, [id], only=False))
+    assert not any(b"third stone" in path.read_bytes() for path in client.home.path.rglob("*.snapshot"))
+
+
+def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Client) -> None:
+    number = partition_of(SCOPE, client.log.partitions)
+    end, build, rng = client.log.ends()[number], client.home.current(), random.Random(9)
+    for _ in range(10):
+        first, second = sorted((rng.randint(1, end), rng.randint(1, end)))
+        told = client.diff(f"{number}:{first}", f"{number}:{second}", scope=SCOPE)
+        old = state_at(client.log, build, number, first).scopes.get(SCOPE)
+        new = state_at(client.log, build, number, second)
+        apart = changes_since({} if old is None else {SCOPE: seen_of(old)}, new, SCOPE)
+        same = Changes(*(list(getattr(told, name)) for name in Changes._fields[:-1]), told.turns)
+        assert same == apart
+
+
+def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Client) -> None:
+    """One client goes on asking while things are said, decided and projected; each time another one comes new."""
+    rng = random.Random(11)
+
+    def asked(of: Client) -> list[object]:
+        pages = [of.context(budget).text for budget in (200, 900)]
+        listed = [of.proposals(), of.stale(9), of.all_edges(), of.edge_candidates(), of.conflicts().conflicts]
+        return [*pages, *listed, of.context(500, since=0).items]
+
+    for number in range(14):
+        ids = [result.id for result in client.recent(20)]
+        match number % 5:
+            case 0:
+                client.capture(rng.choice(SAID).format(rng.randint(10, 99)))
+            case 1:
+                client.forget(rng.choice(ids))
+            case 2:
+                client.use(rng.sample(ids, 2))
+            case 3:
+                client.capture("Never mention the crane again.", kind="turn")
+            case 4:
+                client.project()
+        again = asked(client)
+        assert asked(client) == again
+        with Client(client.home.path, scope=SCOPE, actor="Ada", origin="user", session="s") as fresh:
+            assert asked(fresh) == again, number
+
+
+def test_a_bar_tells_of_folding_on_a_terminal_and_nowhere_else(client: Client) -> None:
+    """A terminal has a bar with what is folded, how fast and how long it takes; what is no terminal has nothing."""
+    client.close()
+    script = (
+        "import memtape.tools.commands.options as options; options.LEAST_RATED_S = 0\n"
+        "from memtape.tools.commands.cli import main\n"
+        f"main(['diff', '1h', '0s', '--scope', {SCOPE!r}, '--home', {str(client.home.path)!r}])"
+    )
+    for path in client.home.path.rglob("*.snapshot"):
+        path.unlink()
+    ours, theirs = pty.openpty()
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=theirs, text=True, timeout=120)
+    os.close(theirs)
+    told = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert done.returncode == 0 and re.search(r"Folding the log .* (\d+)/\1 .*/s", told), told
+    quiet = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert quiet.stdout == done.stdout and "Folding" not in quiet.stderr
+
+
+def test_a_short_log_leaves_no_snapshot_of_its_past(client: Client) -> None:
+    number = partition_of(SCOPE, client.log.partitions)
+    state_at(client.log, client.home.current(), number, client.log.ends()[number] - 1)
+    assert not any(client.home.path.rglob("past"))

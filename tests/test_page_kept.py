@@ -1,0 +1,115 @@
+"""What the page keeps and counts beside the log: questions under names, errors by door, lines of a log; and the past
+that is made aside."""
+
+# ruff: noqa: F811  (fixtures are handed in by their names)
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+from page_served import Page, living, own, served  # noqa: F401
+
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.questions import MOST_QUESTIONS, drop_question, keep_question, questions_of
+from memtape.sinks.home.samples import Samples
+from memtape.tools.keep.waiting import who_waits
+from memtape.tools.measure.living import SCOPE
+from memtape.tools.page.slow import MOST_KEPT, Progress, Slow
+
+SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def kept(page: Page, **form: str) -> str:
+    answer = page.http.post("/questions", data={"scope": SCOPE, **form}, headers={"origin": page.base})
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def test_a_question_is_kept_under_a_name_and_dropped(own: Page) -> None:
+    before = own.ends()
+    asked = f"/search?scope={SCOPE}&q=gauge+port&kind=fact&limit=3"
+    where = kept(own, called="Ports <b>", question=asked)
+    answer = own.get("/search", q="anything else")
+    assert "Ports &lt;b&gt;" in answer.text and "limit=3" in questions_of(own.home)["Ports <b>"]
+    assert "Kept." in own.http.get(where).text and "gauge port" in own.http.get(where).text
+    assert kept(own, drop="Ports <b>").startswith("/search?") and questions_of(own.home) == {}
+    assert own.ends() == before
+
+
+def test_what_is_kept_has_a_name_a_question_and_no_secret(own: Page) -> None:
+    for form in ({"called": "", "question": "/search?q=x"}, {"called": "x", "question": "/search?kind=fact"}, {}):
+        answer = own.http.post("/questions", data={"scope": SCOPE, **form}, headers={"origin": own.base})
+        assert answer.status_code == 400 and questions_of(own.home) == {}
+    kept(own, called=f"name {SECRET}", question=f"/search?q={SECRET}&other=1&next=//elsewhere")
+    told = (own.home / "questions.json").read_text()
+    assert SECRET not in told and "other" not in told and "elsewhere" not in told
+    own.home.joinpath("questions.json").write_text('{"out": "https://example.org/"}')
+    assert "example.org" not in own.get("/search").text
+
+
+def test_a_damaged_file_keeps_no_question_and_there_are_so_many_at_most(tmp_path: Path) -> None:
+    for number in range(MOST_QUESTIONS):
+        keep_question(tmp_path, f"n{number}", "/search?q=x")
+    with pytest.raises(MemtapeError):
+        keep_question(tmp_path, "one more", "/search?q=x")
+    assert drop_question(tmp_path, "n0") and not drop_question(tmp_path, "n0")
+    (tmp_path / "questions.json").write_bytes(b"\xff{")
+    assert questions_of(tmp_path) == {}
+
+
+def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memtape")
+    before = Samples(own.home).sums("error", "page").total
+    assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
+    assert own.get("/memory", id="no-such-id").status_code == 404
+    assert own.get("/timeline", at="the day after").status_code == 400
+    assert own.act("nothing", []).status_code == 400
+    assert Samples(own.home).sums("error", "page").total == before + 3
+    told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
+    assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
+    assert sum(name == "refused" for name, _ in told) == 3
+    assert "xylophone" not in str(told) and "day after" not in str(told)
+    assert 'where="page"} 3' in own.get("/metrics").text or f"{float(before + 3)}" in own.get("/metrics").text
+
+
+def test_the_past_is_made_aside_and_told_of_until_it_is_there() -> None:
+    slow: Slow[str] = Slow()
+    goes_on = threading.Event()
+
+    def make() -> str:
+        who_waits()(50, 200)
+        goes_on.wait(30)
+        return "there"
+
+    first = slow.of("/a", make)
+    assert isinstance(first, Progress) and (first.done, first.total) == (50, 200) and first.left_s >= 1
+    assert isinstance(slow.of("/b", lambda: "behind it"), Progress)
+    goes_on.set()
+    found = [slow.of("/a", make), slow.of("/b", lambda: "behind it")]
+    assert found == ["there", "behind it"]
+    with pytest.raises(MemtapeError):
+        slow.of("/c", _raises)
+    goes_on.clear()
+    for number in range(MOST_KEPT + 3):
+        slow.of(f"/{number}", make) if number < 1 else slow._begun(f"/{number}", make)
+    assert len(slow._made) == MOST_KEPT
+    goes_on.set()
+    slow.close()
+
+
+def _raises() -> str:
+    raise MemtapeError("No.", "")
+
+
+def test_a_view_that_is_being_made_comes_again_by_itself(own: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtape.tools.page.slow.WAIT_S", 0.0)
+    answer = own.http.get("/timeline", params={"at": "20d", "diff": "1"})
+    assert answer.status_code == 200 and answer.headers["refresh"] == "1" and "<progress" in answer.text
+    assert answer.text.count("<h1") == 1 and "server-timing" in answer.headers
+    assert own.http.get("/").headers.get("refresh") is None
+    monkeypatch.undo()
+    there = own.get("/timeline", at="20d", diff="1")
+    assert "What changed" in there.text and "<progress" not in there.text

@@ -1,0 +1,54 @@
+"""What a start may be told of a scope: its rows and the captures of its tail, each as `state/views/context.py` has it.
+
+Nothing is chosen or written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
+from memtape.state.views.context import Known, known_of
+from memtape.tools.ask.found import Found
+from memtape.tools.ask.standing import is_row_stale
+
+_BEHIND = 10**15
+"""The order of what no view has counted yet."""
+
+
+def known_in(found: Found, now: int) -> list[Known]:
+    """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
+    return found.once.of("known", now, lambda: list(known_among(found.known(), found.captured, now)))
+
+
+def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
+    """Yield rows and captures of a tail as a start knows them; of a memory that another stands for, nothing."""
+    for row in rows:
+        memory = row if isinstance(row, MemoryRow) else None
+        if memory is not None and memory.into is not None:
+            continue
+        yield known_of(row, _notes(memory, now) if memory else ())
+    for place, event in enumerate(captured):
+        assert isinstance(event.body, Captured) and event.scope is not None
+        yield Known(
+            id=event.id,
+            scope=event.scope,
+            kind=event.body.kind,
+            text=event.body.text,
+            at=event.at,
+            last_at=event.at,
+            order=_BEHIND + place,
+            actor=event.actor.name,
+            origin=event.actor.origin,
+            source=event.body.source,
+            path=event.body.path,
+            importance_given=event.body.importance_given,
+            valid_from=event.at,
+            tags=event.body.tags,
+        )
+
+
+def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
+    """Return what is told of a memory beside its text: of its value, and whether it is stale."""
+    return (*told_of_value(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))

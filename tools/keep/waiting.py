@@ -1,0 +1,30 @@
+"""Who waits for states of the log is told how far they are, wherever on the way these are asked for.
+
+Nothing is loaded here, since every command says that it may wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Told = Callable[[int, int], None]
+"""Gets how many slots are folded, and how many there are."""
+
+_TOLD: ContextVar[Told] = ContextVar("told", default=lambda done, total: None)
+
+
+@contextmanager
+def told_of_folding(told: Told) -> Iterator[None]:
+    """Tell how many slots are folded of how many, while states are asked for in this context."""
+    token = _TOLD.set(told)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def who_waits() -> Told:
+    """Return what tells whoever waits in this context."""
+    return _TOLD.get()

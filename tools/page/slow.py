@@ -1,0 +1,89 @@
+"""Answers that may take long, as those of the past: each is made aside, and asked for again until it is there.
+
+Whoever asks waits a moment, and else is told how far it is. One is made at a time, so that the page itself stays quick.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Generic, NamedTuple, TypeVar
+
+from memtape.tools.keep.waiting import told_of_folding
+
+ResultT = TypeVar("ResultT")
+
+WAIT_S = 0.2
+MOST_KEPT = 8
+"""So many answers are made or wait to be fetched; whoever asked for the oldest has gone."""
+
+
+class Progress(NamedTuple):
+    """How far an answer is that is being made: slots folded, of how many, and since when, in seconds."""
+
+    done: int
+    total: int
+    elapsed_s: float
+
+    @property
+    def rate(self) -> int:
+        """Slots folded in a second, 0 where nobody can tell yet."""
+        return int(self.done / self.elapsed_s) if self.done and self.elapsed_s else 0
+
+    @property
+    def left_s(self) -> int:
+        """How many seconds are left at this rate, at least 1."""
+        return max(1, round((self.total - self.done) / self.rate)) if self.rate else 1
+
+
+class _Making(Generic[ResultT]):
+    """One answer that is being made; `began_s` is when what is folded now was begun."""
+
+    def __init__(self) -> None:
+        self.future: Future[ResultT]
+        self.done, self.total, self.began_s = 0, 0, time.monotonic()
+
+    def told(self, done: int, total: int) -> None:
+        """Take in how many slots are folded; where they begin anew, another state is."""
+        if done < self.done:
+            self.began_s = time.monotonic()
+        self.done, self.total = done, total
+
+
+class Slow(Generic[ResultT]):
+    """Answers by their addresses, from when they are asked for until they are fetched."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[str, _Making[ResultT]] = {}
+        self._worker = ThreadPoolExecutor(1, "memtape-past")
+
+    def of(self, address: str, make: Callable[[], ResultT]) -> ResultT | Progress:
+        """Return an answer if it is made within a moment, else how far it is. Raises what making it raises."""
+        with self._lock:
+            making = self._made.get(address) or self._begun(address, make)
+        wait([making.future], WAIT_S)
+        if not making.future.done():
+            return Progress(making.done, making.total, time.monotonic() - making.began_s)
+        with self._lock:
+            self._made.pop(address, None)
+        return making.future.result()
+
+    def _begun(self, address: str, make: Callable[[], ResultT]) -> _Making[ResultT]:
+        making = self._made[address] = _Making[ResultT]()
+
+        def made() -> ResultT:
+            making.began_s = time.monotonic()
+            with told_of_folding(making.told):
+                return make()
+
+        making.future = self._worker.submit(made)
+        while len(self._made) > MOST_KEPT:
+            self._made.pop(next(iter(self._made))).future.cancel()
+        return making
+
+    def close(self) -> None:
+        """End what is being made, once it can be."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
