@@ -7,7 +7,7 @@ memory that it was not given, or what no page can be called, is refused whole. W
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -95,7 +95,7 @@ def ideas_of(answer: str, memories: Sequence[Unplaced], slugs: dict[str, None]) 
         raise BadAnswer("The model's answer is no list of pages.", "Try another model.") from None
     if len(found) > MOST_PAGES or len({it.slug for it in found}) < len(found):
         raise BadAnswer(f"The model's answer has one page twice, or more than {MOST_PAGES}.", "Try another model.")
-    return [_idea(it, memories, slugs) for it in found]
+    return [_idea(it, memories, slugs | dict.fromkeys(it.slug for it in found)) for it in found]
 
 
 def _idea(answer: Answer, memories: Sequence[Unplaced], slugs: dict[str, None]) -> Idea:
@@ -111,9 +111,13 @@ def _idea(answer: Answer, memories: Sequence[Unplaced], slugs: dict[str, None]) 
         raise BadAnswer("The model's answer gives a page a title that is empty, too long or has markup.")
     known = " ".join(it.text for it in of)
     check_words(title, known)
-    check_words(_words(slug), f"{known} {title} {' '.join(map(_words, slugs))}")
+    check_words(_own_words(slug, slugs), f"{known} {title}")
     return Idea(slug, title, of)
 
 
-def _words(slug: str) -> str:
-    return slug.replace("/", " ").replace("-", " ").replace("_", " ")
+def _own_words(slug: str, slugs: Container[str]) -> str:
+    """Return the words of a slug without those of the page below which it stands."""
+    above = slug.rpartition("/")[0]
+    while above and above not in slugs:
+        above = above.rpartition("/")[0]
+    return slug[len(above) :].replace("/", " ").replace("-", " ").replace("_", " ")
