@@ -68,6 +68,7 @@ def _measure(client: Client, works: Flag, rounds: int, pairs: int, searches: int
     rng, ratios = random.Random(SEED), list[tuple[float, ...]]()
     for _ in range(rounds):
         took: States = {True: [], False: []}
+        client.project()  # Else each search would look through more searches that nobody has projected.
         for _ in range(pairs):
             asked = rng.choices(questions(), k=searches)
             for state in rng.sample((True, False), 2):
