@@ -307,3 +307,16 @@ def test_owner_and_workers_leave_a_proposal_hidden(asking: Client, model: Script
         owner.project()
     vault = asking.home.path / "vault"
     assert not any("put together" in path.read_text() for path in vault.rglob("*.md"))
+
+
+def test_neither_a_proposal_nor_a_version_of_before_is_told_as_forgotten(asking: Client, model: Scripted) -> None:
+    said(asking)
+    answering(model, GOOD)
+    ask(asking)
+    page = asking.tree_writing.new("tides", "Of the harbour.")
+    asking.tree_writing.edit("tides", "Of the harbour and its tides.")
+    asking.project()
+    assert asking.status().hidden == 0 and asking.hidden() == []
+    asking.forget(page.id)
+    asking.project()
+    assert asking.status().hidden == 2 and {it.id for it in asking.hidden()} >= {page.id}

@@ -7,6 +7,7 @@ whatever else the machine does meets both alike. `python -m memtape.tools.measur
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import tempfile
 import threading
@@ -61,7 +62,7 @@ def main(texts: int, shadow: str, rounds: int, pairs: int, searches: int) -> Non
         ends.set()
         works.set()
         process.join(WAIT_S)
-        click.echo(f"the shadow answered {answers.value:,} searches meanwhile")
+        click.echo(f"the shadow answered {answers.value:,} searches meanwhile, at a load of {os.getloadavg()[0]:.1f}")
 
 
 def _measure(client: Client, works: Flag, rounds: int, pairs: int, searches: int) -> None:
