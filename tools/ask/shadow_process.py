@@ -27,8 +27,6 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who ends this process.
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICE)
-    if sys.platform == "linux":  # Even of the lowest priority it would else have its turns before who searches.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a library prints is no answer.
     home = Home(Path(os.fsdecode(sys.stdin.buffer.readline().rstrip(b"\n"))))

@@ -1,7 +1,8 @@
 """What shadow retrievers cost those who search: the same searches while a shadow answers without a pause, and at rest.
 
-In a home a shadow answers once a minute; this is the worst that it can cost. Short windows of both take turns, so that
-whatever else the machine does meets both alike. `python -m memtape.tools.measure.shadowing --texts 5000`
+In a home a shadow answers once a minute; without a pause is the worst that it can cost. Short windows of both take
+turns, so that whatever else the machine does meets both alike. What all searches together are slower by follows from
+the share of a minute in which the shadow is at work. `python -m memtape.tools.measure.shadowing --texts 5000`
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import random
 import tempfile
 import threading
 import time
+from itertools import accumulate
 from multiprocessing.synchronize import Event as Flag
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import click
 
@@ -41,8 +44,14 @@ States = dict[bool, list[Took]]
 @click.option("--rounds", default=7, show_default=True, help="Rounds, of which the medians are told.")
 @click.option("--pairs", default=30, show_default=True, help="Pairs of windows a round, one with the shadow at work.")
 @click.option("--searches", default=10, show_default=True, help="Searches a window.")
-def main(texts: int, shadow: str, rounds: int, pairs: int, searches: int) -> None:
-    """Print p50 and p95 of searches with a shadow at work and at rest, and the medians of their ratios."""
+@click.option(
+    "--a-minute", default=12, show_default=True, help="Searches that somebody makes in a minute, all shadowed."
+)
+def main(texts: int, shadow: str, rounds: int, pairs: int, searches: int, a_minute: int) -> None:
+    """Print p50 and p95 of searches with a shadow at work and at rest, and the medians of their ratios.
+
+    `all` is what the p95 of all searches has for a ratio where the shadow works for its share of each minute.
+    """
     with tempfile.TemporaryDirectory() as folder, Client(folder, scope=SCOPE, origin="user") as client:
         client.capture_many(lines(texts))
         client.project()
@@ -58,32 +67,50 @@ def main(texts: int, shadow: str, rounds: int, pairs: int, searches: int) -> Non
             if time.monotonic() > until or not process.is_alive():
                 raise click.ClickException("The shadow does not answer.")
             time.sleep(SETTLE_S)
-        _measure(client, works, rounds, pairs, searches)
+        _measure(client, works, answers, (rounds, pairs, searches, a_minute))
         ends.set()
         works.set()
         process.join(WAIT_S)
         click.echo(f"the shadow answered {answers.value:,} searches meanwhile, at a load of {os.getloadavg()[0]:.1f}")
 
 
-def _measure(client: Client, works: Flag, rounds: int, pairs: int, searches: int) -> None:
-    rng, ratios = random.Random(SEED), list[tuple[float, ...]]()
+def _measure(client: Client, works: Flag, answers: Any, sizes: tuple[int, int, int, int]) -> None:
+    rounds, pairs, searches, a_minute = sizes
+    rng, ratios, shares = random.Random(SEED), list[tuple[float, ...]](), list[float]()
+    alls = list[float]()
     for _ in range(rounds):
         took: States = {True: [], False: []}
         client.project()  # Else each search would look through more searches that nobody has projected.
+        before, worked_s = answers.value, 0.0
         for _ in range(pairs):
             asked = rng.choices(questions(), k=searches)
             for state in rng.sample((True, False), 2):
                 works.set() if state else works.clear()
+                since = time.perf_counter()
                 time.sleep(SETTLE_S)
                 took[state] += [_timed(client, question) for question in asked]
+                worked_s += (time.perf_counter() - since) * state
         figures = {
             state: [percentile(list(each), p) for each in zip(*took[state], strict=True) for p in PARTS]
             for state in took
         }
+        shares.append(min(1.0, a_minute * worked_s / max(1, answers.value - before) / 60))
+        walls = {state: [wall for wall, _ in each] for state, each in took.items()}
+        alls.append(_mixed(walls[True], walls[False], shares[-1]) / percentile(walls[False], 95))
         ratios.append(tuple(at / rest for at, rest in zip(figures[True], figures[False], strict=True)))
         for state, name in ((True, "at work"), (False, "at rest")):
             click.echo(f"{name}  {_told([1_000 * it for it in figures[state]], ' ms')}")
     click.echo(f"ratio    {_told([median(each) for each in zip(*ratios, strict=True)], '')}")
+    click.echo(
+        f"all      wall p95 {median(alls):.3f}, with {a_minute} searches a minute: at work {median(shares):.1%} of it"
+    )
+
+
+def _mixed(work: list[float], rest: list[float], share: float) -> float:
+    """Return the p95 of searches of which a share meet the shadow at work."""
+    weighed = sorted([(it, share / len(work)) for it in work] + [(it, (1 - share) / len(rest)) for it in rest])
+    sums = accumulate(weight for _, weight in weighed)
+    return next((it for (it, _), total in zip(weighed, sums, strict=True) if total >= 0.95), weighed[-1][0])
 
 
 def _timed(client: Client, question: str) -> Took:
