@@ -324,6 +324,17 @@ def listed_places(home: Home) -> list[str]:
     return sorted(path.relative_to(lists).as_posix().removesuffix(".json") for path in lists.rglob("*.json"))
 
 
+def forget_taken(home: Home) -> None:
+    """Drop the notes of what was taken of files that are no more. Whoever calls this holds the right to import."""
+    for file in (home.vault_notes / _TAKEN).rglob("*.json"):
+        folder = home.vault / file.relative_to(home.vault_notes / _TAKEN).with_suffix("")
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            taken = msgspec.json.decode(file.read_bytes(), type=Digests)
+            there = {path: digests for path, digests in taken.items() if (folder / path).exists()}
+            if len(there) < len(taken):
+                write_whole(file, msgspec.json.encode(there, order="deterministic"), durable=True)
+
+
 def kept(home: Home) -> list[str]:
     """Return the files and folders, as paths in the home, that were kept since a page had to have their name."""
     projects = home.vault / "projects"

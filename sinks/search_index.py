@@ -34,7 +34,7 @@ from memtape.sinks.index_files import (
     write_segment,
 )
 from memtape.sinks.index_tiers import UNWRITTEN, Tiers
-from memtape.state.index.entries import HIDDEN, SUMMARY, TURN, language_read, number_of, usual_language
+from memtape.state.index.entries import HIDDEN, KINDS, SUMMARY, TURN, language_read, number_of, usual_language
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Part, counted_languages, shown_of
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
@@ -104,7 +104,7 @@ class Opened(NamedTuple):
         for segment, alive in zip(self.segments, self.living, strict=True):
             heads = alive[: segment.size] & (segment.wordings == 0)
             shown = heads & (segment.flags & HIDDEN == 0)
-            counts["hidden"] += int(heads.sum()) - int(shown.sum())
+            counts["hidden"] += len(self._restorable(segment, alive))
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
         return counts
@@ -126,10 +126,16 @@ class Opened(NamedTuple):
         """Return the ids of some texts that are hidden."""
         ids: list[str] = []
         for segment, alive in zip(self.segments, self.living, strict=True):
-            hidden = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
-            places = np.flatnonzero(hidden)[: most - len(ids)]
-            ids += [row_at(segment, row).id for row in places.tolist()]
+            ids += [row_at(segment, row).id for row in self._restorable(segment, alive)[: most - len(ids)]]
         return ids
+
+    def _restorable(self, segment: Segment, alive: Flags) -> list[int]:
+        """Return what of a segment is hidden: of pages what is forgotten, and no version of before or proposal."""
+        hidden = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
+        pages = segment.kinds == KINDS.index("page")
+        told = [row for row in np.flatnonzero(hidden & pages).tolist()
+                if self.row("tombstones", f"id:{row_at(segment, row).id}") is not None]  # fmt: skip
+        return sorted((*np.flatnonzero(hidden & ~pages).tolist(), *told))
 
     def called(self, id: str) -> list[tuple[int, int]]:
         """Return (segment, row) of the texts that live and can be called by an id."""

@@ -13,7 +13,7 @@ import msgspec
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home, write_whole
-from memtape.sinks.page_files import Stamp
+from memtape.sinks.page_files import TREE_FOLDER, Stamp
 
 
 class PageNote(msgspec.Struct, frozen=True):
@@ -71,6 +71,22 @@ class ZoneNotes:
             trail = trail_of(log, number, end)
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self._path, msgspec.json.encode(_Kept(log.log_id, end, trail, pages)))
+
+
+def forget_lost(home: Home) -> None:
+    """Drop the notes of files that are no more, of whose names the log may know nothing any more.
+
+    Whoever calls this holds the right to import into the home.
+    """
+    for file in home.zones.rglob("*.json"):
+        place = file.relative_to(home.zones).with_suffix("")
+        folder = home.vault / (place.relative_to(TREE_FOLDER) if place.parts[0] == TREE_FOLDER else place)
+        if (kept := _read(file)) is None:
+            continue
+        pages = {path: note for path, note in kept.pages.items() if (folder / path).exists()}
+        if len(pages) < len(kept.pages):
+            kept.pages = pages
+            write_whole(file, msgspec.json.encode(kept), durable=True)
 
 
 def zone_problems(home: Home) -> list[str]:

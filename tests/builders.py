@@ -336,8 +336,9 @@ def decisions(draw: st.DrawFn, events: list[Event], number: int, common: dict[st
         return [decided(chosen, operations, f"c{number}", **common)]
     operation = Operation(by=make_id(MADE + number), ids=tuple(map(make_id, chosen)), op=what)
     said = decided(chosen, [operation], f"c{number}", **common)
-    kind = draw(st.sampled_from(("fact", "fact", "journal", "turn")))
-    text = captured(f"Made of {len(chosen)}.", MADE + number, kind, **common)
+    kind = draw(st.sampled_from(("fact", "fact", "journal", "turn", "page")))
+    path = draw(st.sampled_from((*SLUGS, None))) if kind == "page" else None
+    text = captured(f"Made of {len(chosen)}.", MADE + number, kind, path=path, **common)
     text = msgspec.structs.replace(text, refs=(said.id, *operation.ids))
     return [said, text] if draw(st.integers(0, 4)) else [said]
 
@@ -351,7 +352,7 @@ TREE = (
     ("page",) * 4
     + ("edited",) * 4
     + ("page link",) * 4
-    + ("forgotten", "restored", "withdrawn", "captured", "again", "linked", "archived")
+    + ("forgotten", "restored", "withdrawn", "captured", "again", "linked", "archived", "decided", "decided")
 )
 AGING = (
     ("day",) * 4

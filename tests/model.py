@@ -239,7 +239,7 @@ class Scope:
         self.held: dict[tuple[str, int], Any] | None = None
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
         self.apart: list[list[list[str]]] = []
-        self.pages = Pages(name)
+        self.pages = Pages(name, self.texts)
         self.uses = Uses(self)
         self.aging = Aging(self)
 
@@ -400,7 +400,7 @@ class Scope:
         """Return every memory with all that a view should say of it; none of a text that stands for nothing."""
         self.held = {}  # Nothing changes until all rows are made.
         current = {kind: self._current(kind) for kind in ("goal", "plan")}
-        ended = [memory for memory in self.memories if is_made(memory) and self.made_of(memory) is None]
+        ended = [memory for memory in self.memories if self._has_ended(memory)]
         left = [memory for memory in self.memories if memory not in ended and not self.aging.gone(founder(memory))]
         rows = [self._memory_row(memory, current) for memory in left]
         self.held = None
@@ -414,9 +414,15 @@ class Scope:
         return self.held[name, id(memory)]
 
     def made_of(self, memory: Memory) -> list[str] | None:
-        """Return what a text was made of, None where it is none or stands for nothing."""
+        """Return what a text was made of, None where it is none, a page, or stands for nothing."""
+        if memory["members"][0][0]["body"]["kind"] == "page":
+            return None
         own = [cover for cover in self.covers if cover["op"] != "remove" and cover["by"] in ids_of(memory)]
         return own[0]["ids"] if own and is_made(memory) else None
+
+    def _has_ended(self, memory: Memory) -> bool:
+        is_page = memory["members"][0][0]["body"]["kind"] == "page"
+        return is_made(memory) and not is_page and self.made_of(memory) is None
 
     def covered(self, memory: Memory) -> str | None:
         """Return what stands for a memory, None where it stands by itself."""
@@ -459,8 +465,8 @@ class Scope:
         """Let a text that was waited for stand for what it was made of."""
         cover, inputs = self.awaited.pop(text["id"], ({}, []))
         own = [given for given in inputs if given["id"] in cover["seen"]]
-        is_turn = text["body"]["kind"] == "turn"
-        if cover and not is_turn and not self.hidden(text) and all(map(self._as_seen, own)):
+        kind = text["body"]["kind"]
+        if cover and kind != "turn" and (kind == "page" or not self.hidden(text)) and all(map(self._as_seen, own)):
             self.covers.append(cover)
             if cover["op"] == "replace":
                 self.told[text["id"]] = list(cover["ids"])
@@ -469,15 +475,15 @@ class Scope:
         memory = self.memory_of(given["id"])
         if memory is None or not self.living(memory) or spoken(self.living(memory))["seq"] != given["seq"]:
             return False
-        return self.covered(memory) is None and (not is_made(memory) or self.made_of(memory) is not None)
+        return self.covered(memory) is None and not self._has_ended(memory)
 
     def _holds(self, cover: Cover) -> bool:
         text = next((capture for capture in self.captures if capture["id"] == cover["by"]), None)
-        if text is None or (self.hidden(text) and cover["op"] != "remove"):
+        if text is None or (self.hidden(text) and cover["op"] != "remove" and text["body"]["kind"] != "page"):
             return False
         for id, seq in cover["seen"].items():
             memory = self.memory_of(id)
-            if memory is None or not self.living(memory) or (is_made(memory) and self.made_of(memory) is None):
+            if memory is None or not self.living(memory) or self._has_ended(memory):
                 return False
             now, then = spoken(self.living(memory)), next(c for c in self.captures if c["seq"] == seq)
             if now is not then and (id not in cover["kept"] or normal(now) != normal(then)):

@@ -11,19 +11,25 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from soaked import examples
 
+from memtape.flows.embed.embedder import FloorEmbedder
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Kind, Recalled, make_tick
+from memtape.schemas.events import Embedded, Kind, Recalled, make_embedded, make_tick
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.sinks.logs.configuring import configure
+from memtape.state.vectors.recorded import quantised
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import call
+from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -35,12 +41,13 @@ START = 1_790_000_000_000_000
 THINGS = ("kayak", "lantern", "harbour", "violin", "glacier", "orchard", "compass", "saddle", "furnace", "quarry")
 KINDS: tuple[Kind, ...] = ("turn", "turn", "fact", "journal", "insight", "document")
 QUERY = "What of the heron and the otter?"
+KEY = "hashing@1/384"
 
 
 class World:
     """A home whose clock the test moves, with a project, `global`, and who projects nothing while it is `lagging`."""
 
-    def __init__(self, home: Path, stack: ExitStack) -> None:
+    def __init__(self, home: Path, stack: ExitStack, *, embedded: bool = False) -> None:
         (home / "settings.toml").write_text("extract = false\n")
         self.now = START
         patch = stack.enter_context(pytest.MonkeyPatch.context())
@@ -51,6 +58,13 @@ class World:
         catch_up = self.mine.reader.catch_up
         patch.setattr(self.mine.reader, "catch_up", lambda scope: None if self.lagging else catch_up(scope))
         self.count = 0
+        self.waiting: list[tuple[str, str, str]] | None = None
+        """The texts that have no vector yet, each by its scope and id; None where there are no vectors at all."""
+        if embedded:
+            settings = {"embedder": KEY, "fold_cosine_hundredths": -1}
+            configure(self.mine.log, lambda now: msgspec.structs.replace(now, **settings))
+            patch.setattr(RecordedVectors, "of_query", lambda its, text, key: np.frombuffer(vector_of(text), "<i2"))
+            self.waiting = []
 
     def line(self, draw: Any, at: int) -> Line:
         """Return a text that says something of its own, in one of several lengths, so that no two rank alike."""
@@ -64,7 +78,25 @@ class World:
     def fill(self, draw: Any, count: int) -> None:
         for _ in range(count):
             client = self.everywhere if draw(st.integers(0, 4)) == 0 else self.mine
-            client.capture_many([self.line(draw, self.now - draw(st.integers(0, 40)) * DAY_US)])
+            self.say(client, self.line(draw, self.now - draw(st.integers(0, 40)) * DAY_US))
+            if self.waiting is not None and draw(st.integers(0, 3)):
+                self.embed(draw)
+
+    def say(self, client: Client, line: Line) -> None:
+        (receipt,) = client.capture_many([line])
+        if self.waiting is not None:
+            self.waiting.append((client.scope, receipt.id, line.text))
+
+    def embed(self, draw: Any) -> None:
+        """Let some of the texts that wait for vectors have them, whichever came first."""
+        for _ in range(draw(st.integers(1, 4))):
+            if self.waiting:
+                self.embed_all([self.waiting.pop(draw(st.integers(0, len(self.waiting) - 1)))])
+
+    def embed_all(self, texts: list[tuple[str, str, str]]) -> None:
+        for scope, id, text in texts:
+            body = Embedded(attempt=1, dimensions=384, embedder=KEY, reason=None, vector=vector_of(text))
+            self.mine.log.append([make_embedded(scope, id, body, self.now)])
 
     def pass_time(self, us: int) -> None:
         """Move the clock, and say so in every partition that is read."""
@@ -78,9 +110,14 @@ class World:
         return [result for result in found if not result.sums]
 
 
+def vector_of(text: str) -> bytes:
+    return quantised(FloorEmbedder().embed_query(text))
+
+
 @st.composite
 def turmoil(draw: st.DrawFn) -> str:
-    return draw(st.sampled_from(("capture", "forget", "tick", "again", "use", "project", "lag", "unlag", "global")))
+    happens = ("capture", "forget", "tick", "again", "use", "project", "lag", "unlag", "global", "embed", "embed")
+    return draw(st.sampled_from(happens))
 
 
 def stir(world: World, draw: Any, what: str, first: list[Result], gone: set[str]) -> bool:
@@ -89,7 +126,9 @@ def stir(world: World, draw: Any, what: str, first: list[Result], gone: set[str]
         case "capture":
             world.fill(draw, draw(st.integers(1, 4)))
         case "global":
-            world.everywhere.capture_many([world.line(draw, world.now)])
+            world.say(world.everywhere, world.line(draw, world.now))
+        case "embed":
+            world.embed(draw)
         case "forget" if first:
             it = draw(st.sampled_from(first))
             if it.text not in gone:
@@ -98,7 +137,7 @@ def stir(world: World, draw: Any, what: str, first: list[Result], gone: set[str]
         case "again" if first:
             it = draw(st.sampled_from(first))
             if it.text not in gone and it.scope == SCOPE:
-                world.mine.capture_many([Line(text=it.text, kind=it.kind, session="again")])
+                world.say(world.mine, Line(text=it.text, kind=it.kind, session="again"))
                 return True
         case "use" if first:
             it = draw(st.sampled_from(first))
@@ -116,12 +155,13 @@ def stir(world: World, draw: Any, what: str, first: list[Result], gone: set[str]
     return False
 
 
+@pytest.mark.parametrize("embedded", [False, True])
 @examples(10)
-@given(st.data())
-def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(data: st.DataObject) -> None:
-    """Whatever was captured, forgotten or archived between the pages, in the project and in `global`."""
+@given(data=st.data())
+def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(embedded: bool, data: st.DataObject) -> None:
+    """Whatever was captured, embedded, forgotten or archived between the pages, in the project and in `global`."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place, ExitStack() as on:
-        world = World(Path(place), on)
+        world = World(Path(place), on, embedded=embedded)
         world.fill(data.draw, data.draw(st.integers(3, 14)))
         if data.draw(st.booleans()):
             world.mine.project()
@@ -145,6 +185,37 @@ def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(data: st.
         assert sorted(given_texts) == sorted(expected)
         if not moved:
             assert given_texts == expected
+
+
+@pytest.mark.parametrize("known", [0, 5, 11, 14])
+@pytest.mark.parametrize("lagging", [False, True])
+def test_vectors_that_come_between_pages_move_nothing(known: int, lagging: bool, tmp_path: Path) -> None:
+    """Also those that stood on the log at the first page, and that the views had not."""
+    with ExitStack() as on:
+        world = World(tmp_path, on, embedded=True)
+        for n in range(14):
+            things = " ".join(THINGS[n % 7 : n % 7 + n % 4])
+            text = f"turn n{n} of {('heron', 'otter', 'birds of the marsh')[n % 3]} {things}"
+            world.say(world.mine, Line(text=text, kind="turn", session=f"s{n % 3}", at=world.now - n * DAY_US))
+        waiting = world.waiting
+        assert waiting is not None
+        world.embed_all(waiting[:known])
+        world.mine.project()
+        if lagging:
+            world.lagging = True
+            world.mine.capture_many([Line(text="An otter that came late.", kind="turn", session="late")])
+            world.embed_all(waiting[known : known + 2])
+        first = [result.text for result in world.whole()]
+        found = world.mine.search(QUERY, 3)
+        given_texts = [result.text for result in found.results]
+        world.embed_all(waiting[known:])
+        world.lagging = False
+        world.mine.project()
+        while found.answer.next is not None:
+            found = world.mine.search(QUERY, 3, cursor=found.answer.next)
+            given_texts += [result.text for result in found.results]
+        assert given_texts == first
+        assert known in (0, 14) or first != [result.text for result in world.whole()]
 
 
 # One home.
@@ -208,7 +279,7 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
     from memtape.tools.ask.cursors import Cursor, read, written
 
-    made = Cursor(1, b"place1", b"asked1", 1, 2, {3: 4}, (None, 5, None), b"").with_given(["a", "b"])
+    made = Cursor(2, b"place1", b"asked1", 1, 2, {3: 4}, {3: 1}, (None, 5, None), b"").with_given(["a", "b"])
     text = written(made)
     assert read(text) == read(f" {text}\n") == made and read(text).after == 2
     place = data.draw(st.integers(0, len(text) - 1))

@@ -165,7 +165,7 @@ class Client(Writer):
         """The tree of pages of the scope, to be read."""
         from memtape.tools.ask.tree import Tree
 
-        return Tree(self)
+        return Tree(self, self._asking.fresh_pages)
 
     @property
     def tree_writing(self) -> TreeWriting:

@@ -1,56 +1,154 @@
-"""The worker that writes the pages which are proposed by rule, where somebody has asked for that.
+"""The worker of pages that are proposed: it has a model propose some, and writes those that wait where that is wanted.
 
-What is proposed, and how a page is written, is handed in. A page's id follows from its slug, so that two workers, or
-one that was killed, write none twice.
+A model's proposal is a decision and the text of a page, which stays hidden until somebody applies it. What a model is
+asked, and how a page is written, is handed in. Ids follow from what was proposed of what, so that two workers, or one
+that was killed, propose and write none twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
+import msgspec
+
+from memtape.flows.workers.consolidate import append
 from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.errors import BudgetSpent
+from memtape.schemas.events import Actor, Captured, Decided, Event, Input, Operation, make_event
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
+from memtape.state.core.scope import Scope
+from memtape.state.tree.proposing import Proposed
+from memtape.state.tree.unplaced import Unplaced, taken, unplaced
 
 LOOK_US = HOUR_US
 """How often it is looked whether anything is to be proposed."""
 LEAST_NEW = 50
 """So many events of a partition are new before its scopes are looked at again."""
+LEAST_UNPLACED = 8
+"""A model is asked about a scope where so many memories that stand in no page have come since it was asked."""
+
+
+class Idea(NamedTuple):
+    """A page that a model proposes, and the memories that it is of."""
+
+    slug: str
+    title: str
+    of: tuple[Unplaced, ...]
+
+
+class Ideas(NamedTuple):
+    """What a model proposes, and who the model is; `problem` says why nothing of its answer is kept."""
+
+    ideas: Sequence[Idea]
+    actor: Actor
+    problem: str = ""
+
+
+Think = Callable[[Sequence[Unplaced], dict[str, None]], Ideas]
+"""Asks a model about memories; slugs that are given away are handed in. Raises `BudgetSpent`, and `MemtapeError`."""
+
+
+class Part(NamedTuple):
+    """One half of the work: whether it is wanted at all, and what is done in a scope, of what came from an offset on.
+
+    `work` returns how many pages it has proposed or written.
+    """
+
+    name: str
+    is_wanted: Callable[[], bool]
+    work: Callable[[str, int], int]
+
+
+class Marks(Protocol):
+    """Where it is kept, by name, below which offset of each partition all was looked at."""
+
+    def read(self, name: str) -> list[int] | None: ...
+
+    def write(self, name: str, offsets: list[int]) -> None: ...
 
 
 class Proposals(Worker):
-    """Has the proposals of each scope applied; `apply` returns how many pages it wrote."""
+    """Does each part in every scope of which enough is new; `done` counts pages."""
 
     def __init__(
-        self,
-        log: Log,
-        scopes: Callable[[], Iterable[str]],
-        apply: Callable[[str], int],
-        now_us: Callable[[], int],
-        is_wanted: Callable[[], bool],
-        on_note: OnNote,
-    ) -> None:
+        self, log: Log, marks: Marks, scopes: Callable[[], Iterable[str]], parts: Sequence[Part],
+        now_us: Callable[[], int], on_note: OnNote,
+    ) -> None:  # fmt: skip
         super().__init__(on_note)
-        self._log, self._scopes, self._apply, self._now_us, self._is_wanted = log, scopes, apply, now_us, is_wanted
+        self._log, self._marks, self._scopes, self._parts, self._now_us = log, marks, scopes, parts, now_us
         self._look_at = 0
-        self._ends: dict[str, int] = {}
 
     def catch_up(self) -> None:
-        """Write what is proposed in scopes of which enough is new; `done` counts pages."""
+        """Have pages proposed, and then written, where either is wanted."""
         now = self._now_us()
-        if now < self._look_at or not self._is_wanted():
-            return
-        self._look_at = now + LOOK_US
-        ends = self._log.ends()
-        for scope in self._scopes():
-            end = ends[partition_of(scope, self._log.partitions)]
-            if scope == GLOBAL or self.stopping.is_set() or end < self._ends.get(scope, -LEAST_NEW) + LEAST_NEW:
-                continue
-            written = self._apply(scope)
-            self.done, self.changed = self.done + written, self.changed or written > 0
-            self._ends[scope] = end
+        parts = [part for part in self._parts if part.is_wanted()] if now >= self._look_at else []
+        for part in parts:
+            self._look_at = now + LOOK_US
+            self._do(part)
 
     def failed(self, error: Exception) -> str:
         """See `Worker.failed`."""
-        return f"Pages that are proposed could not be written: {error}. It is tried again."
+        later = "" if isinstance(error, BudgetSpent) else " It is tried again."
+        return f"Pages could not be proposed or written: {error}{later}"
+
+    def _do(self, part: Part) -> None:
+        offsets = self._marks.read(part.name) or [-LEAST_NEW] * self._log.partitions
+        ends = self._log.ends()
+        due = {number: None for number, end in enumerate(ends) if end >= offsets[number] + LEAST_NEW}
+        for scope in self._scopes() if due else ():
+            number = partition_of(scope, self._log.partitions)
+            if self.stopping.is_set():
+                return
+            if scope != GLOBAL and number in due:
+                count = part.work(scope, offsets[number])
+                self.done, self.changed = self.done + count, self.changed or count > 0
+        if due:
+            self._marks.write(part.name, [ends[n] if n in due else max(0, at) for n, at in enumerate(offsets)])
+
+
+def suggest(log: Log, scope: Scope, since: int, think: Think, now_us: Callable[[], int]) -> tuple[int, str]:
+    """Have a model propose pages of a scope, where enough has come since an offset that stands in no page.
+
+    Returns how many it proposed, and why its answer was no use. Raises as `Think` does.
+    """
+    of = unplaced(scope)
+    if sum(it.offset >= since for it in of) < LEAST_UNPLACED:
+        return 0, ""
+    known = taken(scope)
+    found = think(of, known)
+    ideas = [idea for idea in found.ideas if idea.slug not in known]
+    for idea in ideas:
+        append(log, _events(scope.name, idea, found.actor, now_us()))
+    return len(ideas), found.problem
+
+
+def _events(scope: str, idea: Idea, actor: Actor, now_us: int) -> list[Event]:
+    """Return the decision that a page is proposed, and its text, which refer to all that it is drawn from."""
+    inputs = tuple(Input(id=it.id, seq=it.seq) for it in idea.of)
+    ids = tuple(it.id for it in idea.of)
+    key = msgspec.json.encode((inputs, idea.slug, idea.title)).decode()
+    decided = derived_id("decided", scope, "memtape", f"page:{key}")
+    text = derived_id("captured", scope, "memtape", f"proposed:{decided}")
+    drawn = Operation(by=text, ids=ids, op="add")
+    body = Decided(attempt=1, inputs=inputs, operations=(drawn,), reason=None, until=None)
+    why = f"{len(ids)} memories that {actor.name} put together."
+    page = Captured(
+        branch=None,
+        importance_given=None,
+        kind="page",
+        media=(),
+        part=None,
+        path=idea.slug,
+        source=None,
+        tags=(),
+        text=Proposed(idea.slug, idea.title, ids, why).text,
+    )
+    captures = tuple(dict.fromkeys(id for it in idea.of for id in it.captures))
+    return [
+        make_event("decided", decided, body, scope, actor, captures, now_us, now_us),
+        make_event("captured", text, page, scope, actor, (decided, *captures), now_us, now_us),
+    ]

@@ -2,7 +2,8 @@
 
 A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are shown
 what stands for them. It ends for good once one of them changes or is hidden, once one that it tells of as past is said
-again, or once somebody sets one of them apart. Then they stand by themselves, as if nothing had been decided.
+again, or once somebody sets one of them apart. Then they stand by themselves, as if nothing had been decided. A page
+that was drawn from memories is proposed for as long as its cover holds; `pages` says whether it is shown.
 """
 
 from __future__ import annotations
@@ -171,8 +172,12 @@ def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:
 
 
 def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
-    """Whether a memory is a text that was made and stands for nothing: it waits for its decision, or that ended."""
-    return memory.made and covers.of_text(of.captures.by_seq[memory.birth].id) is None
+    """Whether a memory is a text that was made and stands for nothing: it waits for its decision, or that ended.
+
+    A page is none: it goes on by itself once somebody has applied it.
+    """
+    text = of.captures.by_seq[memory.birth]
+    return memory.made and text.kind != "page" and covers.of_text(text.id) is None
 
 
 def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
@@ -204,11 +209,12 @@ def _take_text(state: Covers, id: str, context: Context[Others], touched: list[C
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
     text = context.of.captures.get(id)
-    is_text = text is not None and text.made and not text.hidden  # A turn stands for nothing.
+    is_page = text is not None and text.kind == "page"
+    is_text = text is not None and text.made and (is_page or not text.hidden)  # A turn stands for nothing.
     if is_text and all(_is_as_seen(state, context.of, input) for input in others):
         state.hold(cover)
         touched.append(cover)
-    else:
+    elif not is_page:
         context.dropped.append(cover.cluster)
 
 
@@ -221,7 +227,8 @@ def _set_apart(state: Covers, ids: Iterable[str], context: Context[Others], touc
 def _end(state: Covers, number: int, cover: Cover, context: Context[Others], touched: list[Cover]) -> None:
     state.end(number)
     touched.append(cover)
-    context.dropped.append(cover.cluster)
+    if not _is_page(context.of, cover.by):  # Of a page nothing is to be consolidated anew.
+        context.dropped.append(cover.cluster)
 
 
 def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
@@ -232,7 +239,7 @@ def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
 def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
     """Whether a cover goes on: its text is shown, what it tells of as holding says the same, the rest is as it was."""
     text = of.captures.get(cover.by)
-    if text is None or (text.hidden and cover.op != "remove"):
+    if text is None or (text.hidden and cover.op != "remove" and text.kind != "page"):
         return False
     kept = cover.kept
     for id, seq in cover.seen.items():
@@ -250,6 +257,11 @@ def _spoken(of: Others, covers: Covers, id: str) -> Capture | None:
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None
     return of.captures.by_seq[memory.canonical]
+
+
+def _is_page(of: HasCaptures, id: str) -> bool:
+    capture = of.captures.get(id)
+    return capture is not None and capture.kind == "page"
 
 
 def _memory(of: Others, id: str) -> Memory | None:

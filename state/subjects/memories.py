@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import Captured, Edited, Embedded, Event, Forgotten, Restored, Unfolded, Withdrawn
+from memtape.schemas.events import Captured, Edited, Embedded, Event, Forgotten, Linked, Restored, Unfolded, Withdrawn
 from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
@@ -140,7 +140,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
             elif kind != "turn":
                 _join(state, capture, of, context.settings, names)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
-        case Forgotten() | Restored() | Withdrawn() | Edited():
+        case Forgotten() | Restored() | Withdrawn() | Edited() | Linked():
             _follow(state, context.flipped, of, names)
         case Embedded(embedder=embedder) if context.embedded is not None and embedder == context.settings.embedder:
             _follow(state, context.flipped, of, names)

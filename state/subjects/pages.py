@@ -2,12 +2,13 @@
 
 A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root has no
 capture of its own. Of a page's versions the current one is shown, and those that stand beside it; all others are hidden
-as withdrawn texts are. How a page looks and whether the tree is sound is not decided here.
+as withdrawn texts are. A page that a decision made is only proposed, and hidden, until somebody edits or links it. How
+a page looks and whether the tree is sound is not decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -45,7 +46,8 @@ class Others(HasCaptures, Protocol):
 class Pages:
     """The pages of a scope in the order in which they were first heard of; an empty state holds no root either.
 
-    All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its page,
+    `proposed` has the seqs of all captures of pages that decisions made. All but `by_birth` follows from it and the
+    captures: `slugs` and `of_capture` lead to births, `numbers` to a link by its page,
     relation and end, `into` has by the birth of a page the links that lead there, each with the birth of its page, and
     `waiting` by a slug those that wait for a page of that slug.
     """
@@ -57,6 +59,7 @@ class Pages:
         self.numbers: dict[tuple[int, str, int | str], int] = {}
         self.into: dict[int, dict[int, int]] = {}
         self.waiting: dict[str, dict[int, int]] = {}
+        self.proposed: dict[int, None] = {}
 
     def of(self, seq: int) -> Page | None:
         """Return the page of which a capture is a version."""
@@ -67,6 +70,10 @@ class Pages:
         """Return the page of a slug, the root included."""
         birth = ROOT_BIRTH if slug == ROOT else self.slugs.get(slug)
         return None if birth is None else self.by_birth.get(birth)
+
+    def is_proposed(self, capture: Capture) -> bool:
+        """Whether a capture is a page that a decision made, and of which nobody has made a page."""
+        return capture.seq in self.proposed and capture.seq not in self.of_capture
 
     def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
         """Yield the links that lead to a page, each with its page, the earliest first."""
@@ -95,11 +102,8 @@ def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]
             work.edit(edited)
         case Linked(relation=relation) as linked if relation not in OF_MEMORIES:
             work.link(linked)
-        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth:
-            captures = filter(None, map(context.of.captures.get, ids))
-            births = dict.fromkeys(state.of_capture.get(capture.seq) for capture in captures)
-            for birth in (birth for birth in births if birth is not None):
-                work.stand(state.by_birth[birth])
+        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth or state.proposed:
+            work.look(ids)
         case _:
             return []
     work.flip()
@@ -121,6 +125,10 @@ class _Work:
     def capture(self) -> None:
         """A page with a slug is the next version of the page of that slug, or a new one."""
         capture = self.of.captures.by_seq[self.context.seq]
+        if capture.made and _is_page(capture):
+            self.state.proposed[capture.seq] = None
+            self._hide(capture)
+            return
         slug = _slug_in(capture)
         if not slug:
             return
@@ -173,6 +181,17 @@ class _Work:
             elif self.trust >= link.trust:
                 self._changed_links(page, number, link, on=False)
 
+    def look(self, ids: Iterable[str]) -> None:
+        """Find out anew what is shown of the pages of captures that were hidden or shown; a proposal stays hidden."""
+        births = dict[int, None]()
+        for capture in filter(None, map(self.of.captures.get, ids)):
+            if self.state.is_proposed(capture):
+                self._hide(capture)
+            elif (birth := self.state.of_capture.get(capture.seq)) is not None:
+                births[birth] = None
+        for birth in births:
+            self.stand(self.state.by_birth[birth])
+
     def stand(self, page: Page) -> None:
         """Find out anew which versions of a page are shown."""
         standing = Standing()
@@ -186,6 +205,11 @@ class _Work:
         known = dict.fromkeys(self.context.flipped)
         self.context.flipped = [seq for seq in known if seq not in self._flipped]
         self.context.flipped += [seq for seq in self._flipped if seq not in known]
+
+    def _hide(self, capture: Capture) -> None:
+        if not capture.hidden:
+            capture.hidden = True
+            self._flipped[capture.seq] = None
 
     def _speak(self, page: Page, by: str, base: int) -> None:
         """Let a capture be the text of a page, unless it is that of another."""
@@ -330,7 +354,7 @@ def snapshot(state: Pages) -> bytes:
     return msgspec.msgpack.encode(list(state.by_birth.values()))
 
 
-def restore(data: bytes, of: object) -> Pages:
+def restore(data: bytes, of: HasCaptures) -> Pages:
     """Return the state of a snapshot; what is found by something else is found again."""
     state = Pages()
     for page in msgspec.msgpack.decode(data, type=list[Page]):
@@ -340,6 +364,8 @@ def restore(data: bytes, of: object) -> Pages:
             state.slugs[page.slug] = page.birth
         for number, link in page.links.items():
             _know_link(state, page, number, link)
+    made = (seq for seq in of.captures.ordinals if of.captures.by_seq[seq].made)
+    state.proposed = {seq: None for seq in made if _is_page(of.captures.by_seq[seq])}
     return state
 
 

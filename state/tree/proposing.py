@@ -1,7 +1,9 @@
-"""Which pages a scope could have, by rule: what carries one tag, names one thing, or was kept in one session.
+"""Which pages a scope could have: by rule what carries one tag, names one thing, or was kept in one session; and those
+that a model has proposed by a decision.
 
-A proposal has a slug that follows from what it is of, so that it is made once. What was applied is a page or was one,
-and what was declined is forgotten before it was captured; neither is proposed again. Nothing is put on the log here.
+A rule's proposal has a slug that follows from what it is of, so that it is made once. What was applied is a page or was
+one, and what was declined is forgotten, a rule's before it was captured; neither is proposed again. Nothing is put on
+the log here, and no model is asked.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import NamedTuple
 from memtape.schemas.events import CONSOLIDATED_TAG, DEV_TAG, DISTILLED_TAG, FLUSH_TAG, REPOSITORY_TAG, STATED_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.patterns import lazy
-from memtape.schemas.slugs import slug_of
+from memtape.schemas.slugs import is_slug, slug_of
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.core.scope import Scope
@@ -30,6 +32,7 @@ LEAST, LEAST_OF_SESSION = 3, 5
 MOST, MOST_REFS = 12, 100
 """So many proposals of each kind, the largest first, and so many memories of each."""
 TITLE_CHARS = 60
+HEADING = "# "
 TOPICS = 3
 
 GROUPS = {
@@ -45,17 +48,22 @@ _NAME = lazy(r"`([^`\n]{2,60})`|(?<![.!?:;\n] )(?<!\A)(?<![\w'’.-])([A-Z][\w-]
 
 
 class Proposed(NamedTuple):
-    """A page that is proposed: its slug and title, the memories it would refer to, by id, and why."""
+    """A page that is proposed: its slug and title, the memories it would refer to, by id, and why.
+
+    What a model proposed was captured already: under `id`, by the model `by`. Of a rule's proposal both are empty.
+    """
 
     slug: str
     title: str
     ids: tuple[str, ...]
     why: str
+    id: str = ""
+    by: str = ""
 
     @property
     def text(self) -> str:
         """What the page says: the memories stand beside it, as they are by then."""
-        return f"# {self.title}\n\n{self.why}"
+        return f"{HEADING}{self.title}\n\n{self.why}"
 
 
 class _Told(NamedTuple):
@@ -70,13 +78,34 @@ class _Told(NamedTuple):
 
 
 def propose(scope: Scope) -> list[Proposed]:
-    """Return what may be proposed of a scope and nobody has answered: its overview, then by tag, name and session.
+    """Return what may be proposed of a scope and nobody has answered: by rule, then by models.
 
     It reads the text of each memory once.
     """
-    told = [_told(scope, memory) for memory in _memories(scope)]
+    told = [_told(scope, memory) for memory in memories(scope)]
     found = (*_overview(scope, told), *_by_tag(told), *_by_name(told), *_by_session(told))
-    return [it for it in found if not is_answered(scope, it.slug)]
+    by_rule = {it.slug: it for it in found if not is_answered(scope, it.slug)}
+    return [*by_rule.values(), *(it for it in proposed_by_models(scope) if it.slug not in by_rule)]
+
+
+def proposed_by_models(scope: Scope) -> list[Proposed]:
+    """Return what models have proposed and nobody has answered, the earliest first, each slug once.
+
+    A proposal ends where a memory that it is of is no longer what the model has read.
+    """
+    found = dict[str, Proposed]()
+    for seq in scope.pages.proposed:
+        capture = scope.captures.by_seq[seq]
+        body, cover = scope.captures.body(capture), scope.covers.of_text(capture.id)
+        slug = body.path or ""
+        is_gone = scope.tombstones.of(capture) is not None or capture.id in scope.withdrawals.ids
+        if cover is None or is_gone or not scope.pages.is_proposed(capture) or not is_slug(slug):
+            continue
+        if not is_answered(scope, slug):
+            title, _, why = body.text.removeprefix(HEADING).partition("\n\n")
+            title = one_line(title, TITLE_CHARS)
+            found.setdefault(slug, Proposed(slug, title, cover.ids, one_line(why), capture.id, capture.actor.name))
+    return list(found.values())
 
 
 def proposed_id(scope: str, slug: str) -> str:
@@ -90,7 +119,8 @@ def is_answered(scope: Scope, slug: str) -> bool:
     return scope.captures.get(id) is not None or id in scope.tombstones.ids or slug in scope.pages.slugs
 
 
-def _memories(scope: Scope) -> Iterator[Memory]:
+def memories(scope: Scope) -> Iterator[Memory]:
+    """Yield the memories that a page may refer to: what is shown, holds, and ages with the project."""
     for memory in scope.memories.by_birth.values():
         if memory.canonical >= 0 and is_shown(scope, scope.covers, memory) and holds(scope, memory):
             capture = scope.captures.by_seq[memory.canonical]

@@ -96,7 +96,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     if has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth):
         return None
     over = scope.covers.over(scope, memory)
-    made = scope.covers.of_text(capture.id) if memory.made else None
+    made = scope.covers.of_text(capture.id) if memory.made and capture.kind != "page" else None
     by_seq = scope.captures.by_seq
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members

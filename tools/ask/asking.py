@@ -285,6 +285,13 @@ class Asking:
 
         return self._read(pages_of, as_of)
 
+    def fresh_pages(self) -> list[PageRow] | None:
+        """Return the pages of the scope, None where the views are behind. Who looks at them wakes no project."""
+        from memtape.tools.ask.listing import fresh_pages_of
+
+        scope = self._writer.scope
+        return self._reader.read(lambda views: fresh_pages_of(views, self._log, scope), scope)
+
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return what is pinned."""
         from memtape.tools.ask.listing import pinned_of

@@ -17,7 +17,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Source
 from memtape.tools.ask.ordering import Asked
 
-VERSION = 1
+VERSION = 2
 ID_BYTES, DIGEST_BYTES, CHECK_BYTES = 5, 6, 4
 """So many bytes of blake2b tell given results, questions and whole cursors apart. Of a million questions
 with 1,000 results given and 1,000 to come, one skips a result that has the five bytes of another."""
@@ -32,8 +32,8 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
     """Where a search goes on: of which `place` (log and scope) and question it is, and how the first page was answered.
 
     `at` is when it was asked and `now` ranking's now, in microseconds. `ends` has by its partition up to which offset
-    (exclusive) the log was read. `bounds` are the times it was narrowed to: since, until, and when it held. `given`
-    tells the results of all pages so far.
+    (exclusive) the log was read, and `behind` by how much less of it the views had, where that is less. `bounds` are
+    the times it was narrowed to: since, until, and when it held. `given` tells the results of all pages so far.
     """
 
     version: int
@@ -42,6 +42,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
     at: int
     now: int
     ends: dict[int, int]
+    behind: dict[int, int]
     bounds: Bounds
     given: bytes
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
@@ -19,6 +20,7 @@ from memtape.schemas.times import HOUR_US
 from memtape.sinks.search_index import Opened
 from memtape.state.index.entries import ARCHIVED, HIDDEN, SUMMARY
 from memtape.state.index.parts import Choice, Part
+from memtape.state.index.vectors import TextVectors
 from memtape.state.views.indexed import row_at
 from memtape.tools.ask.found import Found, Said, found_of
 from memtape.tools.ask.readied import Dense, Ready, Use, make_ready, tail_of, text_at
@@ -28,11 +30,12 @@ CLOCK_LAG_US = 2 * HOUR_US
 
 
 class Moment(NamedTuple):
-    """When something was asked: the offset (exclusive) up to which a partition was read, the time, in microseconds, and
-    ranking's now.
+    """When something was asked: the offset (exclusive) up to which a partition was read, that up to which the views
+    had it, and so the vectors, the time, in microseconds, and ranking's now.
     """
 
     end: int
+    mark: int
     at: int
     now: int
 
@@ -47,6 +50,10 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
     if choice.past is not None and choice.past > moment.at:
         choice = choice._replace(past=None)
     parts, late = _parts_of(opened, choice, moment)
+    if dense is not None and ready.vectors is not None:
+        before = ready.vectors.before(moment.mark)
+        late |= bool((before.known != ready.vectors.known).any())
+        dense = _Before(dense, moment.mark)
     if late or ready.key.tail or choice != ready.found.choice:
         tail = [] if moment.end <= mark else list(tail_of(log, partition, mark, ready.scope, moment.end))
         found = found_of(opened, tail, partial(text_at, log, partition), ready.found.texts, choice, parts)
@@ -55,6 +62,25 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
         return ready
     hour = moment.now - moment.now % HOUR_US
     return ready._replace(corpus=ready.corpus.with_use(_use_of(ready.use, moment.at).at(hour)))
+
+
+class _Before(NamedTuple):
+    """A `Dense` of which nothing counts that came at an offset of the log or behind it."""
+
+    dense: Dense
+    offset: int
+
+    @property
+    def note(self) -> str:
+        return self.dense.note
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
+        return self.dense.of_query(text, embedder)
+
+    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+        vectors = self.dense.of_texts(found, embedder)
+        before = None if vectors is None else vectors.before(self.offset)
+        return None if before is None or not before.known.any() else before
 
 
 def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part], bool]:

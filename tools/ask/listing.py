@@ -13,6 +13,7 @@ from memtape.schemas.log import Log, backwards
 from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.text.polarity import same_instruction
+from memtape.state.views.effects import PENDING_TYPES
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.proposals import Answered, answers_of
@@ -80,6 +81,14 @@ def pages_of(retriever: Retriever, scope: str) -> list[PageRow]:
     """Return the rows of a scope's pages, by slug."""
     rows = (row for row in retriever.opened(scope).rows("pages") if isinstance(row, PageRow))
     return sorted(rows, key=lambda row: (row.slug, row.id))
+
+
+def fresh_pages_of(retriever: Retriever, log: Log, scope: str) -> list[PageRow] | None:
+    """Return the rows of a scope's pages, None where something was said in it that the views do not have."""
+    number = partition_of(scope, log.partitions)
+    mark = retriever.watermark(number)
+    behind = log.read(number, 0 if mark is None else mark.offset, 1, scope=scope, types=PENDING_TYPES)
+    return None if behind else pages_of(retriever, scope)
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:

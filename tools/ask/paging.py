@@ -57,13 +57,16 @@ def first_page(views: Retriever, log: Log, paged: Paged) -> Answer:
         return answer
     if not left or (len(returned) < paged.limit and not paged.quotas):
         return answer
+    ends = views.ends(paged.scope, answer, paged.archived)
+    behind = {it.partition: ends[it.partition] - it.offset for it in answer.watermark if it.offset < ends[it.partition]}
     cursor = Cursor(
         version=VERSION,
         place=place_of(log.log_id, paged.scope),
         question=question_of(asked, paged.archived, paged.quotas),
         at=at,
         now=answer.now,
-        ends=views.ends(paged.scope, answer, paged.archived),
+        ends=ends,
+        behind=behind,
         bounds=bounds_of(asked),
         given=b"",
     )
@@ -90,7 +93,8 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
     if any(cursor.ends.get(number, -1) > ends[number] or number not in cursor.ends for number in partitions):
         raise MemtapeError("The cursor is of events that the log does not have.", AGAIN)
     present = [views.readied(name, archived=paged.archived) for name in names]
-    moments = [Moment(cursor.ends[number], cursor.at, cursor.now) for number in partitions]
+    marks = {number: end - cursor.behind.get(number, 0) for number, end in cursor.ends.items()}
+    moments = [Moment(cursor.ends[number], marks[number], cursor.at, cursor.now) for number in partitions]
     then = [earlier(ready, log, its, views.dense) for ready, its in zip(present, moments, strict=True)]
     order = ordered(then, asked, cursor.now, EVERYTHING, views.dense)
     page = _Page(views, names, present, then, order, cursor)

@@ -1,24 +1,25 @@
 """Reading the tree of pages: drawn from a page down, one page with all that is known of it, and who is meant by a name.
 
-All of it is read from the folded state, so that it has what was said a moment ago. How the tree is changed is in
+The tree is drawn of rows: of those of the views where nothing of the scope is behind them, else of the folded state,
+so that it has what was said a moment ago. One page is shown of the folded state. How the tree is changed is in
 `tree_writing.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import CHILD, Origin
+from memtape.schemas.events import Origin
 from memtape.schemas.rows import ListedPage, PageEnd, PageRow
 from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import Page
-from memtape.state.views.page_rows import children_of, page_of, page_row, text_of, title_of
-from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of, name_of
+from memtape.state.views.page_rows import page_ids, page_of, page_row, text_of
+from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of
 from memtape.tools.ask.deciding import state_of
 from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.capture.writing import Writer
@@ -97,24 +98,30 @@ class ListedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tree:
-    """The pages of the scope in which somebody stands."""
+    """The pages of the scope in which somebody stands. `fresh` gives their rows, None where the views are behind."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, fresh: Callable[[], list[PageRow] | None]) -> None:
         self._writer = writer
+        self._fresh = fresh
 
     def draw(self, name: str = ROOT, depth: int = DEPTH, per_page: int = PER_PAGE) -> Drawn:
-        """Return the tree from a page down. Raises `NotFound`."""
-        scope = self.state()
-        if scope is None or not scope.pages.by_birth:
-            if name != ROOT:
-                raise no_page(self._writer.scope, name)
+        """Return the tree from a page down, and from the root also the pages that stand below none, by their slugs.
+
+        Raises `NotFound`.
+        """
+        rows = self._rows()
+        if not rows and name == ROOT:
             return Drawn(scope=self._writer.scope, top=None, loose=(), pages=0)
-        living = [page for page in scope.pages.by_birth.values() if page.lives and page.slug != ROOT]
-        known, top = dict[int, None](), meant(scope, name)
-        drawn = _node(scope, top, depth, per_page, known)
-        loose = (page for page in living if top.slug == ROOT and not _has_parent(scope, page))
-        nodes = tuple(_node(scope, page, depth - 1, per_page, known) for page in islice(loose, per_page))
-        return Drawn(scope=scope.name, top=drawn, loose=nodes, pages=len(living))
+        by_slug = {row.slug: row for row in rows.values() if row.slug}
+        top = by_slug.get(name) or rows.get(name) or rows[meant(self.folded(name), name).id]
+        known = dict[str, None]()
+        drawn = _node(rows, top, depth, per_page, known)
+        parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
+        loose = islice(sorted(parentless, key=name_of_row), per_page) if top.slug == ROOT else ()
+        nodes = tuple(_node(rows, row, depth - 1, per_page, known) for row in loose)
+        return Drawn(
+            scope=self._writer.scope, top=drawn, loose=nodes, pages=sum(row.slug != ROOT for row in rows.values())
+        )
 
     def show(self, name: str) -> PageShown:
         """Return a page whole. Raises `NotFound`."""
@@ -135,14 +142,20 @@ class Tree:
 
     def listed(self) -> list[ListedNode]:
         """Return all pages by their slugs."""
-        scope = self.state()
-        rows = [] if scope is None else [page_row(scope, page.id) for page in scope.pages.by_birth.values()]
         found = (
-            ListedNode(name=it.slug or it.id, id=it.id, title=it.title, summary=it.summary, children=len(it.children))
-            for it in rows
-            if it is not None
+            ListedNode(name=name_of_row(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
+            for it in self._rows().values()
         )
         return sorted(found, key=lambda it: it.name)
+
+    def _rows(self) -> dict[str, PageRow]:
+        """Return the rows of all pages that live, the root included, by id."""
+        rows = self._fresh()
+        if rows is None:
+            scope = self.state()
+            made = (page_row(scope, id) for id in page_ids(scope)) if scope is not None else ()
+            rows = [row for row in made if row is not None]
+        return {row.id: row for row in rows}
 
     def state(self) -> Scope | None:
         """Return the state of the scope at the end of the log."""
@@ -179,22 +192,23 @@ def no_page(scope: str, name: str) -> NotFound:
     return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
 
 
-def _has_parent(scope: Scope, page: Page) -> bool:
-    return any(link.relation == CHILD and source.lives for link, source in scope.pages.sources(page))
+def name_of_row(row: PageRow) -> str:
+    """Return what a page is called: its slug, or its id where it has none."""
+    return row.slug or row.id
 
 
-def _node(scope: Scope, page: Page, depth: int, per_page: int, known: dict[int, None]) -> Node:
-    again, children = page.birth in known, list(children_of(scope, page))
-    known[page.birth] = None
+def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, known: dict[str, None]) -> Node:
+    again, children = row.id in known, [rows[id] for id in row.children if id in rows]
+    known[row.id] = None
     below = [] if again or depth <= 0 else children[:per_page]
     return Node(
-        name=name_of(page),
-        id=page.id,
-        title=title_of(scope, page),
-        versions=1 + len(page.standing.beside),
+        name=name_of_row(row),
+        id=row.id,
+        title=row.title,
+        versions=1 + len(row.beside),
         again=again,
         more=0 if again else len(children) - len(below),
-        children=tuple(_node(scope, child, depth - 1, per_page, known) for child in below),
+        children=tuple(_node(rows, child, depth - 1, per_page, known) for child in below),
     )
 
 

@@ -1,4 +1,4 @@
-"""Pages that are proposed by rule: listed, applied or declined, each once. The rule is in `state/tree/proposing.py`."""
+"""Pages that are proposed: listed, applied or declined, each once. What is proposed says `state/tree/proposing.py`."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class TreeProposals:
     def decline(self, slugs: list[str]) -> list[str]:
         """Say that proposals are not wanted, so that they are not made again; return the ids that this forgets.
 
-        An id waits for a capture that then never shows. Raises as `apply` does.
+        The id of a rule's proposal waits for a capture that then never shows. Raises as `apply` does.
         """
-        ids = [proposed_id(self._writer.scope, it.slug) for it in self._named(slugs)]
+        ids = [it.id or proposed_id(self._writer.scope, it.slug) for it in self._named(slugs)]
         for id in ids:
             self._writer.append("forgotten", Forgotten(ids=(id,), reason="declined as a page"), self._writer.scope)
         return ids
@@ -59,4 +59,4 @@ class TreeProposals:
 
 def told(it: Proposed) -> dict[str, object]:
     """Return a proposal as programs read it."""
-    return {"slug": it.slug, "title": it.title, "why": it.why, "ids": msgspec.to_builtins(it.ids)}
+    return {"slug": it.slug, "title": it.title, "why": it.why, "ids": msgspec.to_builtins(it.ids), "by": it.by}

@@ -24,7 +24,8 @@ def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool,
     """Look into the memory with a browser: what is fresh, what is found and why, what agents are told, what changed.
 
     The page is for this machine and for who has its address alone: whoever opens that once is known by a cookie. It
-    shows every project of the home. What is done there asks first, and says how it is undone. Ctrl-C ends it.
+    shows every project of the home. What is done there asks first, and says how it is undone. Ctrl-C ends it. Pages of
+    the tree are another thing: `memtape tree new` writes one.
 
     With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a text of a
     memory, a question or an address.

@@ -208,7 +208,8 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
         return
     for said, undo in steps[:SHOWN_PROBLEMS]:
         say(f"Done: {said}\n  To undo: {undo}")
-    say(f"{many(len(steps), 'link')} changed, {many(len(left), 'problem')} left.")
+    if problems:
+        say(f"{many(len(steps), 'link')} changed, {many(len(left), 'problem')} left.")
 
 
 def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, str]:

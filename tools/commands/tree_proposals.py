@@ -1,4 +1,4 @@
-"""The command of `memtape tree` that lists pages which are proposed by rule, writes them, or declines them."""
+"""The command of `memtape tree` that lists pages which are proposed, writes them, or declines them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ SHOWN_CHARS = 80
 @click.option("--all", "every", is_flag=True, help="All that are proposed.")
 @with_client
 def propose(client: Client, slugs: tuple[str, ...], how: str | None, every: bool, as_json: bool) -> None:
-    """List pages that are proposed by rule: of what carries one tag, names one thing, or was kept in one session.
+    """List pages that are proposed: by rule of what carries one tag, names one thing, or was kept in one session.
 
-    Each refers to the memories and does not copy them. With --apply they are written, with --decline never proposed
-    again. `tree.auto = true` in settings.toml has them written by themselves.
+    Where a model is named in settings.toml, `memtape run` has it propose more. Each page refers to the memories and
+    does not copy them. With --apply they are written, with --decline never proposed again. `tree.auto = true` in
+    settings.toml has them written by themselves.
 
     \b
     Example:
@@ -52,7 +53,8 @@ def propose(client: Client, slugs: tuple[str, ...], how: str | None, every: bool
         return
     else:
         for it in waiting:
-            say(f"{it.slug}  {one_line(it.title, SHOWN_CHARS)}\n    {one_line(it.why)}")
+            by = f"  (by {one_line(it.by, SHOWN_CHARS)}, a model)" if it.by else ""
+            say(f"{it.slug}  {one_line(it.title, SHOWN_CHARS)}{by}\n    {one_line(it.why)}")
         if waiting:
             say(f"{many(len(waiting), 'page is', 'pages are')} proposed. To write: memtape tree propose --apply SLUG")
     if not waiting:

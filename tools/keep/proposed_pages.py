@@ -1,8 +1,8 @@
-"""Writing the pages that are proposed by rule, with the pages below which they stand. The rule is in `state/tree`."""
+"""Writing the pages that are proposed, with the pages below which they stand. What is proposed says `state/tree`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -19,10 +19,15 @@ from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.states import state_at
 
 
+def scope_of(home: Home, log: Log, name: str) -> Scope | None:
+    """Return the state of a scope at the end of the log."""
+    number = partition_of(name, log.partitions)
+    return state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
+
+
 def apply_all(home: Home, log: Log, name: str) -> int:
     """Write all that is proposed for a scope, by nobody; return how many pages that were."""
-    number = partition_of(name, log.partitions)
-    scope = state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
+    scope = scope_of(home, log, name)
     proposals = [] if scope is None else propose(scope)
     if scope is None or not proposals:
         return 0
@@ -35,27 +40,39 @@ def apply_all(home: Home, log: Log, name: str) -> int:
 def apply_proposals(writer: Writer, scope: Scope, proposals: Iterable[Proposed]) -> None:
     """Write the pages of proposals, all at once, and the page below which each stands where there is none yet."""
     events: list[Event] = []
-    made = dict[str, None]()
-    for it in proposals:
+    made = dict[str, str]()
+    for it in sorted(proposals, key=lambda it: it.slug.count("/")):
         group = it.slug.partition("/")[0]
-        if group != it.slug and group not in made and not is_answered(scope, group):
+        if group in GROUPS and group != it.slug and group not in made and not is_answered(scope, group):
             title, text = GROUPS[group]
             events += _events(writer, scope, Proposed(group, title, (), text), root_id(scope.name))
-            made[group] = None
-        page = scope.pages.at(group) if scope.pages.by_birth else None
-        above = page.id if page is not None and page.lives else proposed_id(scope.name, group) if group in made else ""
-        events += _events(writer, scope, it, above if above and group != it.slug else root_id(scope.name))
-        made[it.slug] = None
+            made[group] = proposed_id(scope.name, group)
+        events += _events(writer, scope, it, _above(scope, made, it.slug))
+        made[it.slug] = it.id or proposed_id(scope.name, it.slug)
     writer.log.append(events)
 
 
+def _above(scope: Scope, made: Mapping[str, str], slug: str) -> str:
+    """Return the id of the page below which one of a slug stands: that of the longest beginning, else the root."""
+    while "/" in slug:
+        slug = slug.rpartition("/")[0]
+        page = scope.pages.at(slug) if slug not in made else None
+        if slug in made or (page is not None and page.lives):
+            return page.id if page is not None else made[slug]
+    return root_id(scope.name)
+
+
 def _events(writer: Writer, scope: Scope, it: Proposed, above: str) -> list[Event]:
-    line = Line(text=it.text, kind="page", path=it.slug, source=SOURCE, native_id=it.slug, scope=scope.name)
-    (captured,) = writer.events_of(line, {})
-    edit = replace(NO_EDIT, id=captured.id, title=it.title, refs=it.ids or None)
-    link = Linked(id=above, on=True, relation=CHILD, slug=None, to=captured.id)
+    """Return what makes a page of a proposal: its text, unless a model has captured that, its place and its refs."""
+    captured, id, key = list[Event](), it.id, it.id or it.slug
+    if not id:
+        line = Line(text=it.text, kind="page", path=it.slug, source=SOURCE, native_id=it.slug, scope=scope.name)
+        captured = writer.events_of(line, {})
+        id = captured[0].id
+    edit = replace(NO_EDIT, id=id, slug=it.slug if it.id else None, title=it.title, refs=it.ids or None)
+    link = Linked(id=above, on=True, relation=CHILD, slug=None, to=id)
     return [
-        captured,
-        writer.made("edited", edit, scope.name, refs_of_edit(edit), derived_id("edited", scope.name, SOURCE, it.slug)),
-        writer.made("linked", link, scope.name, (), derived_id("linked", scope.name, SOURCE, it.slug)),
+        *captured,
+        writer.made("edited", edit, scope.name, refs_of_edit(edit), derived_id("edited", scope.name, SOURCE, key)),
+        writer.made("linked", link, scope.name, (), derived_id("linked", scope.name, SOURCE, key)),
     ]

@@ -15,7 +15,9 @@ from memtape.flows.projection import basis_of
 from memtape.schemas.codec import event_of
 from memtape.schemas.log import Log, slots_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, write_whole
+from memtape.sinks.page_files import forget_taken
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
+from memtape.sinks.zone_notes import forget_lost
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import OnPhase, rebuild
@@ -84,6 +86,9 @@ def _blank_slots(views: BuildViews) -> int:
             due[number] = offsets
         marks[number] = _Blanked(mark.count, end, erasures.derived, trail_of(log, number, end))
     if due:
+        with home.imports_lock():
+            forget_lost(home)
+            forget_taken(home)
         log.blank(due)
     if marks != before:
         build.state.mkdir(mode=0o700, parents=True, exist_ok=True)

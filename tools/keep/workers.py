@@ -14,7 +14,7 @@ from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
-from memtape.flows.workers.propose import Proposals
+from memtape.flows.workers.propose import Part, Proposals, Think, suggest
 from memtape.flows.workers.reword import reword
 from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
@@ -105,13 +105,33 @@ def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 
 def _proposals(home: Home, log: Log, on_note: OnNote) -> Worker:
-    def apply(scope: str) -> int:
-        # It loads what folds a state, for which nobody who only asks should wait.
+    # Both load what folds a state, for which nobody who only asks should wait.
+    @cache
+    def thinker() -> Think:
+        from memtape.tools.capture.secrets.redaction import Redactor
+        from memtape.tools.keep.page_ideas import PageIdeas
+
+        return PageIdeas(home, Redactor(home))
+
+    def ask(name: str, since: int) -> int:
+        from memtape.tools.keep.proposed_pages import scope_of
+
+        scope = scope_of(home, log, name) if silence_of(home.path, lambda: name) is None else None
+        count, problem = (0, "") if scope is None else suggest(log, scope, since, thinker(), now_us)
+        if problem:
+            on_note(f"A model could propose no pages: {problem}")
+        return count
+
+    def apply(name: str, since: int) -> int:
         from memtape.tools.keep.proposed_pages import apply_all
 
-        return 0 if silence_of(home.path, lambda: scope) is not None else apply_all(home, log, scope)
+        return 0 if silence_of(home.path, lambda: name) is not None else apply_all(home, log, name)
 
-    return Proposals(log, Vault(home).scopes, apply, now_us, lambda: local_settings(home).tree.auto, on_note)
+    parts = (
+        Part("asked", lambda: is_named(home), ask),
+        Part("written", lambda: local_settings(home).tree.auto, apply),
+    )
+    return Proposals(log, OffsetMarks(home.proposals_path, log), Vault(home).scopes, parts, now_us, on_note)
 
 
 WORKERS: dict[str, WorkerKind] = {

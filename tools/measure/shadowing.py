@@ -1,87 +1,145 @@
-"""What shadow retrievers cost those who search: the same searches with shadows on and off, in turns, beside one `run`.
+"""What shadow retrievers cost those who search: the same searches while a shadow answers without a pause, and at rest.
 
-`python -m memtape.tools.measure.shadowing --texts 5000 --percent 100`
+In a home a shadow answers once a minute; without a pause is the worst that it can cost. Short windows of both take
+turns, so that whatever else the machine does meets both alike. What all searches together are slower by follows from
+the share of a minute in which the shadow is at work. `python -m memtape.tools.measure.shadowing --texts 5000`
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import random
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from itertools import accumulate
+from multiprocessing.synchronize import Event as Flag
+from pathlib import Path
+from statistics import median
+from typing import Any
 
 import click
 
-from memtape.schemas.retrievers import State
-from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.flows.workers.shadow import Question
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.opening import open_log
 from memtape.state.ranking.evaluation import percentile
 from memtape.tools.client import Client
-from memtape.tools.keep.retriever_states import set_state
-from memtape.tools.keep.starting import python_of
-from memtape.tools.measure.scale import SCOPE, SEED, lines, process_of, questions
+from memtape.tools.keep.shadows import ShadowProcess
+from memtape.tools.measure.scale import SCOPE, SEED, lines, questions
 
-PAUSE_S, SETTLED_S = 0.2, 150.0
-"""Time between two searches, and how long shadows may take to catch up after some."""
+SETTLE_S, WAIT_S = 0.1, 120.0
+"""A shadow that is to pause ends one answer first; and so long it may take to answer for the first time."""
+PARTS = (50, 95)
 
 Took = tuple[float, float]
-STATES: tuple[State, ...] = ("shadow", "deprecated")
+States = dict[bool, list[Took]]
 
 
 @click.command()
 @click.option("--texts", default=5_000, show_default=True, help="How many turns there are.")
-@click.option("--percent", default=100, show_default=True, help="The share of searches that the shadow answers too.")
 @click.option("--shadow", default="memtape without hot, edges", show_default=True, help="The shadow's name.")
-@click.option("--phases", default=2, show_default=True, help="Pairs of phases, one with and one without the shadow.")
-@click.option("--seconds", default=90.0, show_default=True, help="How long a phase takes.")
+@click.option("--rounds", default=7, show_default=True, help="Rounds, of which the medians are told.")
+@click.option("--pairs", default=30, show_default=True, help="Pairs of windows a round, one with the shadow at work.")
+@click.option("--searches", default=10, show_default=True, help="Searches a window.")
 @click.option(
-    "--captures", is_flag=True, help="Capture a turn after every search, so that views of the past are asked."
+    "--a-minute", default=12, show_default=True, help="Searches that somebody makes in a minute, all shadowed."
 )
-def main(texts: int, percent: int, shadow: str, phases: int, seconds: float, captures: bool) -> None:
-    """Print p50 and p95 of searches with a shadow on and off, in milliseconds."""
+def main(texts: int, shadow: str, rounds: int, pairs: int, searches: int, a_minute: int) -> None:
+    """Print p50 and p95 of searches with a shadow at work and at rest, and the medians of their ratios.
+
+    `all` is what the p95 of all searches has for a ratio where the shadow works for its share of each minute.
+    """
     with tempfile.TemporaryDirectory() as folder, Client(folder, scope=SCOPE, origin="user") as client:
         client.capture_many(lines(texts))
         client.project()
-        rng, took = random.Random(SEED), {state: list[Took]() for state in STATES}
-        with process_of(*python_of(), "run", "--home", folder) as pid:
-            _until(lambda: client.home.projector_lock().holder() == pid)
-            for _ in range(phases):
-                for state in rng.sample(STATES, 2):
-                    took[state] += _phase(client, rng, shadow, state, percent, seconds, captures)
-        for state, each in took.items():
-            for what, seconds_each in zip(("wall", "processor"), zip(*each, strict=True), strict=True):
-                told = "  ".join(f"p{part} {percentile(seconds_each, part) * 1_000:.2f}" for part in (50, 90, 95))
-                click.echo(f"{state:<10} {len(each):>5} searches  {what:<9}  {told}")
-        click.echo(f"the shadow: {client.compare_shadows()['shadows'][shadow]}"[:200])
+        for question in questions():
+            client.search(question)
+        spawned = multiprocessing.get_context("spawn")
+        works, answers, ends = spawned.Event(), spawned.Value("q", 0), spawned.Event()
+        process = spawned.Process(target=_answer, args=(folder, shadow, works, answers, ends), daemon=True)
+        process.start()
+        works.set()
+        until = time.monotonic() + WAIT_S
+        while answers.value < 10:
+            if time.monotonic() > until or not process.is_alive():
+                raise click.ClickException("The shadow does not answer.")
+            time.sleep(SETTLE_S)
+        _measure(client, works, answers, (rounds, pairs, searches, a_minute))
+        ends.set()
+        works.set()
+        process.join(WAIT_S)
+        click.echo(f"the shadow answered {answers.value:,} searches meanwhile, at a load of {os.getloadavg()[0]:.1f}")
 
 
-def _phase(
-    client: Client, rng: random.Random, shadow: str, state: State, percent: int, seconds: float, captures: bool
-) -> list[Took]:
-    """Return the wall and processor seconds of searches while a retriever is in a state; nothing is due after them."""
-    set_state(client.log, shadow, state, percent)
-    client.search("the first question")  # It may have to read what is new.
-    took, until = list[Took](), time.monotonic() + seconds
-    while time.monotonic() < until:
-        question = rng.choice(questions())
-        start, before = time.perf_counter(), time.process_time()
-        client.search(question)
-        took.append((time.perf_counter() - start, time.process_time() - before))
-        if captures:
-            client.capture(f"After {question}", kind="turn")
-        time.sleep(PAUSE_S)
-    if state == "shadow":
-        marks = OffsetMarks(client.home.shadows_path, client.log)
-        ends = client.log.ends()
-        _until(lambda: all(at >= end for at, end in zip(marks.read("shadows") or [0], ends, strict=False)))
-    return took
+def _measure(client: Client, works: Flag, answers: Any, sizes: tuple[int, int, int, int]) -> None:
+    rounds, pairs, searches, a_minute = sizes
+    rng, ratios, shares = random.Random(SEED), list[tuple[float, ...]](), list[float]()
+    alls = list[float]()
+    for _ in range(rounds):
+        took: States = {True: [], False: []}
+        client.project()  # Else each search would look through more searches that nobody has projected.
+        before, worked_s = answers.value, 0.0
+        for _ in range(pairs):
+            asked = rng.choices(questions(), k=searches)
+            for state in rng.sample((True, False), 2):
+                works.set() if state else works.clear()
+                since = time.perf_counter()
+                time.sleep(SETTLE_S)
+                took[state] += [_timed(client, question) for question in asked]
+                worked_s += (time.perf_counter() - since) * state
+        figures = {
+            state: [percentile(list(each), p) for each in zip(*took[state], strict=True) for p in PARTS]
+            for state in took
+        }
+        shares.append(min(1.0, a_minute * worked_s / max(1, answers.value - before) / 60))
+        walls = {state: [wall for wall, _ in each] for state, each in took.items()}
+        alls.append(_mixed(walls[True], walls[False], shares[-1]) / percentile(walls[False], 95))
+        ratios.append(tuple(at / rest for at, rest in zip(figures[True], figures[False], strict=True)))
+        for state, name in ((True, "at work"), (False, "at rest")):
+            click.echo(f"{name}  {_told([1_000 * it for it in figures[state]], ' ms')}")
+    click.echo(f"ratio    {_told([median(each) for each in zip(*ratios, strict=True)], '')}")
+    click.echo(
+        f"all      wall p95 {median(alls):.3f}, with {a_minute} searches a minute: at work {median(shares):.1%} of it"
+    )
 
 
-def _until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + SETTLED_S
-    while not done():
-        if time.monotonic() > until:
-            raise click.ClickException(f"Nothing came of it in {SETTLED_S:g} s.")
-        time.sleep(PAUSE_S)
+def _mixed(work: list[float], rest: list[float], share: float) -> float:
+    """Return the p95 of searches of which a share meet the shadow at work."""
+    weighed = sorted([(it, share / len(work)) for it in work] + [(it, (1 - share) / len(rest)) for it in rest])
+    sums = accumulate(weight for _, weight in weighed)
+    return next((it for (it, _), total in zip(weighed, sums, strict=True) if total >= 0.95), weighed[-1][0])
+
+
+def _timed(client: Client, question: str) -> Took:
+    start, before = time.perf_counter(), time.thread_time()
+    client.search(question)
+    return time.perf_counter() - start, time.thread_time() - before
+
+
+def _told(figures: list[float], unit: str) -> str:
+    names = [f"{what} p{part}" for what in ("wall", "processor") for part in PARTS]
+    return "  ".join(f"{name} {figure:.3f}{unit}" for name, figure in zip(names, figures, strict=True))
+
+
+def _answer(folder: str, shadow: str, works: Flag, answers: object, ends: Flag) -> None:
+    """Have a shadow answer the searches of a home again and again, as the worker does, while it is to work."""
+    home = Home(Path(folder))
+    log = open_log(home)
+    number = partition_of(SCOPE, log.partitions)
+    offsets = [slot.offset for slot in log.read(number, 0, 1_000, types=("recalled",))]
+    asker, never = ShadowProcess(home, log), threading.Event()
+    while not ends.is_set():
+        for offset in offsets:
+            works.wait()
+            answered = asker.ask(Question(number, offset, shadow), never)
+            assert answered is not None and not answered.failure, answered
+            answers.value += 1  # type: ignore[attr-defined]
+            if ends.is_set():
+                break
+    asker.close()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""Erasing pages of the tree for good: what they said, were called and led to stands in no file of a home afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from test_erase import CANARY, SCOPE, TEXT, erase, remains
+
+from memtape.sinks.proof.remains import search_home
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.erasing import prove
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.toml").write_text("catch_up = false\n")
+    with Client(home, scope=SCOPE, actor="Ada", origin="user") as made:
+        made.tree_writing.new("deploy", "We deploy on Tuesdays.")
+        made.tree_writing.new("deploy/staging", "Staging listens on port 5433.")
+        project(made)
+        yield made
+
+
+def project(client: Client) -> None:
+    with Owner(client.home, client.log) as owner:
+        owner.project()
+
+
+def file(client: Client, slug: str) -> Path:
+    return client.home.scope_folder(SCOPE) / "pages" / f"{slug}.md"
+
+
+def settled(client: Client) -> None:
+    """See that nothing is left, that the views are what the log says, and that making them anew brings nothing back."""
+    assert remains(client.home) == []
+    assert verify(client.home, client.log).ok
+    project(client)
+    with Owner(client.home, client.log) as owner:
+        assert owner.rebuild(None, lambda *_: None)
+    assert remains(client.home) == [] and verify(client.home, client.log).ok
+
+
+def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Client) -> None:
+    page = client.tree_writing.new("deploy/codename", f"# Zebrafish\n\n{TEXT}", hints=["Who is quokka?"])
+    project(client)
+    client.tree_writing.edit("deploy/codename", f"{TEXT} Twice.", title="Zebrafish-Quokka", summary="Of zebrafish.")
+    client.tree_writing.link("deploy/codename", "deploy/staging")
+    client.tree_writing.link("deploy", "deploy/codename", "depends_on")
+    project(client)
+    path = file(client, "deploy/codename")
+    path.write_text(path.read_text().replace("Twice.", "Thrice, quokka.").replace("children:", "quokka: 1\nchildren:"))
+    project(client)
+    assert client.tree.show("deploy/codename").text.endswith("Thrice, quokka.")
+    assert len(client.tree.show("deploy/codename").history) == 3
+    client.search("codename zebrafish quokka")
+    before = remains(client.home)
+    for form in ("log.db", "builds/", "pages/deploy.md", "pages/deploy/codename.md"):  # It stands in the node's index.
+        assert any(form in name for name in before), before
+    erasure = erase(client, page.id, everywhere=True)
+    assert erasure.ok and {"captured", "edited"} <= {item.type for item in erasure.plan.items}
+    assert not path.exists() and [it.name for it in client.tree.listed()] == ["_root", "deploy", "deploy/staging"]
+    settled(client)
+    assert "codename" not in file(client, "deploy").read_text()
+    assert prove(client.home, client.log, [page.id], [TEXT]).ok
+
+
+def test_of_an_erased_version_the_one_before_is_current_again(client: Client) -> None:
+    edited = client.tree_writing.edit("deploy", f"{TEXT}")
+    client.tree_writing.edit("deploy", summary="Of zebrafish.")
+    project(client)
+    assert edited.version is not None
+    assert "Zebrafish" in file(client, "deploy").read_text()
+    assert erase(client, edited.version, only=True, everywhere=True).ok
+    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
+    project(client)
+    assert "We deploy on Tuesdays." in file(client, "deploy").read_text()
+    settled(client)
+
+
+def test_two_versions_that_stand_beside_each_other_both_go(client: Client) -> None:
+    base = client.tree_writing.edit("deploy", f"{TEXT} One.").version
+    client.tree_writing.edit("deploy", f"{TEXT} Two.", base=base)
+    client.tree_writing.edit("deploy", f"{TEXT} Three.", base=base)
+    project(client)
+    page = client.tree.show("deploy").row
+    assert page.beside and "One." not in file(client, "deploy").read_text()
+    assert erase(client, page.id, everywhere=True).ok
+    assert not file(client, "deploy").exists()
+    settled(client)
+
+
+def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(client: Client) -> None:
+    """What a person keeps beside the pages is theirs: the erasure is not proven before they delete it."""
+    page = client.tree_writing.new("codename", TEXT)
+    project(client)
+    path = file(client, "codename")
+    path.write_text(path.read_text().replace("title:", "title: [") + "\nA note of zebrafish below.\n")
+    project(client)
+    kept = [name for name in remains(client.home) if "(yours)" in name]
+    assert kept
+    erasure = erase(client, page.id, everywhere=True)
+    left = remains(client.home)
+    assert erasure.ok is (not left) and all("(yours)" in name for name in left)
+    for place in search_home(client.home.path, CANARY):
+        if place.found:
+            (client.home.path / place.path).unlink()
+    settled(client)
+
+
+def test_a_slug_that_is_the_text_names_no_file_afterwards(client: Client) -> None:
+    page = client.tree_writing.new("zebrafish-quokka/zebrafish", TEXT)
+    client.tree_writing.link("deploy", "zebrafish-quokka/zebrafish")
+    project(client)
+    path = file(client, "zebrafish-quokka/zebrafish")
+    path.write_text(path.read_text().replace("at dawn.", "at dusk."))
+    project(client)
+    assert client.tree.show(page.id).text.endswith("at dusk.")
+    assert erase(client, page.id, everywhere=True).ok
+    assert not list(client.home.path.rglob("*zebrafish*"))
+    settled(client)
+
+
+def test_the_last_page_of_a_home_leaves_no_note_of_its_name(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.toml").write_text("catch_up = false\n")
+    with Client(home, scope=SCOPE, actor="Ada", origin="user") as client:
+        page = client.tree_writing.new("zebrafish", TEXT)
+        project(client)
+        path = file(client, "zebrafish")
+        path.write_text(path.read_text().replace("at dawn.", "at dusk."))
+        project(client)
+        assert any("zones/" in name for name in remains(client.home))
+        assert erase(client, page.id, everywhere=True).ok
+        settled(client)
+
+
+def test_the_command_erases_a_page_and_proves_it(client: Client) -> None:
+    page = client.tree_writing.new("codename", TEXT)
+    client.tree_writing.edit("codename", f"{TEXT} Twice.")
+    project(client)
+    words = ("erase", page.id, "--yes", "--json", "--scope", SCOPE, "--home", str(client.home.path))
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["proof"]["ok"] if "proof" in told else told
+    assert not file(client, "codename").exists()
+    settled(client)
