@@ -16,6 +16,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Mark
 from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
+from memtape.schemas.standing_pages import THREADS
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape
@@ -34,7 +35,6 @@ from memtape.state.views.context import (
     items_of,
     known_of,
 )
-from memtape.state.views.standing_pages import THREADS
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
 from memtape.tools.ask.proposals import waiting as proposals_waiting
