@@ -25,7 +25,8 @@ from memtape.tools.measure import scale
 
 SCOPE = "project:weighed"
 SESSIONS = 10
-SETTLE_S = 3.0
+SETTLE_S = 18.0
+"""Longer than the server takes to give back what its heap no longer needs."""
 HOST = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "weighing", "version": "1"}}
 
 
@@ -106,7 +107,8 @@ def weighed(home: Path, count: int) -> list[tuple[str, str]]:
         step("the same after ten captures and starts", capture, sessions)
         step("the same after memories were opened", look, sessions)
         all_of = [held(pid) for pid in (server, *(session.process.pid for session in sessions))]
-        rows.append(("all of ten sessions", str(Held(*map(sum, zip(*all_of, strict=True))))))
+        rows.append(("all of ten sessions then", str(Held(*map(sum, zip(*all_of, strict=True))))))
+        step("the server after each has forgotten and restored", decide, sessions)
     finally:
         for session in sessions:
             session.end()
@@ -138,15 +140,20 @@ def capture(session: Session, number: int) -> None:
 
 
 def look(session: Session, number: int) -> None:
-    """Open what a search finds, replace one memory, hide and restore another."""
+    """Open what came last, and say that some of it was of use."""
     found = [line for line in session.call("list_recent", limit=8).splitlines() if "`" in line and line[:1].isdigit()]
     ids = [line.split("`")[1] for line in found]
     for id in ids:
         session.call("get_memory", id=id)
-    for tool in ("forget_memory", "restore_memory"):
-        session.call(tool, id=ids[0])
     session.call("mark_used", ids=ids[:2])
     session.call("list_sessions")
+
+
+def decide(session: Session, number: int) -> None:
+    """Hide a memory and show it again, which folds the project."""
+    id = session.call("list_recent", limit=8).split("\n1. `")[1].split("`")[0]
+    for tool in ("forget_memory", "restore_memory"):
+        session.call(tool, id=id)
 
 
 def main() -> int:
