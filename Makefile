@@ -154,8 +154,8 @@ metrics: venv ## Write docs/metrics.md again from the table of metrics.
 # The resolver is pinned too, so that the same pins are always written in the same way.
 lock: venv ## Write the lock files again from pyproject.toml.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
-	$(COMPILE) --output-file requirements.lock pyproject.toml
-	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra kafka --output-file requirements.lock pyproject.toml
+	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra kafka --output-file requirements-dev.lock pyproject.toml
 
 clean: ## Remove everything that make made.
 	rm -rf .venv .venv-wheel build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

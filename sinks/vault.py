@@ -34,6 +34,7 @@ from memtape.schemas.rows import (
     marks,
 )
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
+from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, write_whole
@@ -42,7 +43,6 @@ from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.page_markdown import page_lines, page_zone
 from memtape.sinks.standing_pages import standing
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
-from memtape.state.views.standing_pages import LIMITS, PEOPLE, PROJECTS
 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""

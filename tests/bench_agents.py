@@ -47,12 +47,14 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "hosts.md"
 TICKS = os.sysconf("SC_CLK_TCK")
 WRAPPER = """#!/bin/sh
 [ "$1" = hook ] || exec "{memtape}" "$@"
-"{memtape}" "$@"
+told=$(cat)
+printf '%s' "$told" | "{memtape}" "$@"
 code=$?
-times >> "{spent}"
+case "$told" in *'"SessionEnd"'*) moment=end ;; *) moment=other ;; esac
+{{ echo $moment; times; }} >> "{spent}"
 exit $code
 """
-"""Notes the processor time of each hook. A server takes the place of this shell."""
+"""Notes the processor time of each hook, and whether it was one of an end. A server takes the place of this shell."""
 
 
 class Fact(NamedTuple):
@@ -70,6 +72,8 @@ class Run(NamedTuple):
     injected: str
     delivered: bool
     hooks_ms: float
+    end_ms: float | None
+    """What of that was the hook of the session's end; None where the host told of none."""
     servers_ms: float
     took_s: float
 
@@ -185,11 +189,13 @@ class Bench:
         self._quiet()
         blocks = list(dict.fromkeys(chain.from_iterable(map(_blocks, seen))))
         self._blocks = set(blocks) | (before if resumed else set())
+        others_ms, ends_ms = _hooks_ms(self.spent_file.read_text())
         return Run(
             moment,
             "\n".join(block for block in blocks if block not in before),
             any(_plain(fact.needed) in _plain(block) for block in blocks),
-            _hooks_ms(self.spent_file.read_text()),
+            sum(others_ms) + sum(ends_ms),
+            sum(ends_ms) if ends_ms else None,
             self.spent.ms() - servers,
             took_s,
         )
@@ -262,10 +268,16 @@ def _plain(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())
 
 
-def _hooks_ms(times: str) -> float:
-    """Return the sum of what `times` of a shell says of itself and its children: `0m0.120s 0m0.030s` a line."""
-    parts = re.findall(r"(\d+)m([\d.]+)s", times)
-    return sum(int(minutes) * 60_000 + float(seconds) * 1_000 for minutes, seconds in parts)
+def _hooks_ms(times: str) -> tuple[list[float], list[float]]:
+    """Return the milliseconds of each hook, those of ends apart, as the wrapper noted them.
+
+    A hook is a line `end` or `other`, and two of `times` (the shell, its children): `0m0.120s 0m0.030s`.
+    """
+    found: dict[str, list[float]] = {"other": [], "end": []}
+    for moment, said in re.findall(r"^(end|other)\n((?:\d.*\n)*)", times, re.MULTILINE):
+        parts = re.findall(r"(\d+)m([\d.]+)s", said)
+        found[moment].append(sum(int(minutes) * 60_000 + float(seconds) * 1_000 for minutes, seconds in parts))
+    return found["other"], found["end"]
 
 
 def table(cells: list[tuple[str, int, bool, list[Run]]]) -> str:
@@ -278,25 +290,31 @@ def table(cells: list[tuple[str, int, bool, list[Run]]]) -> str:
         f"for a fact of the memory. Tokens are those of {count.name}, of what was new in the request. *Delivered*",
         "counts the prompts for which the fact stood in the request, injected at this prompt or before. Processor",
         "times are means of a run; *servers* are those of the session, of hooks, and what hooks leave to others.",
+        "A session's *end* is told nothing; what it takes is that of its hook, which is part of *hooks*.",
         "",
-        "| host | texts | server of hooks | start | tenth prompt | a prompt, mean | after compaction | next start"
-        " | another's start | delivered | hooks | servers |",
-        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| host | texts | server of hooks | start | tenth prompt | a prompt, mean | after compaction | end"
+        " | next start | another's start | delivered | hooks | servers |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for host, size, served, runs in cells:
         tokens = {run.moment.partition(" of ")[0]: count.count(run.injected) for run in runs}
         prompts = [count.count(run.injected) for run in runs if run.moment.startswith("prompt")]
         asked = [run for run in runs if run.moment != "after a compaction"]
+        ends = [run.end_ms for run in runs if run.end_ms is not None]
         shown = [
             tokens.get("start and prompt 1"), tokens.get(f"prompt {PROMPTS}"),
             round(sum(prompts) / len(prompts)) if prompts else None, tokens.get("after a compaction"),
-            tokens.get("next start"), tokens.get("start"),
+            f"{sum(ends) / len(ends):,.0f} ms" if ends else None, tokens.get("next start"), tokens.get("start"),
         ]  # fmt: skip
         delivered = f"{sum(run.delivered for run in asked)} of {len(asked)}" if size else "–"
         means = (sum(each) / len(runs) for each in ([run.hooks_ms for run in runs], [run.servers_ms for run in runs]))
-        row = [host, f"{size:,}", "yes" if served else "no", *("–" if each is None else f"{each:,}" for each in shown)]
+        row = [host, f"{size:,}", "yes" if served else "no", *map(_shown, shown)]
         lines.append("| " + " | ".join([*row, delivered, *(f"{mean:,.0f} ms" for mean in means)]) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _shown(value: int | str | None) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def main() -> int:

@@ -383,7 +383,7 @@ def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, m
 
 
 def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
-    """Only a person calls one of Claude Code, its model is not told of it, and Codex gets none."""
+    """Only a person calls one of Claude Code or of Codex, where they are skills, and no model is told of it."""
     claude, gemini, codex = (plugin_files(host, ["memtape"], "/home") for host in ("claude", "gemini", "codex"))
     for name in PROMPTS:
         head, front, text = claude[f"memtape/commands/{name}.md"].decode().split("---\n", 2)
@@ -397,4 +397,8 @@ def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
         assert extension["prompt"].replace("{{args}}", "$ARGUMENTS") == text.strip()
         assert text.count("$ARGUMENTS") == 1
         assert all(tool in TOOLS for tool in re.findall(r"`(\w+_\w+)`", text))
+        skill = codex[f"memtape/skills/{name}/SKILL.md"].decode()
+        assert f"`$memtape:{name}`" in skill and msgspec.yaml.decode(skill.split("---\n")[1])["name"] == name
+        policy = msgspec.yaml.decode(codex[f"memtape/skills/{name}/agents/openai.yaml"])["policy"]
+        assert policy == {"allow_implicit_invocation": False}
     assert not [path for path in codex if "commands" in path]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import jsonschema
 import mcp_types as types
 import pytest
 from mcp.client.client import Client as McpClient
@@ -20,11 +21,12 @@ from test_mcp import MODES, refused, stdio, talk, text_of, told
 
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES
+from memtape.tools.agents.mcp.data import schema_of_data
 from memtape.tools.agents.mcp.handlers import NO_PROJECT
 from memtape.tools.agents.mcp.progress import with_progress
 from memtape.tools.agents.mcp.prompts import PROMPTS
 from memtape.tools.agents.mcp.server import ServedMemory, make_server
-from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.agents.mcp.tools import TOOLS, answered
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import said
 from memtape.tools.client import Client
@@ -168,25 +170,57 @@ def test_resources_are_read_as_data(home: Path, project: Path, mode: str) -> Non
     talk(stdio(home, project), action, mode)
 
 
-@pytest.mark.slow
-def test_what_is_added_is_answered_to_programs_too(home: Path, project: Path) -> None:
-    async def action(client: McpClient) -> None:
-        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
-        assert [name for name, schema in schemas.items() if schema] == ["add_memory", "update_memory"]
-        added = await client.call_tool("add_memory", {"text": "Staging is on port 5433. password = Harbour-4417"})
-        data = added.structured_content
-        assert (
-            data["redacted"] == {"password": 1}
-            and data["scope"].startswith("project:")
-            and data["id"] in text_of(added)
-        )
-        done = await client.call_tool("update_memory", {"id": data["id"], "text": "Staging has moved to Ghent."})
-        assert done.structured_content["replaced"] == data["id"] != done.structured_content["id"]
-        assert (await client.call_tool("search_memories", {"query": "staging"})).structured_content is None
-        # Two hosts show this instead of the text.
-        assert len(json.dumps(data)) < 2 * len(text_of(added))
+def test_every_tool_answers_programs_by_its_schema(home: Path, project: Path) -> None:
+    called = set()
+    with Client(home, scope="project:pier", actor="tester", origin="agent", confined=True) as client:
 
-    talk(stdio(home, project), action)
+        def data(name: str, **arguments: Any) -> Any:
+            found = answered(client, name, arguments).data
+            jsonschema.validate(found, schema_of_data(name))
+            called.add(name)
+            return json.loads(json.dumps(found))
+
+        added = data("add_memory", text="Staging is on port 5433. password = Harbour-4417")
+        assert added["redacted"] == {"password": 1} and added["scope"] == "project:pier"
+        changed = data("update_memory", id=added["id"], text="Staging has moved to Ghent.")
+        id = changed["id"]
+        assert changed["replaced"] == added["id"] != id
+        searched = data("search_memories", query="staging")
+        assert id in [one["id"] for one in searched["results"]] and searched["recall"]
+        opened = data("get_memory", id=id, from_char=8)
+        assert opened["text"] == "has moved to Ghent." and opened["events"] and opened["from_char"] == 8
+        assert "Ghent" in data("get_context")["text"]
+        assert data("list_recent", limit=1)["results"][0]["id"] == id
+        assert data("timeline", around=id)["results"]
+        assert data("mark_used", ids=[id])["ids"] == [id]
+        for tool in ("forget_memory", "restore_memory", "pin_memory", "unpin_memory"):
+            assert data(tool, id=id)["ids"] == [id]
+        assert data("archive_memory", ids=[id])["ids"] and data("list_archived")["archived"]
+        assert data("unarchive_memory", ids=[id])["ids"]
+        client.capture("Which gate?", "turn", session="one")
+        assert data("list_sessions")["sessions"]
+        data("list_conflicts")
+        assert data("memory_status")["paused"] is False
+        page = data("new_page", slug="harbour/gates", text=f"The gates open at six.{EVIL}")
+        assert "\x1b" not in data("read_page", page=page["slug"])["text"]
+        data("edit_page", page=page["slug"], text="The gates open at seven.", base=page["version"])
+    assert called == TOOLS.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["claude-code", "codex-mcp-client", "another"])
+def test_programs_get_data_and_hosts_that_show_it_to_models_get_text_alone(
+    name: str, home: Path, project: Path
+) -> None:
+    async def action(client: McpClient) -> None:
+        is_told = name == "another"
+        tools = (await client.list_tools()).tools
+        assert [bool(tool.output_schema) for tool in tools] == [is_told] * len(tools)
+        added = await client.call_tool("add_memory", {"text": PORT})
+        assert (added.structured_content is not None) is is_told and "Remembered" in text_of(added)
+        assert not is_told or added.structured_content["id"] in text_of(added)
+
+    talk(stdio(home, project), action, client_info=types.Implementation(name=name, version="1"))
 
 
 @pytest.mark.slow

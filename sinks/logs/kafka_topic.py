@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, StillHeld
@@ -48,10 +49,20 @@ class Description(NamedTuple):
     partitions: int
 
 
+def check_client() -> None:
+    """Raise `MemtapeError` where the client of Kafka is not installed, which only the extra `kafka` brings."""
+    if find_spec("kafka") is None:
+        raise MemtapeError(
+            "The log is on Kafka, and the client of Kafka is not installed.",
+            "Install it in the checkout of Memtape with: pip install '.[kafka]'.",
+        )
+
+
 class KafkaTopic:
     """What is asked of the cluster about one topic. Safe for threads."""
 
     def __init__(self, target: KafkaTarget, generation: int | None = None) -> None:
+        check_client()
         from kafka import KafkaAdminClient
 
         self._target = target

@@ -28,6 +28,7 @@ from memtape.schemas.rows import (
     replaced,
 )
 from memtape.schemas.settings import Settings
+from memtape.schemas.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, PEOPLE, PROJECTS, RECENT, THREADS
 from memtape.schemas.times import format_day
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -49,21 +50,7 @@ from memtape.state.views.places import (
     zone_texts,
 )
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
-from memtape.state.views.standing_pages import (
-    ARCHIVE,
-    BUFFER,
-    ESSENTIALS,
-    LIMITS,
-    PEOPLE,
-    PROJECTS,
-    RECENT,
-    THREADS,
-    people_on_index,
-    person_page,
-    person_path,
-    shown_on_index,
-    standing_page,
-)
+from memtape.state.views.standing_pages import people_on_index, person_page, person_path, shown_on_index, standing_page
 from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
 SUMMARIES = "summaries"

@@ -18,6 +18,16 @@ from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, marks
 from memtape.schemas.scopes import slug
+from memtape.schemas.standing_pages import (
+    ARCHIVE,
+    BUFFER,
+    ESSENTIALS,
+    LIMITS,
+    PEOPLE,
+    PROJECTS,
+    RECENT,
+    THREADS,
+)
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
@@ -33,9 +43,6 @@ from memtape.state.views.context import INSTRUCTING, Known, instructions_of
 from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row
 
-ESSENTIALS, THREADS, RECENT, BUFFER, ARCHIVE = "essentials.md", "threads.md", "recent.md", "buffer.md", "archive.md"
-PEOPLE, PROJECTS = "people", "projects"
-LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
 PERSON_CHARS = 4_000
 FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
 """So many lines are looked at for a page, which is more than its characters hold of most."""

@@ -117,6 +117,17 @@ def _gemini_command(name: str) -> bytes:
     return f"description = {json.dumps(about)}\nprompt = {json.dumps(text.format(said='{{args}}'))}\n".encode()
 
 
+def _codex_skill(name: str) -> dict[str, bytes]:
+    """Return the files of a skill that only a person calls, as `$memtape:recall`; the model is not told of it."""
+    about, _, _, text = _COMMANDS[name]
+    said = f"what the user wrote after `${PLUGIN}:{name}`"
+    front = f"name: {name}\ndescription: {json.dumps(about)}"
+    return {
+        f"skills/{name}/SKILL.md": f"---\n{front}\n---\n\n{text.format(said=said)}\n".encode(),
+        f"skills/{name}/agents/openai.yaml": b"policy:\n  allow_implicit_invocation: false\n",
+    }
+
+
 def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     """Return the files of what a host installs, by path below its folder. `command` starts Memtape."""
     program, *flags = _SHELL
@@ -147,8 +158,9 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
         # Without it a server would start in the plugin's own folder; this means that of the session.
         server["cwd"] = "."
     events = _COPILOT_EVENTS if host == "copilot" else _CLAUDE_EVENTS
-    # Codex has no commands of plugins, and passes them over.
     commands = {f"commands/{name}.md": _claude_command(name) for name in _COMMANDS} if host == "claude" else {}
+    if host == "codex":  # It has no commands of plugins, and passes them over.
+        commands = {path: data for name in _COMMANDS for path, data in _codex_skill(name).items()}
     plugin = {
         ".claude-plugin/plugin.json": _json(about | {"author": {"name": "The Memtape contributors"}}),
         ".mcp.json": _json({"mcpServers": {PLUGIN: server}}),

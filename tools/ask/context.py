@@ -16,6 +16,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Mark
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
+from memtape.schemas.standing_pages import THREADS
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape
@@ -33,7 +34,6 @@ from memtape.state.views.context import (
     item_of,
     items_of,
 )
-from memtape.state.views.standing_pages import THREADS
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
 from memtape.tools.ask.found import Found

@@ -24,19 +24,16 @@ from memtape.schemas.events import (
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.variables import PROD
 from memtape.state.core.erasures import erasures_of
-from memtape.state.core.scope import Scope
-from memtape.state.subjects import validity
 from memtape.state.subjects.captures import TRUST
-from memtape.state.subjects.conflicts import Conflict
-from memtape.state.subjects.memories import Memory
-from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.tools.ask.naming import LEAST_CHARS, Ids, erased_for_good, is_whole, nowhere, the_one
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Receipt, Writer, check_person
-from memtape.tools.keep.states import state_at
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Whoever says that memories were of use folds nothing, and need not hold the fold.
+    from memtape.state.core.scope import Scope
+    from memtape.state.subjects.conflicts import Conflict
+    from memtape.state.subjects.memories import Memory
     from memtape.tools.ask.reading import Reader
 
 MakeBody = Callable[[tuple[str, ...]], Body]
@@ -92,6 +89,8 @@ class Deciding:
 
         With `only` it names the one that is given. Raises `NotFound`.
         """
+        from memtape.state.views.resolution import named_by_decision
+
         id, scope = self._ids.within(id, self._folded)
         return self._say(type, scope, named_by_decision(scope, id, only), make_body)
 
@@ -100,6 +99,8 @@ class Deciding:
 
         Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
+        from memtape.state.views.resolution import named_by_unfolding
+
         id, scope = self._ids.within(id, self._folded)
         named = named_by_unfolding(scope, id, only)
         if not named:
@@ -232,6 +233,8 @@ class Deciding:
 
 def state_of(writer: Writer, name: str) -> Scope | None:
     """Return the state of a scope at the end of the log."""
+    from memtape.tools.keep.states import state_at
+
     log, partition = writer.log, partition_of(name, writer.log.partitions)
     return state_at(log, writer.home.current(), partition, log.ends()[partition]).scopes.get(name)
 
@@ -266,6 +269,8 @@ def _memory(scope: Scope, id: str) -> Memory:
 
 def _successors(scope: Scope, memory: Memory) -> list[Memory]:
     """Return what replaced a memory, what replaced that, and so on."""
+    from memtape.state.subjects import validity
+
     found: list[Memory] = []
     while (after := validity.successor(scope, found[-1] if found else memory)) is not None and after not in found:
         found.append(after)

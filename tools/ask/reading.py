@@ -17,6 +17,7 @@ from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.starting import start_detached
 
 ReadT = TypeVar("ReadT")
 
@@ -179,6 +180,4 @@ class Reader:
             self._start()
 
     def _start(self) -> None:
-        from memtape.tools.keep.projector import start_detached
-
         start_detached(self._home, self._log)

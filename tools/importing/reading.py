@@ -33,8 +33,8 @@ MAX_KEYS = 10_000
 """Of a document that is one large object, so many keys are looked at."""
 MAX_NESTED_ZIPS = 2
 SKIP_BYTES = 1024 * 1024
-PACKED_BYTES = 1024
-"""So much is unpacked at once, since four bytes of a bomb make 128 KiB."""
+PACKED_BYTES = 64 * 1024
+"""So much is unpacked at once, whatever a bomb would make of it."""
 MAX_UNPACKED_BYTES = 2**31
 
 CUT_SHORT = Skipped("the last line is cut short", problem=True)
@@ -104,23 +104,34 @@ def is_packed(path: Path) -> bool:
 
 def unpacked(file: IO[bytes]) -> tuple[IO[bytes], Skipped | None]:
     """Return what a file packed by zstd holds, as a file without a name, and why that is not all of it."""
-    import zstandard
-
     whole: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
-    decompressor = zstandard.ZstdDecompressor()
-    frame, begun, problem = decompressor.decompressobj(), False, None
+    begin, is_bad = file.tell(), False
     try:
-        while problem is None and (data := file.read(PACKED_BYTES)):
-            while data:
-                whole.write(frame.decompress(data))
-                begun, data = not frame.eof, frame.unused_data if frame.eof else b""
-                if frame.eof:
-                    frame = decompressor.decompressobj()
-            problem = UNPACKED_TOO_LARGE if whole.tell() > MAX_UNPACKED_BYTES else None
-    except zstandard.ZstdError:
-        begun = True
+        _unpack(file, whole, MAX_UNPACKED_BYTES)
+    except OSError:
+        is_bad, before = True, whole.tell()
+        file.seek(begin)
+        whole.seek(0)
+        with suppress(OSError):
+            _unpack(file, whole, before)
+    too_large = whole.tell() > MAX_UNPACKED_BYTES
     whole.seek(0)
-    return whole, problem or (BAD_PACKED if begun else None)
+    return whole, UNPACKED_TOO_LARGE if too_large else BAD_PACKED if is_bad else None
+
+
+def _unpack(file: IO[bytes], whole: IO[bytes], until: int) -> None:
+    """Write what a packed file holds, until that is too large. Raises `OSError` at a bad place.
+
+    What is read together with a bad place is lost: from `until` on it is read byte by byte.
+    """
+    import pyarrow as pa
+
+    unpacking = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+    while (place := whole.tell()) <= MAX_UNPACKED_BYTES:
+        data = unpacking.read(min(PACKED_BYTES, max(1, until - place)))
+        if not data:
+            return
+        whole.write(data)
 
 
 def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:

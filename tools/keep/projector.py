@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,11 +12,9 @@ from typing import TYPE_CHECKING
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
-from memtape.sinks.logs.opening import environment_for
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.cluster_process import cause_of
 from memtape.tools.keep.operations import steps_of
-from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
     from memtape.sinks.epochs import BuildTarget
@@ -149,22 +146,3 @@ class Projector:
         )
         held = [] if self._lock is None or self._lock.fd is None else [self._lock.fd]
         self.doubts += run_cluster(orders, self._processes, self._control, held)
-
-
-def start_detached(home: Home, log: Log) -> None:
-    """Start `run --once` in a process of its own, which outlives this one and says nothing.
-
-    Nothing is started where another process would open another log for this home, as where one was handed in.
-    """
-    environment = environment_for(home, log)
-    if environment is None:
-        return
-    subprocess.Popen(
-        [*python_of(), "run", "--once", "--home", str(home.path.absolute())],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=NOWHERE,
-    )

@@ -7,6 +7,7 @@ between marks that importers know, so that an answer never comes back as somethi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.events import Captured, Origin
@@ -24,12 +25,14 @@ from memtape.tools.ask.inspection import Behind, Explained, Opened
 from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer
-from memtape.tools.ask.status import Status
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
-from memtape.tools.ask.tree import PageShown
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.pausing import silence_by
 from memtape.tools.capture.profiles import PROFILES
+
+if TYPE_CHECKING:  # Their files know the fold and the vault, which a server of sessions need not hold.
+    from memtape.tools.ask.status import Status
+    from memtape.tools.ask.tree import PageShown
 
 MAX_RESULT_CHARS = 1_200
 PART_CHARS = 8_000

@@ -24,6 +24,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.mcp.bounds import bounded, sentence
+from memtape.tools.agents.mcp.data import schema_of_data
 from memtape.tools.agents.mcp.progress import with_progress
 from memtape.tools.agents.mcp.prompts import PROMPTS, Prompt, prompted
 from memtape.tools.agents.mcp.resources import RESOURCES, TEMPLATES, Resource, read
@@ -49,6 +50,8 @@ NO_PROJECT = (
 """What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
+SHOW_JSON = ("claude-code", "codex-mcp-client")
+"""How the hosts call themselves whose models are shown structured content, and then not the text."""
 MAX_ACTOR_CHARS = 4_000
 """Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
 
@@ -93,7 +96,11 @@ class Handlers:
         self._memory.ready.refresh(self._likely)
         every = local_settings(Home(self._memory.home, make=False)).every_tool
         return types.ListToolsResult(
-            tools=[_described(name, tool, every) for name, tool in TOOLS.items() if every or tool.offer.common]
+            tools=[
+                _described(name, tool, every, _is_for_programs(ctx))
+                for name, tool in TOOLS.items()
+                if every or tool.offer.common
+            ]
         )
 
     async def call_tool(
@@ -106,7 +113,7 @@ class Handlers:
         except MemtapeError as error:
             told = types.TextContent(type="text", text=_sentence(error))
             return types.CallToolResult(content=[told], is_error=True)
-        return _result(done) if isinstance(done, Answered) else done
+        return _result(done, _is_for_programs(ctx)) if isinstance(done, Answered) else done
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """Tell which prompts there are."""
@@ -237,14 +244,14 @@ def _own(what: str) -> str:
     return what if what in TOOLS or what in PROMPTS else "other"
 
 
-def _described(name: str, tool: Tool, every: bool) -> types.Tool:
+def _described(name: str, tool: Tool, every: bool, for_programs: bool) -> types.Tool:
     reads = tool.offer.effect == "reads"
     return types.Tool(
         name=name,
         title=tool.offer.title,
         description=tool.offer.description,
         input_schema=short_schema(tool.arguments, rare=every),
-        output_schema=tool.data,
+        output_schema=schema_of_data(name) if for_programs else None,
         annotations=types.ToolAnnotations(
             title=tool.offer.title,
             read_only_hint=reads,
@@ -256,10 +263,14 @@ def _described(name: str, tool: Tool, every: bool) -> types.Tool:
     )
 
 
-def _result(done: Answered) -> types.CallToolResult:
-    # Two hosts show structured content instead of the text.
+def _result(done: Answered, for_programs: bool) -> types.CallToolResult:
     text = types.TextContent(type="text", text=bounded(done.text))
-    return types.CallToolResult(content=[text], structured_content=done.data)
+    return types.CallToolResult(content=[text], structured_content=done.data if for_programs else None)
+
+
+def _is_for_programs(ctx: Context) -> bool:
+    """Whether a client is answered with JSON too: one that is not known to give its model that instead of the text."""
+    return _name_of(ctx) not in SHOW_JSON
 
 
 def _prompt(name: str, prompt: Prompt) -> types.Prompt:
@@ -277,8 +288,12 @@ def _sentence(error: MemtapeError) -> str:
     return sentence(f"{error} {error.hint}".strip())
 
 
+def _name_of(ctx: Context) -> str:
+    params = ctx.session.client_params
+    return params.client_info.name if params is not None else ""
+
+
 def _actor_of(ctx: Context) -> str:
     """Return how the client calls itself, which the log keeps as who spoke."""
-    params = ctx.session.client_params
-    name = params.client_info.name if params is not None else ""
+    name = _name_of(ctx)
     return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

@@ -20,6 +20,8 @@ from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
 from memtape.state.views.filters import FILTERS, make_filters
 from memtape.tools import verbs
+from memtape.tools.agents.mcp import data
+from memtape.tools.agents.mcp.bounds import bounded
 from memtape.tools.agents.mcp.schemas import whole_schema
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.writing import now_us
@@ -84,7 +86,7 @@ def add_memory(client: Client, asked: AddMemory) -> Answered:
     return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile})
 
 
-def search_memories(client: Client, asked: SearchMemories) -> str:
+def search_memories(client: Client, asked: SearchMemories) -> Answered:
     """Search the project and `global`; the recall is on the log."""
     from memtape.tools.agents.mcp.answers import searched
 
@@ -102,28 +104,34 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
         cursor=asked.cursor,
         deep=asked.deep,
     )
-    return _at_most(asked.limit, MAX_RESULTS, "results") + searched(found.answer, client.scope, found.recall_id)
+    answer = found.answer
+    notes = [note for note in (*answer.warnings, answer.aside) if note]
+    more = {"recall": found.recall_id, "cursor": answer.next, "lag": answer.lag, "notes": notes}
+    told = _at_most(asked.limit, MAX_RESULTS, "results") + searched(answer, client.scope, found.recall_id)
+    return Answered(told, data.results(answer.results, client.scope, **more))
 
 
-def get_memory(client: Client, asked: GetMemory) -> str:
+def get_memory(client: Client, asked: GetMemory) -> Answered:
     """Open one memory or turn, with every event behind it."""
     from memtape.tools.agents.mcp.answers import opened
 
-    return opened(client.show(asked.id), client.why(asked.id), asked.from_char)
+    found, explained = client.show(asked.id), client.why(asked.id)
+    return Answered(opened(found, explained, asked.from_char), data.opened(found, explained, asked.from_char))
 
 
-def get_context(client: Client, asked: GetContext) -> str:
+def get_context(client: Client, asked: GetContext) -> Answered:
     """Give what a starting agent should know."""
     from memtape.tools.agents.mcp.answers import context
 
     made = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS))
-    return _at_most(asked.budget_tokens, MAX_BUDGET_TOKENS, "tokens") + context(made.text, client.scope)
+    told = _at_most(asked.budget_tokens, MAX_BUDGET_TOKENS, "tokens") + context(made.text, client.scope)
+    return Answered(told, {"scope": client.scope, "text": bounded(made.text)})
 
 
-def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
+def mark_used(client: Client, asked: verbs.UsedArguments) -> Answered:
     """Say that memories were of use."""
     client.use(asked.ids, asked.recall)
-    return f"Noted: {len(asked.ids)} used."
+    return Answered(f"Noted: {len(asked.ids)} used.", {"ids": list(asked.ids)})
 
 
 def update_memory(client: Client, asked: verbs.UpdateArguments) -> Answered:
@@ -142,107 +150,112 @@ def _profile(client: Client) -> str:
     return f" {client.profile.told}" if client.profile.told else ""
 
 
-def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
+def list_recent(client: Client, asked: verbs.RecentArguments) -> Answered:
     """List what was said last in the project."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
-    return _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "the latest first")
+    told = _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "the latest first")
+    return Answered(told, data.results(found, client.scope))
 
 
-def list_sessions(client: Client, asked: verbs.SessionsArguments) -> str:
+def list_sessions(client: Client, asked: verbs.SessionsArguments) -> Answered:
     """List the sessions of the project."""
     from memtape.tools.agents.mcp.answers import sessions
 
     found = client.sessions(min(asked.limit, MAX_RESULTS))
-    return _at_most(asked.limit, MAX_RESULTS, "sessions") + sessions(found, client.scope)
+    told = _at_most(asked.limit, MAX_RESULTS, "sessions") + sessions(found, client.scope)
+    return Answered(told, data.sessions(found, client.scope))
 
 
-def timeline(client: Client, asked: verbs.TimelineArguments) -> str:
+def timeline(client: Client, asked: verbs.TimelineArguments) -> Answered:
     """List what was said around a memory or a time."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
-    return _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "in the order of time")
+    told = _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "in the order of time")
+    return Answered(told, data.results(found, client.scope))
 
 
-def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
+def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> Answered:
     """List what contradicts; only people settle it."""
     from memtape.tools.agents.mcp.answers import conflicts
 
-    return conflicts(client.conflicts(settled=asked.settled))
+    found = client.conflicts(settled=asked.settled)
+    return Answered(conflicts(found), data.conflicts(found))
 
 
-def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
+def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> Answered:
     """Archive memories of the project."""
     done = client.archive(asked.ids, reason=asked.reason)
     named = ", ".join(f"`{it.id}`" for it in done.done)
     already = f" Archived before: {len(done.already)}." if done.already else ""
-    return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
+    told = f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
+    return Answered(told, {"ids": [it.id for it in done.done]})
 
 
-def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> str:
+def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> Answered:
     """Bring memories of the project back."""
     done = client.unarchive(asked.ids, all_of=asked.all_of, reason=asked.reason)
     already = f" Not archived: {len(done.already)}." if done.already else ""
-    return f"Brought back {len(done.done)}.{already}"
+    return Answered(f"Brought back {len(done.done)}.{already}", {"ids": [it.id for it in done.done]})
 
 
-def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
+def list_archived(client: Client, asked: verbs.ArchivedArguments) -> Answered:
     """List what is archived in the project."""
     from memtape.tools.agents.mcp.answers import archived
 
     found = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged)
-    return _at_most(asked.limit, MAX_RESULTS, "texts") + archived(found)
+    return Answered(_at_most(asked.limit, MAX_RESULTS, "texts") + archived(found), data.archived(found))
 
 
-def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
+def memory_status(client: Client, asked: verbs.StatusArguments) -> Answered:
     """Count what the project and `global` hold."""
     from memtape.tools.agents.mcp.answers import status
 
-    return status(client.status(), client.scope)
+    state = client.status()
+    return Answered(status(state, client.scope), data.status(state, client.scope))
 
 
-def read_page(client: Client, asked: verbs.PageArguments) -> str:
+def read_page(client: Client, asked: verbs.PageArguments) -> Answered:
     """Open a page of the project's tree."""
     from memtape.tools.agents.mcp.answers import page
 
-    return page(client.tree.show(asked.page), client.scope)
+    found = client.tree.show(asked.page)
+    return Answered(page(found, client.scope), data.page(found))
 
 
-def new_page(client: Client, asked: verbs.NewPageArguments) -> str:
+def new_page(client: Client, asked: verbs.NewPageArguments) -> Answered:
     """Write a page of the project's tree."""
     done = client.tree_writing.new(asked.slug, asked.text, title=asked.title, summary=asked.summary)
-    return f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
+    told = f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
+    return Answered(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
 
 
-def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
+def edit_page(client: Client, asked: verbs.EditPageArguments) -> Answered:
     """Give a page of the project's tree another text."""
     done = client.tree_writing.edit(asked.page, asked.text, base=asked.base)
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
-    return f"The page {done.slug} is at version `{done.version}`.{beside}"
+    told = f"The page {done.slug} is at version `{done.version}`.{beside}"
+    return Answered(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
 
 
 class Answered(NamedTuple):
-    """What a tool answers: Markdown, and the same for programs where it has a schema for that."""
+    """What a tool answers: Markdown, and the same for programs, as the tool's schema has it (`data`)."""
 
     text: str
-    data: dict[str, Any] | None = None
+    data: dict[str, Any]
 
 
 class Tool(NamedTuple):
-    """A tool as agents see it: what it does with a client, what it is called with, and how its verb offers it.
+    """A tool as agents see it: what it does with a client, what it is called with, and how its verb offers it."""
 
-    `data` is the schema of what it answers programs, where it does.
-    """
-
-    run: Callable[[Client, Any], str | Answered]
+    run: Callable[[Client, Any], Answered]
     arguments: type[verbs.Arguments]
     offer: verbs.Offer
-    data: dict[str, Any] | None = None
 
 
-_RUN: dict[str, tuple[Callable[[Client, Any], str | Answered], type[verbs.Arguments]]] = {
+_RUN: dict[str, tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]] = {
     "capture": (add_memory, AddMemory),
     "search": (search_memories, SearchMemories),
     "show": (get_memory, GetMemory),
@@ -263,42 +276,24 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str | Answered], type[verbs.Argume
 }
 
 
-def _decided(name: str) -> tuple[Callable[[Client, Any], str | Answered], type[verbs.Arguments]]:
+def _decided(name: str) -> tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]:
     """Return what decides something of a memory of the project, made from the row of the verb."""
     verb = verbs.VERBS[name]
     assert verb.method is not None and verb.arguments is not None and verb.decision is not None
     method, decision = verb.method, verb.decision
     undo = verbs.VERBS[decision.undo].tool if decision.undo else None
 
-    def decide(client: Client, asked: verbs.Arguments) -> str:
+    def decide(client: Client, asked: verbs.Arguments) -> Answered:
         _hold_global(client, asked.id)  # type: ignore[attr-defined]
         named = getattr(client, method)(**msgspec.structs.asdict(asked))
         undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
-        return f"{decision.done} {many(len(named), 'capture')}.{undone}"
+        return Answered(f"{decision.done} {many(len(named), 'capture')}.{undone}", {"ids": list(named)})
 
     return decide, verb.arguments
 
 
-_ADDED: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string", "description": "The id of what was remembered."},
-        "scope": {"type": "string", "description": "The project in which it stands."},
-        "replaced": {"type": ["string", "null"], "description": "The id of the memory that it replaced, if any."},
-        "profile": {"type": "string", "description": "The profile under which it was captured."},
-        "redacted": {
-            "type": "object",
-            "description": "How many secrets of which kind were taken out of it.",
-            "additionalProperties": {"type": "integer"},
-        },
-    },
-    "required": ["id", "scope"],
-}
-_DATA: dict[str, dict[str, Any]] = {"capture": _ADDED, "update": _ADDED}
-"""What of verbs is answered to programs. All else is quoted text, which two hosts would show as JSON without marks."""
-
 TOOLS: dict[str, Tool] = {
-    verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool, _DATA.get(name))
+    verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool)
     for name, verb in (verbs.VERBS | verbs.OF_GROUPS).items()
     if verb.tool is not None
 }
@@ -332,12 +327,10 @@ def answered(client: Client, name: str, arguments: dict[str, Any]) -> Answered:
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
-    answer = done if isinstance(done, Answered) else Answered(done)
     counts = client.redactor.counts - before
     if not counts:
-        return answer
-    data = None if answer.data is None else answer.data | {"redacted": dict(counts)}
-    return Answered(f"{redacted(counts)}\n\n{answer.text}", data)
+        return done
+    return Answered(f"{redacted(counts)}\n\n{done.text}", done.data | {"redacted": dict(counts)})
 
 
 def _what_it_takes(tool: Tool, error: str) -> str:
