@@ -69,13 +69,13 @@ def test_words_of_one_family_hold_of_a_question_what_a_text_has_not() -> None:
 
 def test_a_search_serves_the_later_value_and_marks_the_earlier(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:p", origin="user") as client:
-        texts = "Priya owns the search indexer.", "For anything about the search indexer, Tomasz is the owner."
+        texts = "Our kiln is fired by Marta.", "Ines fires our kiln."
         older, newer = (
             client.capture_many([Line(text=text, kind="fact", at=AT + n * DAY_US)])[0].id
             for n, text in enumerate(texts)
         )
         client.project()
-        found = client.search("Who owns the search indexer?").results
+        found = client.search("Who fires our kiln?").results
         assert [(it.id, it.newer) for it in found] == [(newer, None), (older, newer)]
         assert f"older than {newer}" in found[1].marks and found[1].valid_to is None
 

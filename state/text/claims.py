@@ -74,9 +74,12 @@ _CHANGE = lazy(
     rf"{words.NOW}|\b(?:as of|since|starting(?: in)?|effective) \w+|\bfrom (?:this |next )?(?:week|month|year"
     rf"|january|february|march|april|may|june|july|august|september|october|november|december|\w+day)"
     rf"|\bfrom now on\b|\bthis (?:week|month|year)\b"
-    r"|\b(?:a|an|per) (?:month|year|week|day|minute|second|hour|night)\b",
+    r"|\b(?:a|an|per) (?:month|year|week|day|minute|second|hour|night)\b"
+    r"|\b(?:after all|at last|at the latest|in the end|for good|for sure|for certain|of course|as (?:agreed|planned"
+    r"|expected|promised|usual)|anywhere on earth|ad interim)\b",
     _I,
 )
+"""What says since or until when, how sure, and nothing of what it is about."""
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 _NUMBER_WORDS = {word: str(n) for n, word in enumerate(_NUMBERS.split())} | {
     "a": "1",
@@ -121,6 +124,17 @@ _KINDS = tuple("clock frequency weekday money percent duration size date email u
 
 _WHENS = {"date": "clock", "clock": "date", "weekday": "clock"}
 """Of what happens at a time the day is one value, and the time another."""
+
+_SETTING = lazy(r"(?<![\w./-])(?:--?[a-z]+(?:-[a-z]+)+|[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*)(?![\w/(-]|\.\w)")
+"""The name of a setting, as in configuration: max_connections, maxRetries, --keep-alive."""
+_SETS = lazy(
+    r"['\"`]?(?:\s+(?:in|of|for|on)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+)?)?"
+    r"(?:\s*[:=]\s*|\s+(?:(?:is|was|has been|got|now|stands|stays|went|goes)\s+)*"
+    r"(?:(?:set|raised|lowered|increased|reduced|changed|bumped|cut|back|up|down|now|at|to|from \S+)\s+)*)"
+    r"['\"`]?(?P<value>-?\d[\w.,%]*|true|false|on|off|yes|no|enabled|disabled)(?=['\"`]?(?:[\s.,;)]|\Z))",
+    _I,
+)
+"""What stands between the name of a setting and its value, which is a number or a switch."""
 
 Span = tuple[int, int]
 Match = re.Match[str]
@@ -335,6 +349,7 @@ def claims_of(text: str) -> Iterator[Claim]:
             for cls in slot.values:
                 span = _of_noun(text, cue, cls) if role == "nouns" else _behind(text, cue, cls)
                 yield from _made(text, name, cls, cue, span, is_noun=role == "nouns")
+    yield from _settings(text)
     for pattern, cls in ((_DEFINITE, "name"), (_LABEL, "any")):
         found = pattern.search(text)
         span = None if found is None else _whole(text, found.start("value"), cls)
@@ -342,6 +357,19 @@ def claims_of(text: str) -> Iterator[Claim]:
             subject, names = subject_of(text[: found.end("of")])
             if subject:
                 yield Claim("is", "any", text[slice(*span)], compared(text[slice(*span)], "any"), subject, names)
+
+
+def _settings(text: str) -> Iterator[Claim]:
+    """Yield the value that a setting is said to have, which is known by how its name is written."""
+    found = _SETTING.search(text)
+    link = found and _SETS.match(text, found.end())
+    if found is None or link is None or len(_SETTING.findall(text)) > 1:
+        return
+    value = link["value"].rstrip(".,;'\"`")
+    of = found[0].lower()
+    subject, names = subject_of(without_change(f"{text[: found.start()]} {text[found.end() : link.start('value')]}"))
+    if compared(value, "any"):
+        yield Claim("setting", "any", value, compared(value, "any"), subject | {of}, names | {of})
 
 
 def _made(text: str, slot: str, cls: str, cue: Match, span: Span | None, *, is_noun: bool = False) -> Iterator[Claim]:

@@ -16,7 +16,7 @@ MOST_WORDS = 5
 WORDS = frozenset(
     "retir resign step quit leav sell drop stop remov replac cancel histori go both die hand over out scrap ditch"
     " abandon"
-    " discontinu decommiss phase shut dead forget".split()
+    " discontinu decommiss phase shut dead forget any anymor more longer".split()
 )
 """Stems of what says so, which name nothing."""
 _I = re.IGNORECASE

@@ -28,7 +28,7 @@ VERBS = _families(
     act: chat edit cover print record
     send: go ship send flow report forward push
     set: set rais lower increas decreas reduc cut bump shorten extend limit cap stand go
-    move: move switch migrat chang revert return reloc convert transfer shift upgrad go
+    move: move switch migrat chang revert return reloc convert transfer shift upgrad downgrad escal promot go
     swap: swap replac exchang trade
     """
 )

@@ -33,6 +33,9 @@ _COPULA = lazy(
 _ABROAD = lazy(r"(?:\b(?:ist|sind|heißt|lautet|es|está|son|est|sont|è|sono|é|são|är)|是|：)\s*(?:\w+\s+)?\Z", _I)
 _PLACES = frozenset("in im am auf bei an en a à au aux dans sur chez em no na op i på".split())
 _OWN = lazy(r"\b(?:am|is|are|i|we)\b|'(?:m|re)\b", _I)
+_WE_LEFT = lazy(r"\b(?:i|we)(?:['’]ve| have)? (?:left|quit|moved (?:out|away))\b", _I)
+_OURS = lazy(r"\b(?:i|we|me|us|my|our)\b", _I)
+"""What somebody leaves ends for who leaves it, and for nobody else there."""
 _CODE = lazy(
     r"[{}]|</?\w|\w>|<\s*\d|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)"
     r"|\w\(\S|\s=\s(?!\S+\Z)|\w\s?==\s?\w|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z"
@@ -49,6 +52,8 @@ _SPANS = {"second", "minute", "hour", "day", "night", "week", "month", "quarter"
 _SAYS_CHANGE = lazy(f"{words.MOVED}|{words.NOW}", _I)
 _TAIL = lazy(r"\b(?:on|at|to|for|in|by|an?|per|of|with|from)\s+.*\Z", _I)
 _BEHIND = lazy(r"\s*(?:of|for|on|in|at|to|from)\s+(?:the\s+|an?\s+)?\w+", _I)
+_MEANS = lazy(r"\b(?:through|via|using)\s+(?P<value>\S+(?:\s+\S+)?)\Z", _I)
+"""Whatever the verb says, what stands so at the end is what something is done with."""
 _DOUBTS = lazy(r"\A\W*(?:if|when|whenever|unless|maybe|perhaps|suppose|assuming|imagine|should)\b", _I)
 _RELATES = frozenset("is are was were has have of by to at from with on in for as".split())
 """Words that no plain value holds: with one of them, more is told than a value."""
@@ -59,6 +64,8 @@ FREE = ("free", "noun", "tongue", "any", "name")
 ANEW = ("*", NOTE)
 LETTERS = frozenset(f"*{NOTE}")
 MEASURES = ("v", "p", *ANEW)
+ENDED_WITH = ("hours", "clock", "money", "percent", "frequency", "duration")
+"""Classes of values that end with what they are of."""
 
 
 class Replacement(NamedTuple):
@@ -183,7 +190,10 @@ def _by_slot(older: Clause, newer: Clause, *, is_alone: bool) -> Replacement | N
         for before in older.claims:
             if now.slot != before.slot or not _are_two(before, now):
                 continue
-            if not is_changed and not _are_of_the_same(older.text, before.value, newer.text, now.value):
+            is_state = now.cls == "state"
+            if not is_changed and not _are_of_the_same(
+                older.text, before.value, newer.text, now.value, is_state=is_state
+            ):
                 continue
             if SPEAKER in now.subject and not is_alone and now.slot.split()[0] not in words.PERSONAL:
                 continue
@@ -256,11 +266,15 @@ def _tail(value: str) -> str:
     return "" if found is None else found[0].lower().strip(" .!")
 
 
-def _are_of_the_same(older: str, before: str, newer: str, now: str) -> bool:
-    """Whether nothing in or behind two values says that they are of different things, as "of RAM" and "of disk"."""
+def _are_of_the_same(older: str, before: str, newer: str, now: str, *, is_state: bool) -> bool:
+    """Whether nothing in or behind two values says that they are of different things, as "of RAM" and "of disk".
+
+    A state has such words of its own, as "in review" has.
+    """
     behind = [_BEHIND.match(text, text.find(value) + len(value)) for text, value in ((older, before), (newer, now))]
     said = [found[0].lower().split()[-1] for found in behind if found is not None]
-    return _tail(before) == _tail(now) and (len(said) < 2 or said[0] == said[1])
+    is_alike = is_state or _tail(before) == _tail(now)
+    return is_alike and (len(said) < 2 or said[0] == said[1])
 
 
 def _are_two(before: Claim, now: Claim) -> bool:
@@ -315,19 +329,27 @@ def _by_end(older: Clause, newer: tuple[Clause, ...]) -> Replacement | None:
     said = frozenset[str]().union(*(clause.subject for clause in newer))
     if older.denies or older.ended or older.past or len(newer) > MOST_CLAUSES:
         return None
-    if older.subject - said:
+    about = older.subject - _measures(older)
+    if about - said:
         return None
-    if not older.subject - words.GENERIC or (len(older.subject) == 1 and not _OWN.search(older.text)):
+    if not about - words.GENERIC or (len(about) == 1 and not _OWN.search(older.text)):
         return None
-    ended = any(older.subject & it for clause in newer for it in clause.ended)
+    every = about == older.subject  # "No longer on Sundays" ends no opening hours of all days.
+    ended = any(about & it and (every or it - ENDING <= about) for clause in newer for it in clause.ended)
     return Replacement("ended", "", older.text, newer[0].text, True) if ended else None
+
+
+def _measures(clause: Clause) -> frozenset[str]:
+    """Return the terms of when, how long and how much a clause says: who ends a thing need not name these."""
+    said = (terms(claim.value) for claim in clause.claims if claim.cls in ENDED_WITH)
+    return frozenset(term for value in said for term in value if any(map(str.isdigit, term)))
 
 
 def _by_name(older: Told, newer: Told) -> Replacement | None:
     """Compare with a text that names what ended, which the older has as what something is, or what it is done with."""
     said = frozenset[str]().union(*(clause.subject for clause in newer.clauses))
     for clause, one in product(newer.clauses, older.clauses):
-        if one.past or one.denies:
+        if one.past or one.denies or (_WE_LEFT.search(clause.text) and not _OURS.search(one.text)):
             continue
         for gone in clause.gone:
             named = gone.terms - words.GENERIC
@@ -351,8 +373,14 @@ def _is_of(one: Clause, named: frozenset[str], said: frozenset[str], scope: froz
     if (others & said) - words.GENERIC:
         is_contrast = (others - said) & words.QUALIFIES and (said - others) & words.QUALIFIES
         return not is_contrast and len(others - said) <= MOST_IF_CHANGED
-    told_by = [claim for claim in (*one.stated, *one.claims) if named <= frozenset(terms(claim.value))]
-    return bool(told_by) and not scope - words.GENERIC - words.SAYS_NOTHING and not one.many
+    told_by = [claim.value for claim in (*one.stated, *one.claims)]
+    means = _MEANS.search(one.text)
+    told_by += [means["value"]] if means is not None else []
+    return (
+        any(named <= frozenset(terms(value)) for value in told_by)
+        and not scope - words.GENERIC - words.SAYS_NOTHING
+        and not one.many
+    )
 
 
 def _is_same(before: Claim, now: Claim, most: int = 0) -> bool:
@@ -372,4 +400,4 @@ def _is_same(before: Claim, now: Claim, most: int = 0) -> bool:
 
 def _is_covered(before: Claim, now: Claim) -> bool:
     """Whether the older text is about nothing that the newer one is not about."""
-    return before.subject <= now.subject
+    return before.subject - words.GENERIC <= now.subject

@@ -25,7 +25,8 @@ VALUES: dict[str, str] = {
     rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?"
     rf"|\b(?:(?:early|mid|late|end of|beginning of|start of)[ -])?(?:january|february|march|april|june|july|august"
     r"|september|october|november|december)\b(?:\s+\d{4})?"
-    rf"|\bmay \d{{4}}\b|(?<=\bin )may\b|\b(?:next\s+|this\s+)?{_WEEKDAY}\b|\bQ[1-4]\b(?:\s+\d{{4}})?"
+    rf"|\bmay \d{{4}}\b|(?:(?<=\b(?:in|to|by|of) )|(?<=\bfor )|(?<=\buntil ))may\b(?!\s+\d)"
+    rf"|\b(?:next\s+|this\s+)?{_WEEKDAY}\b|\bQ[1-4]\b(?:\s+\d{{4}})?"
     rf"|\bthe \d{{1,2}}(?:st|nd|rd|th)\b",
     "money": r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF)\s?)\s?\d[\d,.]*(?:\s?[kKmM]\b)?"
     r"|\b\d[\d,.]*\s?(?:[kK]\s?)?(?:[$€£¥]|euros?\b|dollars?\b|pounds?\b|francs?\b|EUR\b|USD\b|GBP\b|CHF\b|cents?\b)",

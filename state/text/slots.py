@@ -47,7 +47,12 @@ SLOTS = (
          r"|(?:product|project|account|release|office|store|team|incident) manager|mentor|scrum master|sponsor|supplier"
          r"|provider|vendor|caterer|carrier|courier|insurer|bank|broker|registrar|isp|girlfriend|boyfriend|wife|husband"
          r"|spouse|fianc[eé]e?|captain|principal|mayor|auditor|architect|approver|tenant|head coach|publisher|agent"
-         r"|translator|pediatrician|optician|mechanic|gardener|postdoc|superintendent|head of [a-z]+|chief of [a-z]+"
+         r"|translator|pa?ediatrician|optician|mechanic|gardener|postdoc|superintendent|(?:head |sous |pastry )?chef"
+         r"|cook|baker|butcher|florist|photographer|caretaker|janitor|concierge|midwife|surgeon|conductor|librarian"
+         r"|facilitator|moderator|referee|instructor|chauffeur|babysitter|dog walker|housekeeper|bookkeeper"
+         r"|estate agent|(?:tax|financial|investment|career) advis[eo]r|stylist|tailor|decorator|roofer|painter"
+         r"|surveyor|counsel|counsel?lor|psychologist|osteopath|dermatologist|cardiologist|gyn[ae]+cologist"
+         r"|orthodontist|hygienist|nurse|godfather|godmother|best man|head of [a-z]+|chief of [a-z]+"
          r"|chief [a-z]+ officer",
          keyed=True),
     Slot("deadline", ("date", "weekday"), r"deadline|due date|cut-?off(?: date)?|closing date|submission date",
@@ -63,6 +68,9 @@ SLOTS = (
          r"|cycles?)(?: to work)?(?: (?:on|by|in|with))?"),
     Slot("seat", ("any",), r"seat|desk", r"(?:sits?|sitting|seated) (?:at|in)|put (?:me|him|her|them) (?:at|in)"),
     Slot("weight", ("number",), r"weight(?: this morning| today)?|(?:on )?the scales?", r"weighs?|weighed"),
+    Slot("end", ("date", "weekday"), r"end date|(?:year|term|contract|project|lease|season|semester) end",
+         r"ends?(?: (?:on|in|at|by))?"),
+    Slot("begin", ("date", "weekday"), r"start(?:ing)? date", r"(?:starts?|begins?)(?: (?:on|in|from))"),
     Slot("expiry", ("date",), r"expiry(?: date)?|renewal(?: date)?",
          r"expires?|runs? out|valid until|is (?:up for renewal|renewed)"),
     Slot("day of", ("date", "weekday"), r"(?:exam|wedding|move|moving|meeting|appointment|event|party"
@@ -183,7 +191,7 @@ MORE = frozenset(
     "also too additionally besides second another both extra either additional plus alternatively well".split()
 )
 """Words by which a text adds a value, and takes none back."""
-MANY = r"(?<!\bis )(?<!\bare )(?<!\bwas )\b(?:likes?|loves?|enjoys?|supports|(?:we|they|you|to) support|(?:has|have)(?! (?:been|become|gone|moved|changed|switched|taken|\w+ed)\b)|had|knows?|speaks?|owns|plays?|includes?|contains?|joined|fixed|added|visited|met|bought|read|watched|fan of|member|members|one of|some|several|many)\b"  # noqa: E501
+MANY = r"(?<!\bis )(?<!\bare )(?<!\bwas )\b(?:likes?|loves?|enjoys?|supports|(?:we|they|you|to) support|(?:has|have)(?! (?:been|become|gone|moved|changed|switched|taken|\w+ed)\b)|had|knows?|speaks?|owns(?! (?:the|our|this|that)\b)|plays?|includes?|contains?|joined|fixed|added|visited|met|bought|read|watched|fan of|member|members|one of|some|several|many)\b"  # noqa: E501
 """What holds many by its nature: only what ends it by name closes it."""
 MANY_IF_NOW = r"\b(?:uses?|using|takes?|eats?|works? on|written in|built with|learn(?:s|ing)?|working on)\b"
 """What may hold many, and does not where a text says that one was changed for another."""
@@ -227,8 +235,14 @@ SUPPOSES = (
     r"|default is|typically|usually|roughly|approximately|approx|around|estimated?)\b"
 )
 """What only supposes, plans, or gives an example; it replaces nothing."""
+CHANGES = (
+    r"extension|delay|postponement|change|move|switch|rise|increase|raise|cut|drop|reduction|update|correction|rename"
+    r"|replacement|migration|relocation|swap"
+)
+"""Nouns of a change: another of these gives another value, and not one beside."""
 ADDS = (
-    r"\b(?:also|too|as well|in addition|additionally|besides|another|an? (?:second|third|extra|additional)|extra|either"
+    r"\b(?:also|too|as well|in addition|additionally|besides"
+    rf"|(?:another|an? (?:second|third|extra|additional))(?! (?:\w+ )?(?:{CHANGES})\b)|extra|either"
     r"|alternatively|was added|were added|have added|(?:the|our|my) (?:second|other))\b"
 )
 """What adds a value, and takes none back."""

@@ -33,6 +33,8 @@ _CLAUSE = lazy(
 _SOURCE = lazy(
     r"^(?:[\w .-]{0,30}\b(?:notes?|list|book|log|minutes|memo|adr|mails?|e-mail|wiki|ticket|handbook|readme|changelog"
     r"|imprint|page|poster|calendar)\b(?:,? (?:p\.|page|no\.?|#|of|from|\w+ \d+|\d+)[^:]{0,12})?:\s+|adr-?\d+:\s+"
+    rf"|(?:(?:another|one more|an? (?:second|third|new|last)|new|final|last)\s+)?(?:{words.CHANGES}|news|reminder"
+    r"|notice|heads[- ]up):\s+"
     r"|[\w ]{2,40}? (?:said|says|told me|told us|wrote|mentioned)(?: that)?\s+|according to [\w ]{2,40},\s+)",
     _I,
 )
@@ -42,6 +44,15 @@ _BESIDES = lazy(r"(?<=\w),\s+(?:please\s+)?(?:not?|never|nothing|neither)\b.*\Z"
 """What is denied beside what a clause says: \"10 nodes, not 25\"."""
 _OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
 """An opening that says of what the next clause is."""
+
+
+_OWN_CLAUSE = lazy(
+    r"^(?P<first>[^,]+),\s+(?P<rest>(?!(?:and|or|who|which)\b)[\w'.-]+(?: (?!(?:and|or)\b)[\w'.-]+){0,3}"
+    r" (?:is|are|has|have|will|takes?|took|runs?|goes|go|does|do|happens?|lives?|works?|uses?|comes?|sits?|handles?"
+    r"|serves?|now)\s.+)\Z",
+    _I,
+)
+"""A comma behind which stands a subject with a verb of its own."""
 
 
 class Clause(NamedTuple):
@@ -81,12 +92,20 @@ def told(text: str) -> Told:
     if len(text) > MOST_CHARS or not _is_english(text):
         return Told((), True, True)
     text = _SOURCE.sub("", text.replace("\u2019", "'"))
-    pieces = [piece.strip(" ,*_-") for piece in _CLAUSE.split(text)]
+    pieces = [piece.strip(" ,*_-") for part in _CLAUSE.split(text) for piece in _apart(part)]
     if len(pieces) > 1 and _OPENS.match(pieces[0]):
         pieces[:2] = [f"{pieces[0]}, {pieces[1]}"]
     return Told(
         tuple(_clause(piece) for piece in pieces if piece), bool(_SUPPOSES.search(text)), bool(_ADDS.search(text))
     )
+
+
+def _apart(text: str) -> tuple[str, ...]:
+    """Return what a clause says ended, and what it tells behind a comma of something else, each by itself."""
+    found = _OWN_CLAUSE.match(text)
+    if found is None or not any(any(ended_in(part)) for part in found.groups()):
+        return (text,)
+    return found["first"], found["rest"]
 
 
 def _is_english(text: str) -> bool:
@@ -97,10 +116,11 @@ def _is_english(text: str) -> bool:
 
 def _clause(text: str) -> Clause:
     subject, names = subject_of(text)
+    said = _BESIDES.sub("", text) or text
     return Clause(
         text=text,
-        claims=tuple(dict.fromkeys(claims_of(text))),
-        stated=tuple(dict.fromkeys(stated(text))),
+        claims=tuple(dict.fromkeys(claims_of(said))),
+        stated=tuple(dict.fromkeys(stated(said))),
         subject=subject,
         names=names,
         ended=tuple(
@@ -111,7 +131,7 @@ def _clause(text: str) -> Clause:
         gone=tuple(dict.fromkeys(ended_in(text))),
         changed=bool(_MOVED.search(text)),
         now=bool(_NOW.search(text)),
-        denies=bool(_DENIES.search(_BESIDES.sub("", text))),
+        denies=bool(_DENIES.search(said)),
         past=bool(_PAST.search(text)),
         many=bool(_MANY.search(text)),
         many_now=bool(_MANY_IF_NOW.search(text)),
