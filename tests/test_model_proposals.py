@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from test_consolidation import SCOPE, answering, asking, erase, model, no_model, scope_of
+from test_facts import Scripted, all_events
 
 from memtape.flows.workers.propose import LEAST_UNPLACED, LOOK_US, suggest
 from memtape.schemas.errors import BadAnswer, BudgetSpent, NotFound
-from memtape.schemas.events import Captured, Decided
+from memtape.schemas.events import DEV_TAG, Captured, Decided
 from memtape.state.core.replay import replay
 from memtape.state.tree.checking import check
 from memtape.state.tree.unplaced import unplaced
@@ -24,8 +26,6 @@ from memtape.tools.commands.cli import main
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.page_ideas import SEGMENTS, PageIdeas, ideas_of
 from memtape.tools.keep.workers import WORKERS
-from tests.test_consolidation import SCOPE, answering, asking, erase, model, no_model, scope_of
-from tests.test_facts import Scripted, all_events
 
 __all__ = ["asking", "model", "no_model"]  # Fixtures.
 
@@ -87,6 +87,17 @@ def test_a_model_proposes_by_decisions_and_nothing_is_shown_before_it_is_applied
     assert [it.id for it in unplaced(scope_of(asking))] == [ids[6]] and check(scope_of(asking)) == []
     asking.tree_writing.edit("harbour", "# Harbour\n\nAsk Ada.")  # People are trusted more than a model.
     assert asking.tree.show("harbour").text == "# Harbour\n\nAsk Ada."
+
+
+def test_a_page_that_is_drawn_from_what_is_pruned_goes_with_it(asking: Client, model: Scripted) -> None:
+    for number, text in enumerate(FACTS):
+        asking.capture(text, tags=(DEV_TAG,) if number % 2 else ())  # All of staging, and some of the harbour.
+    answering(model, GOOD)
+    assert ask(asking) == (2, "")
+    asking.tree_proposals.apply(["harbour", "harbour/staging"])
+    pruned = asking.prune([DEV_TAG], "0s")
+    assert [item.text.split("\n")[0] for item in pruned.items if item.kind == "page"] == ["# Staging"]
+    assert [it.name for it in asking.tree.listed()] == ["_root", "harbour"]
 
 
 def test_a_replay_gives_the_same_proposals_and_asks_no_model(asking: Client, model: Scripted) -> None:

@@ -24,7 +24,7 @@ from memtape.tools.keep.states import state_at
 OnProgress = Callable[[int, int], None]
 """Is told how many partitions of how many were looked at."""
 _DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, SUMMARY_TAG)
-"""The first tags of what is made of other captures, which it refers to."""
+"""The first tags of what is made of other captures, which it refers to. What a decision made may have none."""
 _TOLD_CHARS = 200
 
 
@@ -113,7 +113,7 @@ class _Old:
         """Return the event of a capture that goes, None where it stays."""
         tags = self.scope.captures.body(capture).tags
         tagged = not self._tags.isdisjoint(tags)
-        if not tagged and tags[:1] not in [(tag,) for tag in _DERIVED]:
+        if not (tagged or capture.made or tags[:1] in [(tag,) for tag in _DERIVED]):
             return None
         try:
             (slot,) = self._log.read(self._number, capture.offset, 1)
@@ -123,7 +123,7 @@ class _Old:
         if tagged:
             return event if event.sent < self._before else None
         # A statement refers to its turn first, and then to what it corrects.
-        refs = event.refs[:1] if tags[0] == STATED_TAG else event.refs
+        refs = event.refs[:1] if tags[:1] == (STATED_TAG,) else event.refs
         taken_from = [id for id in refs if self.scope.captures.get(id) is not None]
         return event if taken_from and all(id in self.found for id in taken_from) else None
 
