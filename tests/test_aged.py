@@ -498,13 +498,13 @@ def test_edges_conflicts_and_what_was_given_tell_of_archived_texts(client: Clien
 def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> None:
     ids = sum_up(client)
     archive(client, ids)
-    told = search_memories(client, SearchMemories(query="lighthouse gateway"))
+    told = search_memories(client, SearchMemories(query="lighthouse gateway")).text
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
     assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
-    opened = get_memory(client, GetMemory(id=row.id))
+    opened = get_memory(client, GetMemory(id=row.id)).text
     assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
-    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True))
+    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True)).text
     assert all(id in told for id in ids) and row.id not in told
 
 
