@@ -24,7 +24,7 @@ from builders import (
 from hypothesis import given
 from model_pages import FIELDS, Pages
 
-from memtape.schemas.events import Event, Part
+from memtape.schemas.events import MAKING, Decided, Event, Part
 from memtape.schemas.rows import MemoryRow, PageRow
 from memtape.schemas.slugs import ROOT, SLUG_CHARS, is_slug, slug_of
 from memtape.state.core.erasures import erasures_of
@@ -88,13 +88,15 @@ def as_event(event: Event) -> dict[str, Any]:
 
 @given(worlds(of=(TREE,)))
 def test_pages_are_what_a_naive_model_says_after_every_event(events: list[Event]) -> None:
-    naive, seen = Pages(SCOPE), list[str]()
-    partition = Partition(0)
+    texts, seen = list[str](), list[str]()
+    naive, partition = Pages(SCOPE, texts), Partition(0)
     fold(partition, slots([configured()]))
     for offset, said in enumerate(events, start=1):
         fold(partition, slots([said], start=offset))
         if said.id not in seen:
             seen.append(said.id)
+            if isinstance(said.body, Decided):
+                texts += [it.by for it in said.body.operations if it.op in MAKING and it.by not in seen]
             naive.take(as_event(said))
         scope = partition.scopes[SCOPE]
         assert told(scope) == naive.told()
