@@ -6,6 +6,7 @@ What is said here is said at the end of the year and not now, so that nothing ag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from memtape.schemas.events import (
@@ -24,6 +25,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.sinks.home.folders import Home
+from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
@@ -31,6 +33,7 @@ from memtape.tools.measure.year_log import Year, opened
 
 LEAST_CHARS, MOST_CHARS = 60, 200
 """A text of so many characters is asked for by its own words."""
+TRIED = 20
 PURGED_AFTER_US = 31 * DAY_US
 Find = Callable[[Home, str, str], list[str]]
 """Gives the ids that a question in a scope finds."""
@@ -56,14 +59,18 @@ KINDS = (
 
 def restored(home: Home, year: Year, find: Find) -> dict[str, list[bool]]:
     """Return for each kind whether its text was found before, while it was left out, and once it was back."""
-    clock = _Clock(year.end_us)
+    with opened(home) as log:
+        clock = _Clock(max(year.end_us, *(state.clock or 0 for state in _states(log, home))))
     found: dict[str, list[bool]] = {}
     for kind in KINDS:
         with opened(home) as log:
             scope = _scope(log, home, dormant=kind.name == "dormant")
             if scope is None:
                 continue  # In a short year no project sleeps for long enough.
-            id, text = _text(scope)
+            texts = list(islice(_texts(scope), TRIED))
+        if kind.name != "dormant":  # Of what somebody says again and again, one may not be among the first.
+            texts = [it for it in texts if it[0] in find(home, scope.name, it[1])] or texts
+        id, text = texts[0]
         say = _Saying(home, scope.name, clock)
         seen = [] if kind.name == "dormant" else [id in find(home, scope.name, text)]
         say(kind.out(id), kind.later_us)
@@ -101,9 +108,12 @@ class _Saying:
             client.project()
 
 
+def _states(log: Log, home: Home) -> Iterator[Partition]:
+    return (state_at(log, home.current(), number, end) for number, end in enumerate(log.ends()))
+
+
 def _scopes(log: Log, home: Home) -> Iterator[Scope]:
-    for number, end in enumerate(log.ends()):
-        yield from state_at(log, home.current(), number, end).scopes.values()
+    return (scope for state in _states(log, home) for scope in state.scopes.values())
 
 
 def _scope(log: Log, home: Home, *, dormant: bool) -> Scope | None:
@@ -112,14 +122,14 @@ def _scope(log: Log, home: Home, *, dormant: bool) -> Scope | None:
     return max(scopes, key=lambda scope: (len(scope.captures.by_seq), scope.name), default=None)
 
 
-def _text(scope: Scope) -> tuple[str, str]:
-    """Return the id and text of the latest turn that is long enough to be asked for, and shown by itself."""
+def _texts(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Yield the id and text of each turn that is long enough to be asked for, and shown by itself, the latest first."""
     bodies: Iterable[tuple[str, Captured]] = (
         (capture.id, scope.captures.body(capture))
         for capture in reversed(scope.captures.by_seq.values())
         if capture.kind == "turn" and not capture.hidden and capture.seq not in scope.lifecycle.archived
     )
-    return next((id, body.text) for id, body in bodies if LEAST_CHARS <= len(body.text) <= MOST_CHARS)
+    return ((id, body.text) for id, body in bodies if LEAST_CHARS <= len(body.text) <= MOST_CHARS)
 
 
 def _archived(id: str, on: bool) -> Body:
