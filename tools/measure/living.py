@@ -58,13 +58,16 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7) -> None:
     start_us = (end_us // DAY_US - DAYS) * DAY_US
     team = Team(seed=seed, days=DAYS, texts_a_day=max(2, texts // DAYS), projects=PROJECTS, start_us=start_us)
     log_id = derived_id("log", None, "living", str(seed))
+    home = Home(path)
+    path.mkdir(parents=True, exist_ok=True)
+    home.settings_path.write_text("catch_up = false\n")  # Else a process of its own may project it at the same time.
     # A log has no past from before its first `configured`, so that here it is as old as what is said.
-    with closing(EmbeddedLog(Home(path).log_path, DEFAULT_PARTITIONS, copy_of=log_id)) as log:
+    with closing(EmbeddedLog(home.log_path, DEFAULT_PARTITIONS, copy_of=log_id)) as log:
         configured = encode(make_configured(log_id, DEFAULT_PARTITIONS, Settings(), 0, start_us, log_id))
         for number in range(DEFAULT_PARTITIONS):
             log.append_raw(number, [configured])
         log.finish_copy()
-    with closing(EmbeddedLog(Home(path).log_path)) as log:
+    with closing(EmbeddedLog(home.log_path)) as log:
         for events in days_of(team, _material(rng), log.partitions):
             log.append(events)
     with Client(path, scope=SCOPE, actor="Ada", origin="user") as person:
