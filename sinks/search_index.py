@@ -104,7 +104,7 @@ class Opened(NamedTuple):
         for segment, alive in zip(self.segments, self.living, strict=True):
             heads = alive[: segment.size] & (segment.wordings == 0)
             shown = heads & (segment.flags & HIDDEN == 0)
-            counts["hidden"] += len(self._restorable(segment, alive))
+            counts["hidden"] += int(self._restorable(segment, alive).sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
         return counts
@@ -126,16 +126,17 @@ class Opened(NamedTuple):
         """Return the ids of some texts that are hidden."""
         ids: list[str] = []
         for segment, alive in zip(self.segments, self.living, strict=True):
-            ids += [row_at(segment, row).id for row in self._restorable(segment, alive)[: most - len(ids)]]
+            rows = np.flatnonzero(self._restorable(segment, alive))[: most - len(ids)]
+            ids += [row_at(segment, row).id for row in rows.tolist()]
         return ids
 
-    def _restorable(self, segment: Segment, alive: Flags) -> list[int]:
-        """Return what of a segment is hidden: of pages what is forgotten, and no version of before or proposal."""
-        hidden = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
+    def _restorable(self, segment: Segment, alive: Flags) -> Flags:
+        """Say of each row whether it is hidden: of pages what is forgotten, and no version of before or proposal."""
+        hidden: Flags = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
         pages = segment.kinds == KINDS.index("page")
-        told = [row for row in np.flatnonzero(hidden & pages).tolist()
-                if self.row("tombstones", f"id:{row_at(segment, row).id}") is not None]  # fmt: skip
-        return sorted((*np.flatnonzero(hidden & ~pages).tolist(), *told))
+        for row in np.flatnonzero(hidden & pages).tolist():
+            hidden[row] = self.row("tombstones", f"id:{row_at(segment, row).id}") is not None
+        return hidden
 
     def called(self, id: str) -> list[tuple[int, int]]:
         """Return (segment, row) of the texts that live and can be called by an id."""

@@ -168,16 +168,15 @@ class EmbeddedLog:
         self._check_partition(partition)
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
-        where = "partition = ? AND offset >= ?"
+        where, by = "partition = ? AND offset >= ?", ""
         values: list[object] = [partition, offset]
         if scope is not None:
             where, values = where + " AND scope = ?", [*values, scope]
         if types and not any(EVENT_TYPES[type].has_scope for type in types):
-            where += " AND scope IS NULL"
+            # Left to itself SQLite reads the whole partition in its order for the few events without a scope.
+            where, by = where + " AND scope IS NULL", " INDEXED BY slots_by_scope"
         if types:
             where, values = f"{where} AND type IN ({', '.join('?' * len(types))})", [*values, *types]
-        # Left to itself SQLite reads the whole partition in its order for the few events without a scope.
-        by = " INDEXED BY slots_by_scope" if "scope IS NULL" in where else ""
         query = f"SELECT offset, salt, digest, payload FROM slots{by} WHERE {where} ORDER BY offset LIMIT ?"
         with self._lock, self._explained():
             rows = self._db.execute(query, [*values, limit]).fetchall()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtape.schemas.events import CHILD
-from memtape.schemas.rows import Beside, ListedPage, PageEnd, TreePage
+from memtape.schemas.rows import Beside, ListedPage, PageEnd, PageRow, TreePage
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import NOWHERE, Page
 from memtape.state.views.page_rows import children_of, page_of, page_row, summary_of, text_of, title_of
@@ -46,8 +46,8 @@ def tree_page(scope: Scope, path: str) -> TreePage:
     )
 
 
-def name_of(page: Page) -> str:
-    """Return what a page is called in a file: its slug, or its id where it has none."""
+def name_of(page: Page | PageRow) -> str:
+    """Return what a page is called, in a file too: its slug, or its id where it has none."""
     return page.slug or page.id
 
 

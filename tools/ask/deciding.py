@@ -233,10 +233,9 @@ class Deciding:
 
 def state_of(writer: Writer, name: str) -> Scope | None:
     """Return the state of a scope at the end of the log."""
-    from memtape.tools.keep.states import state_at
+    from memtape.tools.keep.states import scope_now
 
-    log, partition = writer.log, partition_of(name, writer.log.partitions)
-    return state_at(log, writer.home.current(), partition, log.ends()[partition]).scopes.get(name)
+    return scope_now(writer.home, writer.log, name)
 
 
 def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:

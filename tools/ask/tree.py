@@ -19,7 +19,7 @@ from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import Page
 from memtape.state.views.page_rows import page_ids, page_of, page_row, text_of
-from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of
+from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of, name_of
 from memtape.tools.ask.deciding import state_of
 from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.capture.writing import Writer
@@ -117,7 +117,7 @@ class Tree:
         known = dict[str, None]()
         drawn = _node(rows, top, depth, per_page, known)
         parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
-        loose = islice(sorted(parentless, key=name_of_row), per_page) if top.slug == ROOT else ()
+        loose = islice(sorted(parentless, key=name_of), per_page) if top.slug == ROOT else ()
         nodes = tuple(_node(rows, row, depth - 1, per_page, known) for row in loose)
         return Drawn(
             scope=self._writer.scope, top=drawn, loose=nodes, pages=sum(row.slug != ROOT for row in rows.values())
@@ -143,7 +143,7 @@ class Tree:
     def listed(self) -> list[ListedNode]:
         """Return all pages by their slugs."""
         found = (
-            ListedNode(name=name_of_row(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
+            ListedNode(name=name_of(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
             for it in self._rows().values()
         )
         return sorted(found, key=lambda it: it.name)
@@ -192,17 +192,12 @@ def no_page(scope: str, name: str) -> NotFound:
     return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
 
 
-def name_of_row(row: PageRow) -> str:
-    """Return what a page is called: its slug, or its id where it has none."""
-    return row.slug or row.id
-
-
 def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, known: dict[str, None]) -> Node:
     again, children = row.id in known, [rows[id] for id in row.children if id in rows]
     known[row.id] = None
     below = [] if again or depth <= 0 else children[:per_page]
     return Node(
-        name=name_of_row(row),
+        name=name_of(row),
         id=row.id,
         title=row.title,
         versions=1 + len(row.beside),

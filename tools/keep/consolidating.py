@@ -20,7 +20,7 @@ from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import COVERING, MAX_INPUTS
 from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
-from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import all_of
@@ -33,9 +33,9 @@ from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.model_words import LIMIT_S, check_words, is_told_by, turning
-from memtape.tools.keep.models import about, author, model_for, without_thoughts
+from memtape.tools.keep.models import about, author, listed_in, model_for
 from memtape.tools.keep.rewording import Reworder
-from memtape.tools.keep.states import state_at
+from memtape.tools.keep.states import scope_now
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -113,12 +113,7 @@ def prompt_for(cluster: Cluster) -> str:
 
 def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
     """Return the operations of an answer about a cluster. Raises `BadAnswer`: then nothing of it is kept."""
-    answer = without_thoughts(answer)
-    start, end = answer.find("["), answer.rfind("]")
-    try:
-        found = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=list[Answer])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise BadAnswer("The model's answer is no list of operations.", "Try another model.") from None
+    found = listed_in(answer, Answer, "operations")
     found = [it for it in found if it.op != "keep"]
     if len(found) > MAX_INPUTS:
         raise BadAnswer("The model's answer has more operations than it was given memories.")
@@ -239,9 +234,8 @@ def consolidate_scope(
     """
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
-    number = partition_of(name, log.partitions)
     with nullcontext() if dry_run else alone_in(home, WAIT_S):
-        scope = state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
+        scope = scope_now(home, log, name)
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())

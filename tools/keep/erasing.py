@@ -40,7 +40,7 @@ from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
-from memtape.tools.keep.states import state_at
+from memtape.tools.keep.states import scope_now, state_at
 from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
 
 Append = Callable[[str, Body, str], object]
@@ -178,8 +178,7 @@ def ids_matching(
 
     All that is one memory with a hit counts as found, but for `only`.
     """
-    number = partition_of(scope, log.partitions)
-    state = state_at(log, home.current(), number, log.ends()[number]).scopes.get(scope) or Scope(scope)
+    state = scope_now(home, log, scope) or Scope(scope)
     ids = {found.id: None for found in selected(state, session=session, source=source, tag=tag)}
     if hits is not None:
         found = hits if only else [capture.id for capture in whole(state, hits)]

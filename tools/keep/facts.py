@@ -23,7 +23,7 @@ from memtape.state.text.windows import Window
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.models import about, author, model_for, without_thoughts
+from memtape.tools.keep.models import about, author, listed_in, model_for, without_thoughts
 
 LIMIT_S = 60.0
 GATE_LIMIT_S = 2.0
@@ -141,12 +141,7 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
     Raises `BadAnswer` where it is not in the form that was asked for, or names a message that nobody gave it: then
     nothing of it is kept.
     """
-    answer = without_thoughts(answer)
-    start, end = answer.find("["), answer.rfind("]")
-    try:
-        found = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=list[Fact], strict=False)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise BadAnswer("The model's answer is no list of facts.", "Try another model.") from None
+    found = listed_in(answer, Fact, "facts", strict=False)
     if not all(1 <= fact.message <= messages for fact in found):
         raise BadAnswer("The model's answer names a message that it was not given.", "Try another model.")
     if not all(0 <= fact.confidence <= 100 for fact in found):

@@ -6,7 +6,9 @@ What is asked for and what becomes of an answer stands with its step. How a mode
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from memtape.flows.model.choice import choose_model, is_configured
 from memtape.flows.model.model import Model
@@ -22,6 +24,8 @@ from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
+
+ItemT = TypeVar("ItemT")
 
 MAX_NAME_CHARS = 200
 
@@ -100,3 +104,16 @@ def about(what: str, task: str, text: str, then: str) -> str:
 def without_thoughts(answer: str) -> str:
     """Return an answer without what a model thought before it."""
     return _THOUGHTS.sub("", answer)
+
+
+def listed_in(answer: str, type: type[ItemT], what: str, *, strict: bool = True) -> list[ItemT]:
+    """Return the JSON list of an answer, `what` as people call its items. Raises `BadAnswer` where there is none.
+
+    Unless it is `strict`, a number may stand between quotation marks.
+    """
+    answer = without_thoughts(answer)
+    said = answer[answer.find("[") : answer.rfind("]") + 1].encode("utf-8", "replace")
+    try:
+        return msgspec.json.decode(said, type=list[type], strict=strict)  # type: ignore[valid-type]
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise BadAnswer(f"The model's answer is no list of {what}.", "Try another model.") from None

@@ -23,7 +23,7 @@ from memtape.state.tree.proposing import LEAST, TITLE_CHARS
 from memtape.state.tree.unplaced import Unplaced
 from memtape.tools.capture.injected import said
 from memtape.tools.keep.model_words import LIMIT_S, check_words
-from memtape.tools.keep.models import about, author, model_for, without_thoughts
+from memtape.tools.keep.models import about, author, listed_in, model_for
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -87,12 +87,7 @@ def prompt_for(memories: Sequence[Unplaced], slugs: dict[str, None]) -> str:
 
 def ideas_of(answer: str, memories: Sequence[Unplaced], slugs: dict[str, None]) -> list[Idea]:
     """Return the pages of an answer about memories. Raises `BadAnswer`: then nothing of it is kept."""
-    answer = without_thoughts(answer)
-    start, end = answer.find("["), answer.rfind("]")
-    try:
-        found = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=list[Answer])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise BadAnswer("The model's answer is no list of pages.", "Try another model.") from None
+    found = listed_in(answer, Answer, "pages")
     if len(found) > MOST_PAGES or len({it.slug for it in found}) < len(found):
         raise BadAnswer(f"The model's answer has one page twice, or more than {MOST_PAGES}.", "Try another model.")
     return [_idea(it, memories, slugs | dict.fromkeys(it.slug for it in found)) for it in found]

@@ -9,25 +9,18 @@ from msgspec.structs import replace
 from memtape.schemas.events import CHILD, NO_EDIT, SYSTEM, Event, Linked, refs_of_edit
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
-from memtape.schemas.scopes import partition_of
 from memtape.schemas.slugs import root_id
 from memtape.sinks.home.folders import Home
 from memtape.state.core.scope import Scope
 from memtape.state.tree.proposing import GROUPS, SOURCE, Proposed, is_answered, propose, proposed_id
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer
-from memtape.tools.keep.states import state_at
-
-
-def scope_of(home: Home, log: Log, name: str) -> Scope | None:
-    """Return the state of a scope at the end of the log."""
-    number = partition_of(name, log.partitions)
-    return state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
+from memtape.tools.keep.states import scope_now
 
 
 def apply_all(home: Home, log: Log, name: str) -> int:
     """Write all that is proposed for a scope, by nobody; return how many pages that were."""
-    scope = scope_of(home, log, name)
+    scope = scope_now(home, log, name)
     proposals = [] if scope is None else propose(scope)
     if scope is None or not proposals:
         return 0

@@ -11,9 +11,11 @@ from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.errors import NotFound
 from memtape.schemas.log import Log, trail_of
 from memtape.schemas.rows import TABLES, Basis, Guarded
-from memtape.sinks.home.folders import Build
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
 from memtape.state.core.partition import Partition, packed
+from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.waiting import who_waits
 
@@ -30,13 +32,17 @@ def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
     while True:
         erased = log.erased(partition)
         basis = basis_of(log, partition, erased)
-        stores = PastSnapshots(build, partition, basis), Snapshots(build, partition, basis)
-        nearest = max(stores, key=lambda store: store.nearest(offset))
-        start = nearest.nearest(offset)
-        state = open_projection(log, partition, start, start, nearest, basis, erased).state
+        start, store = _nearest(build, partition, basis, offset)
+        state = open_projection(log, partition, start, start, store, basis, erased).state
         _go_on(log, build, state, offset, basis)
         if not state.stale:  # Something may have been erased just now.
             return state
+
+
+def scope_now(home: Home, log: Log, name: str) -> Scope | None:
+    """Return the state of a scope at the end of the log, None of one of which the log has nothing."""
+    number = partition_of(name, log.partitions)
+    return state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
 
 
 def state_later(log: Log, build: Build, state: Partition, offset: int) -> Partition:
@@ -45,9 +51,7 @@ def state_later(log: Log, build: Build, state: Partition, offset: int) -> Partit
     It is another where a snapshot is nearer, or where something has been erased meanwhile.
     """
     basis = basis_of(log, state.number)
-    stores = PastSnapshots(build, state.number, basis), Snapshots(build, state.number, basis)
-    is_nearer = any(store.nearest(offset) > state.offset for store in stores)
-    if basis.erased != state.erasures.count or is_nearer:
+    if basis.erased != state.erasures.count or _nearest(build, state.number, basis, offset)[0] > state.offset:
         return state_at(log, build, state.number, offset)
     try:
         _go_on(log, build, state, offset, basis)
@@ -56,25 +60,30 @@ def state_later(log: Log, build: Build, state: Partition, offset: int) -> Partit
     return state_at(log, build, state.number, offset) if state.stale else state
 
 
+def _nearest(build: Build, partition: int, basis: Basis, offset: int) -> tuple[int, Snapshots]:
+    """Return the offset of the newest snapshot at or below an offset, 0 for none, and where it is kept."""
+    stores = PastSnapshots(build, partition, basis), Snapshots(build, partition, basis)
+    return max(((store.nearest(offset), store) for store in stores), key=lambda found: found[0])
+
+
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:
     """Fold a state on to an offset, and leave snapshots on the way where that is not the end of the log."""
-    start, told, end = state.offset, who_waits(), log.ends()[state.number]
+    start, told, end, before = state.offset, who_waits(), log.ends()[state.number], 0
 
     def on_fold(done: int, _: int) -> None:
-        told(before - start + done, offset - start)
+        told(before + done, offset - start)
 
     step = LEAST_STEP
     while end // step > PARTS:
         step *= 2
     store = PastSnapshots(build, state.number, basis)
-    for rung in range((start // step + 1) * step, offset + 1, step) if offset < end else ():
-        before = state.offset
-        fold_until(state, log, rung, on_fold)
-        if not state.stale:
-            store.write(rung, trail_of(log, state.number, rung), packed(state))
+    rungs = range((start // step + 1) * step, offset + 1, step) if offset < end else ()
+    for stop in dict.fromkeys((*rungs, offset)):
+        before = state.offset - start
+        fold_until(state, log, stop, on_fold)
+        if stop in rungs and not state.stale:
+            store.write(stop, trail_of(log, state.number, stop), packed(state))
             store.thin_out(step)
-    before = state.offset
-    fold_until(state, log, offset, on_fold)
 
 
 def rows_at(state: Partition, offset: int, tables: Collection[str] = tuple(TABLES)) -> Iterator[list[Guarded]]:

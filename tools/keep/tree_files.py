@@ -75,7 +75,8 @@ class TreeFiles:
 
     def take(self, stamps: dict[str, Stamp]) -> None:
         """Read what has another stamp than when it was read last, and append what follows."""
-        kept, known, strayed = self._notes.read(self._log), self._files.known(), self._notes.strayed(self._log)
+        kept, known = self._notes.read(self._log), self._files.known()
+        strayed = not kept and self._notes.strayed(self._log)  # Of a log that went back no note counts.
         notes: dict[str, PageNote] = {}
         for path, stamp in stamps.items():
             if (before := kept.get(path)) is not None and before.stamp == stamp:

@@ -114,9 +114,9 @@ def _proposals(home: Home, log: Log, on_note: OnNote) -> Worker:
         return PageIdeas(home, Redactor(home))
 
     def ask(name: str, since: int) -> int:
-        from memtape.tools.keep.proposed_pages import scope_of
+        from memtape.tools.keep.states import scope_now
 
-        scope = scope_of(home, log, name) if silence_of(home.path, lambda: name) is None else None
+        scope = scope_now(home, log, name) if silence_of(home.path, lambda: name) is None else None
         count, problem = (0, "") if scope is None else suggest(log, scope, since, thinker(), now_us)
         if problem:
             on_note(f"A model could propose no pages: {problem}")

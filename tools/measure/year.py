@@ -109,15 +109,14 @@ class Bench:
         year = self._made.year
         told: Told = {"texts": year.texts[-1], "events": sum(year.ends[-1])}
         told["whole"] = self._once("whole", self._in_one_go)
-        if not self._variant:
-            told |= self._of_default()
         told["questions"] = self._once("questions", lambda: self._stage("questions", self._whole))
-        if not self._variant:
-            told |= self._once("restored", lambda: self._stage("restored", self._whole))
-        return told
+        return told if self._variant else told | self._of_default()
 
     def _of_default(self) -> Told:
-        """Return what the oracle says, what it is to take a year in day by day, and whether all come to the same."""
+        """Return what the oracle says, what it is to take a year in day by day, and whether all come to the same.
+
+        What was left out is brought back last, since the home is no more that of the year then.
+        """
         told: Told = {
             "oracle": self._once("oracle", lambda: self._stage("replayed", self._whole)),
             "days": self._days(),
@@ -126,7 +125,7 @@ class Bench:
         told["checked"] = {
             name: self._once(f"checked-{name}", partial(self._stage, "checked", home)) for name, home in homes.items()
         }
-        return told
+        return told | self._once("restored", lambda: self._stage("restored", self._whole))
 
     def _once(self, name: str, measure: Callable[[], Told]) -> Told:
         """Return figures that were kept under a name, or measure and keep them."""
