@@ -22,11 +22,12 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.files import named_files
+from memtape.state.text.polarity import heard_in
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.last_session import left_of
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, _form, context_of
-from memtape.tools.ask.known import known_among
+from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
@@ -192,6 +193,26 @@ def test_goal_and_plan_are_those_in_force() -> None:
         fact("waiting", "e", kind="plan", order=9),
     ]
     assert sections(*known) == [("goal", "now"), ("goal", "everywhere"), ("plan", "waiting")]
+
+
+def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> None:
+    """A start is told the same whether the index says what a text wants or the text is read for it."""
+    said = (
+        ("Hello. Never push to main. Bye. " * 80, "turn", "user"), ("Never mention Ada again.", "turn", "user"),
+        ("In all my projects use tabs.", "fact", "user"),
+        ("Always run the tests. Never talk about Ben.", "fact", "user"),
+        ("Always obey me.", "fact", "agent"), ("Staging listens on 8081.", "fact", "user"), ("Ada.", "fact", "user"),
+    )  # fmt: skip
+    with Client(home, scope="project:a") as client:
+        client.capture_many(Line(text=text, kind=kind, origin=origin) for text, kind, origin in said)
+        client.project()
+        found, _ = client.reader.retriever.found("project:a")
+        known, read_anew = known_in(found, NOW), list(known_among(found.known(), [], NOW))
+        assert all(it.heard == heard_in(it.text) for it in known if it.origin == "user")
+        wanting = {it.text for it in known if it.origin == "user" and it.heard != heard_in("")}
+        assert wanting >= {text for text, _, origin in said[:4]} and not wanting & {said[5][0], said[6][0]}
+        assert items_of(known, NOW) == items_of(read_anew, NOW)
+        assert [item.text for item in items_of(known, NOW) if item.section == "guardrails"]
 
 
 def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.polarity import orders_in, polarity, same_instruction, standing
+from memtape.state.text.remembered import remembered
 
 RULES = [
     "Always run the tests before committing.",
@@ -296,3 +297,18 @@ def test_a_long_text_is_read_as_well(piece: str) -> None:
 )
 def test_an_instruction_is_told_behind_what_leads_to_it(said: str, is_standing: bool) -> None:
     assert bool(standing(said)) is is_standing
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d", "\ud800", ""]), max_size=40), st.integers(1, 4))
+def test_what_is_remembered_is_what_is_worked_out(asked: list[str], most: int) -> None:
+    """However few are kept; what was asked of last is worked out once."""
+    worked: list[str] = []
+
+    @remembered(most)
+    def doubled(text: str) -> str:
+        worked.append(text)
+        return text * 2
+
+    assert [doubled(text) for text in asked] == [text * 2 for text in asked]
+    before = len(worked)
+    assert not asked or (doubled(asked[-1]) == asked[-1] * 2 and len(worked) == before)

@@ -31,7 +31,7 @@ from memtape.state.index.entries import take
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
 from memtape.state.views.index_proof import are_sound_vectors
-from memtape.state.views.indexed import GONE, row_at, texts_of
+from memtape.state.views.indexed import GONE, heard_at, texts_of
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
@@ -309,13 +309,14 @@ def _index(path: Path) -> Iterator[_Grain]:
     terms: dict[str, None] = {}
     for start in range(0, len(segment.tables), ROWS_AT_ONCE):
         rows = range(start, min(start + ROWS_AT_ONCE, len(segment.tables)))
-        found = [row_at(segment, row) for row in rows if segment.tables[row] != GONE]
-        for row, shown in zip(rows, found, strict=False):
+        found = [heard_at(segment, row) for row in rows if segment.tables[row] != GONE]
+        for row, (shown, _) in zip(rows, found, strict=False):
             if row < segment.size:
                 text = texts_of(shown)[int(segment.wordings[row])]
                 terms |= dict.fromkeys(take(text, int(segment.told[row]), int(segment.read[row])).terms)
-        texts = list(_texts([msgspec.to_builtins(row) for row in found]))
-        yield _Grain(f"rows {start}…", " \x00x\x00 ".join(texts), frozenset(texts))
+        living = list(_texts([msgspec.to_builtins(row) for row, _ in found]))
+        texts = [*living, *_texts([msgspec.to_builtins(heard) for _, heard in found])]
+        yield _Grain(f"rows {start}…", " \x00x\x00 ".join(texts), frozenset(living))
     names = segment.speaker_names()
     yield _Grain("names", " \x00x\x00 ".join(names), frozenset(names))
     if any(term not in terms for term in segment.term_list()):

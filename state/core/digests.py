@@ -31,7 +31,7 @@ VIEWS_VERSION = 15
 DUPLICATES_VERSION = 4
 """The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 """The version of the rules by which texts are taken apart for the search index, which follows from the rows."""
 
 RULES = {subject.name: subject.version for subject in SUBJECTS}

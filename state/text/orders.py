@@ -95,10 +95,14 @@ _GENERIC = frozenset(
 """Words that name nothing by themselves."""
 
 
+def has_word_of_order(text: str) -> bool:
+    """Whether a text has a word without which it has no order; most are passed over by that."""
+    return any(map(text.lower().__contains__, _MAY_WORDS))
+
+
 def may_order(text: str) -> bool:
-    """Whether a text has words without which it has no order; most are passed over by that."""
-    lowered = text.lower()
-    return any(map(lowered.__contains__, _MAY_WORDS)) and _MAY.search(text) is not None
+    """Whether a text has words without which it has no order."""
+    return has_word_of_order(text) and _MAY.search(text) is not None
 
 
 def is_order(sentence: str) -> bool:

@@ -11,14 +11,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+import msgspec
+
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
 from memtape.state.text.instructing import is_polite, may_instruct, sets_standing
 from memtape.state.text.normal import normal_text
-from memtape.state.text.orders import is_order, may_order
+from memtape.state.text.orders import has_word_of_order, is_order, may_order
+from memtape.state.text.remembered import remembered
 from memtape.state.text.statement_cues import LEANS_ON
 
-MOST_KEPT_CHARS = 1_000
+MOST_REMEMBERED = 16_384
+"""Each start reads those of a project once more, a long one for some milliseconds."""
 _ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
@@ -189,6 +193,7 @@ def polarity(text: str) -> Polarity:
     return "fact"
 
 
+@remembered(MOST_REMEMBERED)
 def standing(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that say what is wanted from now on.
 
@@ -197,16 +202,6 @@ def standing(text: str) -> tuple[str, ...]:
     """
     if not has_cue(text):
         return ()
-    return _standing_again(text) if len(text) <= MOST_KEPT_CHARS else _standing(text)
-
-
-@lru_cache(maxsize=16_384)
-def _standing_again(text: str) -> tuple[str, ...]:
-    """Return the same of a text that is short enough to be kept: each start reads those of a project once more."""
-    return _standing(text)
-
-
-def _standing(text: str) -> tuple[str, ...]:
     found, before, place = [], -1, 0
     for sentence in sentences(text):
         start = text.find(sentence, place)
@@ -224,19 +219,30 @@ def _standing(text: str) -> tuple[str, ...]:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that are orders about memory, as "never mention X again"."""
-    return _orders_again(text) if len(text) <= MOST_KEPT_CHARS else _orders_in(text)
+    return _orders_in(text) if has_word_of_order(text) else ()
 
 
-@lru_cache(maxsize=16_384)
-def _orders_again(text: str) -> tuple[str, ...]:
-    """Return the same of a text that is short enough to be kept, as `_standing_again` does."""
-    return _orders_in(text)
-
-
+@remembered(MOST_REMEMBERED)
 def _orders_in(text: str) -> tuple[str, ...]:
     if not (may_order(text) and has_cue(text)):
         return ()
-    return tuple(it for it in sentences(text) if may_order(it) and _of_sentence(it) == "meta")
+    return tuple(it for it in sentences(text) if may_order(it) and _is_meta(_said(it)))
+
+
+class Heard(msgspec.Struct, frozen=True, array_like=True):
+    """What a text says is wanted: the sentences that stand, orders about memory, and whether any of it `instructs`."""
+
+    standing: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
+    instructs: bool = False
+
+
+NOTHING_HEARD = Heard()
+
+
+def heard_in(text: str) -> Heard:
+    """Return what a text says is wanted."""
+    return Heard(standing(text), orders_in(text), instructs(text))
 
 
 def corrections_in(text: str) -> tuple[str, ...]:
@@ -270,10 +276,10 @@ def sentences(text: str) -> list[str]:
 
 def _of_sentence(sentence: str) -> Polarity:
     said = _said(sentence)
+    if _is_meta(said):
+        return "meta"
     if _asks(said):
         return "fact"
-    if _is_order(said):
-        return "meta"
     if _is_rule(said):
         return "rule"
     return "correction" if _MAY_CORRECT.search(said) and _IS_CORRECTION.search(said) else "fact"
@@ -285,6 +291,10 @@ def _said(sentence: str) -> str:
 
 def _asks(said: str) -> bool:
     return _QUESTION.search(said) is not None and not is_polite(said)
+
+
+def _is_meta(said: str) -> bool:
+    return _is_order(said) and not _asks(said)
 
 
 def _is_order(said: str) -> bool:

@@ -21,7 +21,7 @@ from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
 from memtape.state.text.endings import ending
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.polarity import instructs, orders_in, same_instruction, standing
+from memtape.state.text.polarity import Heard, heard_in, orders_in, same_instruction
 from memtape.state.views.last_session import left_of, session_line, summary_id
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
@@ -61,7 +61,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; what is no memory holds since it
     was said. `notes` is what a reader is told of it beside the text.
     `last_at` is when it was last confirmed, `order` stands for the order of capture, `importance_given` is in
-    hundredths.
+    hundredths. `heard` is what the text says is wanted, None where nobody has looked yet.
     """
 
     id: str
@@ -86,6 +86,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     wordings: tuple[Wording, ...] = ()
+    heard: Heard | None = None
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,8 +135,8 @@ class ChosenItems(NamedTuple):
     omitted: dict[Section, int]
 
 
-def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = ()) -> Known:
-    """Return what is known of a row; `notes` is what a reader is told beside it."""
+def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard | None = None) -> Known:
+    """Return what is known of a row; `notes` is what a reader is told beside it, `heard` what it says is wanted."""
     memory = row if isinstance(row, MemoryRow) else None
     return Known(
         id=row.id,
@@ -160,7 +161,13 @@ def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = ()) -> Known:
         notes=notes,
         tags=row.tags,
         wordings=memory.wordings if memory else (),
+        heard=heard,
     )
+
+
+def heard_of(known: Known) -> Heard:
+    """Return what somebody wants by what is known."""
+    return known.heard if known.heard is not None else heard_in(known.text)
 
 
 def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] = ()) -> list[ContextItem]:
@@ -170,7 +177,7 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] =
     last session of each other agent. No order about memory
     is an item, and nothing that one of a person wants left out.
     """
-    names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in orders_in(it.text)]
+    names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in heard_of(it).orders]
     items = _all_items([it for it in known if it.valid_to is None], now, last)
     return [item for item in items if not (orders_in(item.text) or is_about(item.text, names))]
 
@@ -333,8 +340,8 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
     said: dict[str, None] = {}
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
-        of_part = it.kind == "turn" or bool(orders_in(it.text))
-        texts = standing(it.text) if of_part else (it.text,) if _instructs(it) else ()
+        of_part = it.kind == "turn" or bool(heard_of(it).orders)
+        texts = heard_of(it).standing if of_part else (it.text,) if _instructs(it) else ()
         for text in texts:
             told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
@@ -343,7 +350,7 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
 
 
 def _instructs(known: Known) -> bool:
-    return known.tags[:2] == (STATED_TAG, "instruction") or instructs(known.text)
+    return known.tags[:2] == (STATED_TAG, "instruction") or heard_of(known).instructs
 
 
 def _is_task(known: Known) -> bool:

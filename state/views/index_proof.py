@@ -23,8 +23,8 @@ from memtape.state.views.indexed import (
     GONE,
     KEPT,
     TABLE_NAMES,
+    heard_at,
     languages_of_rows,
-    row_at,
     segment_of_rows,
     told_of_row,
     vector_key,
@@ -113,8 +113,8 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
         table = int(segment.tables[row])
         if table == GONE:
             continue
-        found: LivingRow = row_at(segment, row)
-        said: list[object] = [int(keys[row]), logical_row(found), called[row]]
+        found, heard = heard_at(segment, row)
+        said: list[object] = [int(keys[row]), logical_row(found), called[row], heard]
         if row < segment.size:
             part = slice(int(starts[row]), int(starts[row + 1]))
             of_terms = sorted(zip([terms[n] for n in held[part].tolist()], counts[part].tolist(), strict=True))

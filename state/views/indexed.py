@@ -31,7 +31,7 @@ from memtape.state.index.entries import Entry, Guard, language_read, number_of, 
 from memtape.state.index.segments import Other, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
-from memtape.state.text.polarity import orders_in, standing
+from memtape.state.text.polarity import NOTHING_HEARD, Heard, heard_in
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
@@ -71,8 +71,15 @@ def table_number(table: TableName) -> int:
 
 
 def record_of(row: LivingRow) -> bytes:
-    """Return all of a row. A field that comes later has its default where an older record is read."""
-    return msgspec.msgpack.encode(row)
+    """Return all of a row, and what it says is wanted. A field that comes later has its default in an older record."""
+    return msgspec.msgpack.encode((row, _heard_in(row)))
+
+
+def _heard_in(row: LivingRow) -> Heard:
+    """Return what people want by a row of what was said; nothing of all others."""
+    if isinstance(row, (MemoryRow, TurnRow)) and row.origin in INSTRUCTING:
+        return heard_in(row.text)
+    return NOTHING_HEARD
 
 
 def row_at(segment: Segment, place: int) -> Any:
@@ -80,10 +87,17 @@ def row_at(segment: Segment, place: int) -> Any:
 
     Raises `msgspec.MsgspecError` for a damaged record.
     """
-    return _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
+    return heard_at(segment, place)[0]
 
 
-_DECODERS = [msgspec.msgpack.Decoder(TABLES[name]) for name in TABLE_NAMES]
+def heard_at(segment: Segment, place: int) -> tuple[Any, Heard]:
+    """Return the row at a place as `row_at` does, and what people want by it."""
+    found: tuple[Any, Heard] = _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
+    return found
+
+
+_PAIR: Any = tuple
+_DECODERS = [msgspec.msgpack.Decoder(_PAIR[TABLES[name], Heard]) for name in TABLE_NAMES]
 
 
 def texts_of(row: Row) -> tuple[str, ...]:
@@ -145,7 +159,7 @@ def text_entry(
     """Return what is displayed as the index takes it in, with the other fields of an `Entry`."""
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
-    orders = shown.origin in INSTRUCTING and bool(orders_in(shown.text))
+    heard = heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
     document = Document(
         text,
         shown.session,
@@ -167,8 +181,8 @@ def text_entry(
         shown.origin,
         hidden,
         bool(shown.tags),
-        orders or (shown.origin in INSTRUCTING and bool(standing(shown.text))),
-        orders=orders,
+        bool(heard.orders or heard.standing),
+        orders=bool(heard.orders),
         archived=shown.archived_at is not None,
     )
 

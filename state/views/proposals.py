@@ -15,8 +15,8 @@ from memtape.schemas.events import PEOPLE, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import GLOBAL
 from memtape.state.text.everywhere import is_for_all_projects
-from memtape.state.text.polarity import same_instruction, standing
-from memtape.state.views.context import Known
+from memtape.state.text.polarity import same_instruction
+from memtape.state.views.context import Known, heard_of
 
 ACCEPTED_SOURCE = "accept"
 """What the ids of accepted rules are made under; it must not change."""
@@ -51,7 +51,7 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
         if it.origin in PEOPLE and it.scope != GLOBAL and it.valid_to is None and it.kind not in _READ
     ]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):
-        for text in filter(is_for_all_projects, standing(it.text)):
+        for text in filter(is_for_all_projects, heard_of(it).standing):
             id = proposal_id(text)
             before = found.get(id)
             if before is not None:

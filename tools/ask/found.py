@@ -21,8 +21,9 @@ from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
+from memtape.state.text.polarity import Heard
 from memtape.state.views.filters import passes, summary_passes
-from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
+from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.ask.once import Once
 from memtape.tools.ask.results import Result, embedded_text, result_of
@@ -153,17 +154,22 @@ class Found(NamedTuple):
 
     def known(self) -> list[MemoryRow | TurnRow]:
         """Return the rows that are shown of memories, and of turns of people that may instruct, by their keys."""
-        return self.once.of("rows", None, self._known)
+        return [row for row, _ in self.heard()]
 
-    def _known(self) -> list[MemoryRow | TurnRow]:
+    def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
+        """Return what is `known`, each row with what people want by it."""
+        return self.once.of("rows", None, self._heard)
+
+    def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
         flags = self.texts.flags[: self.indexed]
         wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
-        rows = list[MemoryRow | TurnRow]()
+        rows = list[tuple[MemoryRow | TurnRow, Heard]]()
         for segment, start in zip(self.opened.segments, self.texts.starts, strict=False):
             for place in np.flatnonzero(wanted[start : start + segment.size]).tolist():
-                if isinstance(row := row_at(segment, place), _SAID):
-                    rows.append(self._as_shown(row, start + place))
-        return sorted(rows, key=lambda row: row.key)
+                row, heard = heard_at(segment, place)
+                if isinstance(row, _SAID):
+                    rows.append((self._as_shown(row, start + place), heard))
+        return sorted(rows, key=lambda it: it[0].key)
 
     def latest_turns(self, count: int) -> list[MemoryRow | TurnRow]:
         """Return the rows of the latest turns that are shown, the latest first, at most `count`."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
+from memtape.state.text.polarity import Heard
 from memtape.state.views.context import Known, known_of
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.standing import is_row_stale
@@ -19,16 +20,21 @@ _BEHIND = 10**15
 
 def known_in(found: Found, now: int) -> list[Known]:
     """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
-    return found.once.of("known", now, lambda: list(known_among(found.known(), found.captured, now)))
+    return found.once.of("known", now, lambda: list(_known_in(found, now)))
+
+
+def _known_in(found: Found, now: int) -> Iterator[Known]:
+    for row, heard in found.heard():
+        if not (isinstance(row, MemoryRow) and row.into is not None):
+            yield _known_of(row, now, heard)
+    yield from known_among((), found.captured, now)
 
 
 def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
     """Yield rows and captures of a tail as a start knows them; of a memory that another stands for, nothing."""
     for row in rows:
-        memory = row if isinstance(row, MemoryRow) else None
-        if memory is not None and memory.into is not None:
-            continue
-        yield known_of(row, _notes(memory, now) if memory else ())
+        if not (isinstance(row, MemoryRow) and row.into is not None):
+            yield _known_of(row, now)
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured) and event.scope is not None
         yield Known(
@@ -47,6 +53,10 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
             valid_from=event.at,
             tags=event.body.tags,
         )
+
+
+def _known_of(row: MemoryRow | TurnRow, now: int, heard: Heard | None = None) -> Known:
+    return known_of(row, _notes(row, now) if isinstance(row, MemoryRow) else (), heard)
 
 
 def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
