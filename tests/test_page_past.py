@@ -22,7 +22,7 @@ THEN = {"at": "20d", "diff": "1"}
 
 def processes() -> list[int]:
     """Return the ids of the processes that look at the past for pages of this process."""
-    listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True)
+    listed = subprocess.run(["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True)
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
 
 
@@ -92,7 +92,7 @@ def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -
             http.get(address)
             while "refresh" in http.get("/timeline", params=THEN).headers:
                 pass
-        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+        listed = subprocess.run(["ps", "-ww", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
         (pid,) = map(int, listed.stdout.split())
         process.send_signal(how)
         process.wait(60)

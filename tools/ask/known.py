@@ -19,7 +19,8 @@ _BEHIND = 10**15
 
 def known_in(found: Found, now: int) -> list[Known]:
     """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
-    return found.once.of("known", now, lambda: list(known_among(found.known(), found.captured, now)))
+    of_rows = found.once_rows.of("known", now, lambda: list(known_among(found.known(), (), now)))
+    return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
 
 
 def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
