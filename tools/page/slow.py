@@ -79,9 +79,9 @@ class Slow(Generic[ResultT]):
             return Progress(making.done, making.total, time.monotonic() - making.began_s)
         with self._lock:
             self._made.pop(address, None)
-        given_up = making.future.cancelled() or (answer := making.future.result()) is None
+        answer = None if making.future.cancelled() else making.future.result()
         # What was given up just now is begun anew when it is asked for again.
-        return Progress(0, 0, 0) if given_up else answer
+        return Progress(0, 0, 0) if answer is None else answer
 
     def _begun(self, address: str, make: Callable[[], ResultT]) -> _Making[ResultT]:
         making = self._made[address] = _Making[ResultT]()
