@@ -142,8 +142,9 @@ mutants: venv ## Break the product on purpose, and see that the tests notice eac
 screenshots: venv ## Take pictures of each view of the page, light and dark, into docs/pictures.
 	$(BIN)/python tests/page_pictures.py docs/pictures
 
-bench-page: venv ## Measure what each view of the page costs on 20,000 texts.
+bench-page: venv ## Measure what each view of the page costs on 20,000 texts, and on 20,000 memories.
 	$(BIN)/python -m memtape.tools.measure.page_costs
+	$(BIN)/python -m memtape.tools.measure.page_costs --texts 4000 --memories 20000
 
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python -m memtape.tools.json_schemas

@@ -27,7 +27,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.measure.living import SCOPE
 from memtape.tools.page.acting import ACTIONS, MOST_IDS
-from memtape.tools.page.app import VIEWS
+from memtape.tools.page.drawing import VIEWS
 
 NOWHERE = "00000000-0000-8000-8000-000000000000"
 PATHS = [view.path for view in VIEWS]

@@ -13,12 +13,15 @@ import pytest
 from browsing import Tab, browser, tab
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
 
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.agents.errors import note_error
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.measure.living import SCOPE
-from memtape.tools.page.app import VIEWS
+from memtape.tools.page.drawing import VIEWS
 
 pytestmark = pytest.mark.slow
 LOOKS = (Path(__file__).parent / "page_looks.js").read_text()
@@ -297,3 +300,148 @@ def test_nothing_in_an_address_acts(chromium: Any, page: Page) -> None:
                 assert its.page.locator(BUILT).count() == 0
                 assert its.page.evaluate(ACTING) == []
         assert [line for line in its.heard if "status of 40" not in line] == []
+
+
+def click(its: Tab, name: str, within: str = "main") -> None:
+    """Press the one button of that name."""
+    its.page.locator(within).get_by_role("button", name=name, exact=True).click()
+
+
+@pytest.mark.parametrize(
+    ("section", "act", "undo"),
+    [("restore", "Restore", "forget"), ("unarchive", "Bring back", "archive"), ("unpin", "Unpin", "pin")],
+)
+@pytest.mark.parametrize("how", ["one", "by filter"])
+def test_what_is_listed_comes_back_and_goes_again(
+    chromium: Any, own: Page, section: str, act: str, undo: str, how: str
+) -> None:
+    with own.client() as client, tab(chromium, own.address) as its:
+
+        def listed() -> list[str]:
+            lists = {
+                "restore": client.hidden,
+                "unarchive": lambda: client.archived(100).archived,
+                "unpin": client.pinned,
+            }
+            return sorted(row.id for row in lists[section]())
+
+        before = listed()
+        words = its.page.locator(f"#{section} li label")
+        its.go("/yours")
+        text = words.first.inner_text().strip()
+        its.go(f"/yours?words={quote(text[:60])}")
+        if how == "one":
+            its.page.locator(f"#{section} input[type=checkbox]").first.check()
+            click(its, f"{act} what is ticked", f"#{section}")
+        else:
+            its.page.locator(f"#{section}").get_by_role("button", name=f"{act} all").click()
+        assert text[:60] in its.page.locator("main li").first.inner_text()
+        if its.page.get_by_label("Why").count():
+            its.page.get_by_label("Why").fill("it is wanted again")
+        click(its, act)
+        its.page.get_by_role("button", name=f"Undo: {undo}").wait_for()
+        gone = [id for id in before if id not in listed()]
+        assert gone and (how == "by filter" or len(gone) == 1)
+        its.page.get_by_role("button", name=f"Undo: {undo}").click()
+        its.page.get_by_role("status").wait_for()
+        assert listed() == before and its.heard == []
+
+
+def test_a_conflict_is_settled_anew_and_a_rule_is_accepted_and_taken_back(chromium: Any, own: Page) -> None:
+    with own.client() as client, own.client("global") as everywhere, tab(chromium, own.address) as its:
+        (conflict,) = client.conflicts().conflicts
+        for keep, settled in (("Keep A", ""), ("Keep both", "?settled=1")):
+            its.go(f"/yours{settled}")
+            click(its, keep, "#conflicts")
+            assert "Settle it again" in its.page.locator("main").inner_text()
+            click(its, "Settle")
+        (after,) = client.conflicts(settled=True).conflicts
+        assert after.id == conflict.id and after.status != "pending"
+        (rule,) = [rule for rule, answer in client.proposals() if answer == "waits"]
+        its.go("/yours")
+        for act in ("Decline", "Decline", "Undo: accept"):
+            click(its, act)
+        its.page.get_by_text("Forget the rule where it stands").wait_for()
+        (told,) = [result.id for result in everywhere.recent() if result.text == rule.text]
+        its.go(f"/memory?scope=global&id={told}")
+        for act in ("Forget", "Forget"):
+            click(its, act)
+        its.page.get_by_role("button", name="Undo: restore").wait_for()
+        assert everywhere.show(told).hidden and its.heard == []
+
+
+def test_a_question_is_kept_asked_and_dropped_and_says_what_stood_below(chromium: Any, own: Page) -> None:
+    with tab(chromium, own.address) as its:
+        its.go("/search?q=staging+database+port&limit=2&deep=1")
+        said = its.page.locator("main").inner_text()
+        assert "Just below" in said and "look 1 scouts" in said and "relevance" in its.page.content()
+        its.page.get_by_label("Keep this question as").fill("Ports")
+        click(its, "Keep")
+        its.page.get_by_text("Kept.").wait_for()
+        its.go("/search")
+        its.page.get_by_role("link", name="Ports").click()
+        assert "deep=1" in its.page.url and its.page.locator("#q").input_value() == "staging database port"
+        its.page.get_by_role("button", name="Drop the question Ports").click()
+        its.page.wait_for_load_state("load")
+        assert its.page.get_by_role("link", name="Ports").count() == 0 and its.heard == []
+
+
+def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: Page) -> None:
+    with tab(chromium, own.address) as its:
+        its.go("/recalls")
+        assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
+        its.page.get_by_label("How").select_option("start")
+        click(its, "Filter")
+        cards = its.page.locator("article.card").all_inner_texts()
+        assert cards and all("Unasked, at a start" in card for card in cards)
+        its.page.get_by_label("How").select_option("search")
+        click(its, "Filter")
+        question = its.page.locator("article.card .text").first.inner_text().strip("“”")
+        for link in ("ask again now", "as it was then"):
+            its.go("/recalls?by=search")
+            its.page.get_by_role("link", name=link).first.click()
+            its.page.wait_for_function("() => !document.querySelector('[data-making]')")
+            assert its.page.locator("#q").input_value() == question
+        assert its.page.locator(".past").count() == 1 and its.heard == []
+
+
+def test_a_memory_keeps_its_place_in_the_graph(chromium: Any, page: Page) -> None:
+    with tab(chromium, page.address) as its:
+        places = []
+        for path in ("/graph", "/graph?at=2026-09-10T00:00:00Z"):
+            its.go(path)
+            drawn = its.page.locator("svg.graph a").evaluate_all(
+                "(all) => all.map((it) => [new URL(it.href.baseVal, location).searchParams.get('id'),"
+                " ...['cx', 'cy'].map((name) => it.querySelector('circle').getAttribute(name))])"
+            )
+            places.append({id: (x, y) for id, x, y in drawn})
+        both = places[0].keys() & places[1].keys()
+        assert both and all(places[0][id] == places[1][id] for id in both) and its.heard == []
+
+
+def test_what_could_not_be_read_and_what_a_hook_met_stand_in_the_log(chromium: Any, own: Page) -> None:
+    with own.client() as client, tab(chromium, own.address) as its:
+        note_error(own.home, "hook claude Stop", ValueError("<b>no answer</b>"))
+        number = partition_of(SCOPE, client.log.partitions)
+        assert isinstance(client.log, EmbeddedLog)
+        client.log.append_raw(number, [b"{<i>nothing</i>"])
+        client.project()
+        its.go("/log")
+        assert "(1)" in its.page.locator("#dead h2").inner_text()
+        assert f"{number}:" in its.page.locator("#dead li").inner_text()
+        assert "hook claude Stop" in its.page.locator("#errors").inner_text()
+        note_error(own.home, "server: a session", ValueError("gone"))
+        its.page.get_by_text("server: a session").wait_for()
+        assert its.page.locator("#errors b, #dead i").count() == 0 and its.heard == []
+
+
+@pytest.mark.parametrize("with_script", [True, False])
+def test_a_view_of_the_past_comes_by_itself_with_and_without_script(
+    chromium: Any, own: Page, with_script: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtape.tools.page.slow.WAIT_S", 0.0)
+    with tab(chromium, own.address, java_script_enabled=with_script) as its:
+        its.page.goto(f"{its.base}/timeline?diff=1&at=25d")
+        assert its.page.locator("progress").count() == 1
+        its.page.get_by_role("heading", name="What changed").wait_for()
+        assert its.page.locator("progress").count() == 0 and its.heard == []

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from page_served import Page, served
 
-from memtape.tools.page.app import VIEWS
+from memtape.tools.page.drawing import VIEWS
 from memtape.tools.page.guard import HEADERS, MAX_BODY_BYTES
 
 PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]

@@ -130,12 +130,14 @@ def in_form(turn: Turn, text: str, note: str = "") -> bytes:
 
 def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
     """Return a context for an event of a host in its form, cut where the host would cut it."""
-    if not text.strip():
-        return b""
+    return answer(event, given_in(text), note, flat=HOSTS_OF_HOOKS[host].flat) if text.strip() else b""
+
+
+def given_in(text: str) -> str:
+    """Return a context as a model is given it: within its tags, and cut where hosts would cut it."""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
     text = without_tags(text)
-    told = wrap(text if len(text) <= room else text[: room - 1] + "…")
-    return answer(event, told, note, flat=HOSTS_OF_HOOKS[host].flat)
+    return wrap(text if len(text) <= room else text[: room - 1] + "…")
 
 
 def _of_itself(told: Told, alone: bool) -> Told:

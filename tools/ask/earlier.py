@@ -56,7 +56,7 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
         dense = _Before(dense, moment.mark)
     if late or ready.key.tail or choice != ready.found.choice:
         tail = [] if moment.end <= mark else list(tail_of(log, partition, mark, ready.scope, moment.end))
-        found = found_of(opened, tail, partial(text_at, log, partition), ready.found.texts, choice, parts)
+        found = found_of(opened, tail, partial(text_at, log, partition), ready.found, choice, parts)
         ready = make_ready(ready.key, partition, ready.scope, found, tail, dense)
     if ready.use is None:
         return ready

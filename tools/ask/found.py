@@ -23,10 +23,11 @@ from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
 from memtape.state.text.polarity import Heard
 from memtape.state.views.filters import passes, summary_passes
-from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
+from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.ask.once import Once
 from memtape.tools.ask.results import Result, embedded_text, result_of
+from memtape.tools.ask.rows_read import RowsRead
 
 FIRST_TURNS, LAST_TURNS = 3, 60
 """So many turns at the beginning and at the end of a session tell where it was left."""
@@ -48,7 +49,8 @@ Said = MemoryRow | TurnRow | Event
 class Found(NamedTuple):
     """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read.
 
-    `choice` says which of them are shown. `once` keeps what readers work out of all this, which stays as it is.
+    `choice` says which of them are shown. `once` keeps what readers work out of all this, which stays as it is, and
+    `once_rows` what they work out of its rows alone, which stays while more is said.
     """
 
     texts: Texts
@@ -56,6 +58,8 @@ class Found(NamedTuple):
     captured: list[Event]
     results: dict[int, Result]
     once: Once
+    once_rows: Once
+    read: RowsRead
     choice: Choice = AT_HAND
 
     @property
@@ -158,7 +162,7 @@ class Found(NamedTuple):
 
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
         """Return what is `known`, each row with what people want by it."""
-        return self.once.of("rows", None, self._heard)
+        return self.once_rows.of("rows", None, self._heard)
 
     def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
         flags = self.texts.flags[: self.indexed]
@@ -166,7 +170,7 @@ class Found(NamedTuple):
         rows = list[tuple[MemoryRow | TurnRow, Heard]]()
         for segment, start in zip(self.opened.segments, self.texts.starts, strict=False):
             for place in np.flatnonzero(wanted[start : start + segment.size]).tolist():
-                row, heard = heard_at(segment, place)
+                row, heard = self.read.heard(segment, place)
                 if isinstance(row, _SAID):
                     rows.append((self._as_shown(row, start + place), heard))
         return sorted(rows, key=lambda it: it[0].key)
@@ -244,15 +248,15 @@ def found_of(
     opened: Opened | None,
     tail: Sequence[Event],
     text_at: Callable[[int], str | None],
-    before: Texts | None = None,
+    before: Found | None = None,
     choice: Choice = AT_HAND,
     parts: list[Part] | None = None,
 ) -> Found:
     """Return what is visible of an index after the tail, and the tail's captures behind it.
 
-    `text_at` gives what was captured at an offset of the log, None where it is erased. `before` are texts of the same
-    scope and choice, as they were made of its index and tail then. `parts` are those over which the tail is laid, by
-    default what the choice shows of the index.
+    `text_at` gives what was captured at an offset of the log, None where it is erased. `before` is what was found of
+    the same scope and choice then, of which all is kept that still is so. `parts` are those over which the tail is
+    laid, by default what the choice shows of the index.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
@@ -287,7 +291,16 @@ def found_of(
         _hide_summaries(opened, parts, moved)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
-    return Found(Texts(parts, before), opened, captured, {}, Once(), choice)
+    texts = Texts(parts, None if before is None else before.texts)
+    read = RowsRead(opened.segments, None if before is None else before.read)
+    found = Found(texts, opened, captured, {}, Once(), Once(), read, choice)
+    return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
+
+
+def _same_rows(before: Found, found: Found) -> bool:
+    """Whether two show the same of one index, whatever stands behind it."""
+    shown = found.texts.shown[: found.indexed], before.texts.shown[: before.indexed]
+    return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
 
 
 def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:

@@ -20,14 +20,14 @@ _BEHIND = 10**15
 
 def known_in(found: Found, now: int) -> list[Known]:
     """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
-    return found.once.of("known", now, lambda: list(_known_in(found, now)))
+    of_rows = found.once_rows.of("known", now, lambda: list(_known_rows(found, now)))
+    return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
 
 
-def _known_in(found: Found, now: int) -> Iterator[Known]:
+def _known_rows(found: Found, now: int) -> Iterator[Known]:
     for row, heard in found.heard():
         if not (isinstance(row, MemoryRow) and row.into is not None):
             yield _known_of(row, now, heard)
-    yield from known_among((), found.captured, now)
 
 
 def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:

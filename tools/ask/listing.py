@@ -48,7 +48,7 @@ def _stale_in(found: Found, now: int) -> list[MemoryRow]:
         rows = [row for row in found.known() if isinstance(row, MemoryRow)]
         return [row for row in rows if row.into is None and is_row_stale(row, now)]
 
-    return found.once.of("stale", now, make)
+    return found.once_rows.of("stale", now, make)
 
 
 def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | TurnRow]:

@@ -354,7 +354,7 @@ class Retriever(Served):
         number = opened.manifest.number if opened is not None else 0
         key = Key(shard.path, watermark, number, tuple(event.id for event in tail), choice)
         if ready is None or ready.key != key:
-            known = None if ready is None else ready.found.texts
+            known = None if ready is None else ready.found
             shown = choice._replace(past=life.since if life.state == "finished" else None)
             found = found_of(opened, tail, partial(text_at, self._log, partition), known, shown)
             ready = self._ready[scope, choice] = make_ready(key, partition, scope, found, tail, self.dense)

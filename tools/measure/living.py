@@ -21,7 +21,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS, EmbeddedLog
 from memtape.tools.client import Client
 from memtape.tools.measure.team import days_of
-from memtape.tools.measure.team_placing import Project, Team
+from memtape.tools.measure.team_placing import WEEK, Project, Team
 from memtape.tools.measure.team_texts import Material, Topic
 
 DAYS = 45
@@ -50,13 +50,35 @@ SAID = (
     "The {thing} and the {other} share one {part}, {why}.",
 )
 QUESTIONS = ("{thing} {part}", "what is the {part} of the {thing}", "{thing} in {place}")
+NOTES = (
+    "The {part} of {name} is {number}, {why}.",
+    "We decided that {name} keeps its {part} at {number}, {why}.",
+    "{name} reads its {part} from the {thing} in {place}, and not more than {number} times an hour.",
+    "For {name} we chose a {part} of {number} and gave up the {thing}, {why}.",
+)
+"""What is said of things that have names of their own, so that none folds with another."""
+AGAIN, CHANGED = 10, 30
+"""One note of so many is said again later, and of one of so many another number holds later."""
+CONFLICTS, PINNED, FORGOTTEN, ARCHIVED = 500, 400, 1_000, 40
+"""One memory of so many is each of these where there are many."""
 
 
-def make_living(path: Path, texts: int, end_us: int, seed: int = 7) -> None:
-    """Make a home of about so many texts of weeks that end on a day, with all that can stand on a page in it."""
+def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: int = 0) -> None:
+    """Make a home of about so many texts of weeks that end on a day, with all that can stand on a page in it.
+
+    Beside these texts, of which many fold, it has so many `memories` that do not.
+    """
     rng = Random(seed)
     start_us = (end_us // DAY_US - DAYS) * DAY_US
-    team = Team(seed=seed, days=DAYS, texts_a_day=max(2, texts // DAYS), projects=PROJECTS, start_us=start_us)
+    noted = list(notes(rng, memories))
+    team = Team(
+        seed=seed,
+        days=DAYS,
+        texts_a_day=max(2, texts // DAYS),
+        projects=PROJECTS,
+        start_us=start_us,
+        notes_a_day=-(-len(noted) // (DAYS * (WEEK - 1) // WEEK)),
+    )
     log_id = derived_id("log", None, "living", str(seed))
     home = Home(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -68,11 +90,12 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7) -> None:
             log.append_raw(number, [configured])
         log.finish_copy()
     with closing(EmbeddedLog(home.log_path)) as log:
-        for events in days_of(team, _material(rng), log.partitions):
+        for events in days_of(team, _material(rng)._replace(notes=noted), log.partitions):
             log.append(events)
     with Client(path, scope=SCOPE, actor="Ada", origin="user") as person:
         person.project()
         _decide(person, rng)
+        _decide_many(person, rng, memories)
         for name in AGENTS:
             _ask(path, name, rng)
         person.project()
@@ -89,11 +112,34 @@ def questions(rng: Random, count: int) -> list[str]:
     return [_filled(rng, rng.choice(QUESTIONS)) for _ in range(count)]
 
 
-def _filled(rng: Random, form: str) -> str:
+def notes(rng: Random, count: int) -> Iterator[str]:
+    """Yield what is kept of so many things, in its order: some of it again, some with another number later."""
+    told: list[tuple[float, str]] = []
+    for place in range(count):
+        form, seed = rng.choice(NOTES).replace("{name}", _name(place)), rng.random()
+        text = _filled(Random(seed), form)
+        told.append((place, text))
+        if place % AGAIN == 0:
+            told.append((rng.uniform(place, count), text))
+        if place % CHANGED == 1:
+            told.append((rng.uniform(place, count), _filled(Random(seed), form, rng.randint(2, 9_000))))
+    return (text for _, text in sorted(told))
+
+
+def _name(number: int) -> str:
+    """Return a name of three syllables; those of numbers below 343,000 differ."""
+    syllables = [f"{consonant}{vowel}" for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
+    spread = number * 100_003 % len(syllables) ** 3
+    parts = (spread // len(syllables) ** place % len(syllables) for place in range(3))
+    return "".join(syllables[part] for part in parts).capitalize()
+
+
+def _filled(rng: Random, form: str, number: int | None = None) -> str:
     thing, other = (name.replace("_", " ") for name in rng.sample(THINGS, 2))
     part, place = rng.choice(PARTS).replace("_", " "), rng.choice(PLACES)
     why = rng.choice(WHYS).format(place=place)
-    number, day = rng.randint(2, 9_000), rng.randint(4, 20)
+    drawn, day = rng.randint(2, 9_000), rng.randint(4, 20)
+    number = drawn if number is None else number
     return form.format(thing=thing, other=other, part=part, place=place, why=why, number=number, day=day)
 
 
@@ -118,6 +164,25 @@ def _decide(person: Client, rng: Random) -> None:
     person.archive([next(taken) for _ in range(6)], reason="the spring release is over")
     for _ in range(3):
         person.pin(next(taken))
+
+
+def _decide_many(person: Client, rng: Random, memories: int) -> None:
+    """Do the same by hand as often as somebody does it who has so many memories."""
+    for place in range(memories // CONFLICTS):
+        name = _name(memories + place)
+        ids = [person.capture(f"The database of {name} listens on port {port}.").id for port in (6_000, 6_001)]
+        for id in ids:
+            person.use([id])
+    if not memories:
+        return
+    known = [result.id for result in person.recent(1_000)]
+    rng.shuffle(known)
+    taken = iter(known)
+    for _ in range(memories // FORGOTTEN):
+        person.forget(next(taken), reason="said by mistake")
+    for _ in range(memories // PINNED):
+        person.pin(next(taken))
+    person.archive([next(taken) for _ in range(memories // ARCHIVED)], reason="that is over")
 
 
 def _ask(path: Path, name: str, rng: Random) -> None:

@@ -10,9 +10,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -20,42 +22,86 @@ from typing import NamedTuple
 import click
 import httpx
 
-from memtape.schemas.times import DAY_US, format_time
+from memtape.schemas.times import DAY_US, US_PER_S, format_time
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.measure.living import DAYS, SCOPE, make_living, questions
 
-ROUNDS = 30
+ROUNDS, AFTER_CAPTURES = 30, 10
+COLUMNS = ("first", "median", "p95", "p95 of CPU", "after a capture", "beside a fold", "until there")
+PAST = ("timeline, with what changed", "search as of a time")
 SPREAD = 20
 """Past times are looked at in days, of which each is another view of the past."""
 
 
 @click.command()
-@click.option("--texts", default=20_000, show_default=True, help="About so many texts.")
+@click.option("--texts", default=20_000, show_default=True, help="About so many texts, of which many fold.")
+@click.option("--memories", default=0, show_default=True, help="So many memories beside them, none of which folds.")
 @click.option("--rounds", default=ROUNDS, show_default=True, help="How often each view is asked for.")
 @click.option("--home", type=click.Path(path_type=Path), help="A home that was made before, or is to be made.")
-def main(texts: int, rounds: int, home: Path | None) -> None:
+def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
     """Print how long a request of each view takes: the first time, the median, and what 95 of 100 need at most.
 
-    Beside it stands what the server's thread worked for it, which other programs of the machine change less. The past
-    is asked for again until it is there: the last column has how long that took in all, at most in 95 of 100 cases.
+    Beside it stands what the server's thread worked for it, which other programs of the machine change less. Then the
+    same 95 of 100 of looks that each follow a capture, and of looks while another process folds the log for a time that
+    nobody has looked at. The past is asked for again until it is there: the last column has how long that took in all.
     """
     with tempfile.TemporaryDirectory() as folder:
         place = home or Path(folder) / "home"
         if not place.exists():
-            make_living(place, texts, now_us())
-        with Client(place, scope=SCOPE, origin="user") as client:
-            ids = [result.id for result in client.recent(rounds)]
+            make_living(place, texts, now_us(), memories=memories)
+        with Client(place, scope=SCOPE, actor="Ada", origin="user") as client, _served(place) as http:
             status = client.status()
-        click.echo(f"{status.memories:,} memories and {status.turns:,} turns, {status.events:,} events")
-        click.echo(f"{'view':28} {'first':>9} {'median':>9} {'p95':>9} {'p95 of CPU':>11} {'until there':>11}")
-        with _served(place) as http:
-            for name, addresses in _asked(rounds, ids).items():
-                took = [_took(http, address) for address in addresses]
-                first, rest = took[0].ms, took[1:] or took
-                times, worked, until = ([getattr(it, name) for it in rest] for name in ("ms", "cpu_ms", "until_s"))
-                told = f"{first:6.0f} ms {median(times):6.0f} ms {p95(times):6.0f} ms {p95(worked):8.0f} ms"
-                click.echo(f"{name:28} {told} {p95(until):9.1f} s")
+            click.echo(f"{status.memories:,} memories and {status.turns:,} turns, {status.events:,} events")
+            click.echo(f"{'view':28} " + " ".join(f"{name:>15}" for name in COLUMNS))
+            asked = _asked(rounds, [result.id for result in client.recent(rounds)])
+            plain = {name: [_took(http, address) for address in its] for name, its in asked.items()}
+            present = {name: its for name, its in asked.items() if name not in PAST}
+            after = {name: _after_captures(client, http, its) for name, its in present.items()}
+            with _folding(http):
+                beside = {name: [_took(http, address).ms for address in its] for name, its in present.items()}
+            for name, took in plain.items():
+                more = [after[name], beside[name]] if name in present else []
+                click.echo(f"{name:28} " + " ".join(f"{cell:>15}" for cell in _cells(took, more)))
+
+
+def _cells(took: list[Took], more: list[list[float]]) -> list[str]:
+    """Return the cells of a view's row; `more` are the times of looks after captures and beside a fold, if any."""
+    first, rest = took[0].ms, took[1:] or took
+    times, worked, until = ([getattr(it, name) for it in rest] for name in ("ms", "cpu_ms", "until_s"))
+    told = [first, median(times), p95(times), p95(worked), *map(p95, more)]
+    return [*(f"{ms:.0f} ms" for ms in told), *(["-", "-"] if not more else []), f"{p95(until):.1f} s"]
+
+
+def _after_captures(client: Client, http: httpx.Client, addresses: list[str]) -> list[float]:
+    """Return what the server takes for a view, each time after something has been said."""
+    took = []
+    for number, address in enumerate(addresses[:AFTER_CAPTURES]):
+        client.capture(f"Said before look {number} at {address}.", kind="fact")
+        took.append(_took(http, address).ms)
+    return took
+
+
+@contextmanager
+def _folding(http: httpx.Client) -> Iterator[None]:
+    """Keep the page folding the log for times that nobody has looked at, while the context lasts."""
+    is_over = threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=http.base_url, cookies=http.cookies, timeout=600, trust_env=False) as other:
+            for minute in count(1):
+                if is_over.is_set():
+                    return
+                _took(other, f"/timeline?diff=1&at={format_time(now_us() - minute * 17_077 * US_PER_S)}")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(1)
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 class Took(NamedTuple):

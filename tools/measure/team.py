@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ OPENERS = ("Again: ", "As said: ", "For the record: ", "Note: ", "Reminder: ", "
 ENDINGS = (" Keep this in mind.", " That has not changed.", " We agreed on that.", "")
 FIRST_HOUR, LAST_HOUR = 7, 20
 TICK_HOUR = 23
+NOTES_AT_ONCE = 20
 _NUMBER = re.compile(r"\b\d{1,4}\b")
 _WORD = re.compile(r"[a-z]{4,12}")
 
@@ -91,6 +93,8 @@ class _Project:
         self._dropped: list[_Talk] = []
         self._waiting = [topic for topics in material.topics for topic in topics]
         self._rng.shuffle(self._waiting)
+        self._notes = iter(material.notes if number == 0 else ())
+        self._noted = _Talk(Topic((), ()), team.days, [], [])
 
     def said(self, said: Said) -> list[Event]:
         """Return the events of one text that is said once, with what the rules take from it."""
@@ -109,7 +113,23 @@ class _Project:
             session = list(self._session(self._rng.choice(self._talks), start, f"{day}-{len(events)}"))
             self._due -= sum(event.type == "captured" for event in session)
             events += session
+        notes = list(islice(self._notes, self._team.notes_a_day))
+        for first in range(0, len(notes), NOTES_AT_ONCE):
+            events += self._noting(notes[first : first + NOTES_AT_ONCE], day, f"{day}-notes-{first}")
         return events
+
+    def _noting(self, notes: Sequence[str], day: int, name: str) -> Iterator[Event]:
+        """Yield a session that keeps some texts, looks up what was kept lately, and uses some of that."""
+        rng = self._rng
+        person, agent, hour = rng.choice(PEOPLE), rng.choice(AGENTS), rng.randrange(FIRST_HOUR, LAST_HOUR)
+        clock = _Clock(self._team.start_us + day * DAY_US + hour * HOUR_US, rng)
+        topic = Topic(tuple(notes), tuple(notes))
+        talk = self._noted._replace(topic=topic)
+        for text in notes:
+            kind: Kind = rng.choice(("fact", "fact", "insight"))
+            yield self._kept(talk, text, kind, rng.choice((person, agent)), clock.next(), name)
+        if (recall := self._recalled(talk, agent, clock.next(), name)) is not None:
+            yield from (recall, self._used(recall, agent, clock.next(), name))
 
     def _turn_topics(self, day: int) -> None:
         """Drop the topics whose time is over, and take up others."""

@@ -67,6 +67,8 @@ class Team(NamedTuple):
     texts_a_day: int = 1_000
     projects: Sequence[Project] = PROJECTS
     start_us: int = START_US
+    notes_a_day: int = 0
+    """So many texts of `Material.notes` are kept a day in the first project, beside what is talked about."""
 
     @property
     def end_us(self) -> int:

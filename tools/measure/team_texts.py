@@ -37,12 +37,13 @@ class Material(NamedTuple):
 
     `conversations` are said once, turn by turn, since questions ask for their turns. `topics` holds, for each of them,
     sentences that are said again and again; none is of a turn that a question asks for. `changes` are values that
-    change, with a question each.
+    change, with a question each. `notes` are kept in this order, each once: what stands there twice is said twice.
     """
 
     conversations: tuple[Conversation, ...]
     topics: tuple[tuple[Topic, ...], ...]
     changes: tuple[Asked, ...]
+    notes: Sequence[str] = ()
 
 
 def read_material(corpora: Sequence[Path], changes: Path | None) -> Material:

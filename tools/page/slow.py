@@ -15,7 +15,9 @@ from memtape.tools.keep.waiting import told_of_folding
 
 ResultT = TypeVar("ResultT")
 
-WAIT_S = 0.2
+WAIT_S = 0.15
+GONE_S = 6.0
+"""Browsers ask again each second. For whom this is not so, as who has gone on to another view, nothing is made."""
 MOST_KEPT = 8
 """So many answers are made or wait to be fetched; whoever asked for the oldest has gone."""
 
@@ -38,22 +40,29 @@ class Progress(NamedTuple):
         return max(1, round((self.total - self.done) / self.rate)) if self.rate else 1
 
 
+class _Gone(Exception):
+    """Nobody asks for an answer any more."""
+
+
 class _Making(Generic[ResultT]):
-    """One answer that is being made; `began_s` is when what is folded now was begun."""
+    """One answer that is being made: when what is folded now was begun, and when somebody asked for it last."""
 
     def __init__(self) -> None:
-        self.future: Future[ResultT]
+        self.future: Future[ResultT | None]
         self.done, self.total, self.began_s = 0, 0, time.monotonic()
+        self.asked_s = time.monotonic()
 
     def told(self, done: int, total: int) -> None:
-        """Take in how many slots are folded; where they begin anew, another state is."""
+        """Take in how many slots are folded; where they begin anew, another state is. Raises `_Gone`."""
+        if time.monotonic() - self.asked_s > GONE_S:
+            raise _Gone
         if done < self.done:
             self.began_s = time.monotonic()
         self.done, self.total = done, total
 
 
 class Slow(Generic[ResultT]):
-    """Answers by their addresses, from when they are asked for until they are fetched."""
+    """Answers by their addresses, from when they are asked for until they are fetched, or nobody asks any more."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,20 +73,30 @@ class Slow(Generic[ResultT]):
         """Return an answer if it is made within a moment, else how far it is. Raises what making it raises."""
         with self._lock:
             making = self._made.get(address) or self._begun(address, make)
+            making.asked_s = time.monotonic()
         wait([making.future], WAIT_S)
         if not making.future.done():
             return Progress(making.done, making.total, time.monotonic() - making.began_s)
         with self._lock:
             self._made.pop(address, None)
-        return making.future.result()
+        answer = None if making.future.cancelled() else making.future.result()
+        # What was given up just now is begun anew when it is asked for again.
+        return Progress(0, 0, 0) if answer is None else answer
 
     def _begun(self, address: str, make: Callable[[], ResultT]) -> _Making[ResultT]:
         making = self._made[address] = _Making[ResultT]()
 
-        def made() -> ResultT:
+        def made() -> ResultT | None:
             making.began_s = time.monotonic()
-            with told_of_folding(making.told):
-                return make()
+            try:
+                making.told(0, 0)
+                with told_of_folding(making.told):
+                    return make()
+            except _Gone:
+                with self._lock:
+                    if self._made.get(address) is making:
+                        del self._made[address]
+                return None
 
         making.future = self._worker.submit(made)
         while len(self._made) > MOST_KEPT:
@@ -85,5 +104,5 @@ class Slow(Generic[ResultT]):
         return making
 
     def close(self) -> None:
-        """End what is being made, once it can be."""
+        """End once what is being made is there; what waits for its turn is not made."""
         self._worker.shutdown(wait=True, cancel_futures=True)

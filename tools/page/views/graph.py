@@ -9,6 +9,8 @@ from hashlib import blake2b
 from math import cos, pi, sin, sqrt
 from typing import Any, NamedTuple
 
+from memtape.schemas.times import DAY_US
+from memtape.state.subjects.decay import ONE, decayed
 from memtape.tools.ask.edges import Linked
 from memtape.tools.client import Client
 from memtape.tools.page.asked import Asked
@@ -50,6 +52,7 @@ def graph(client: Client, asked: Asked) -> dict[str, Any]:
         "nodes": list(nodes.values()),
         "side": 2 * (RADIUS + EDGE),
         "least": int(least * 100),
+        "week": decayed(ONE, 7 * DAY_US) / ONE,
         "heaviest": max((edge.weight for edge in edges), default=1.0),
     }
 

@@ -10,6 +10,7 @@ from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.client import Client
 from memtape.tools.page.asked import Asked
 
+Listed = Sequence[MemoryRow | TurnRow | ArchivedText]
 SHOWN = 100
 LOOKED_AT = 5_000
 """So many of a list are looked through for words."""
@@ -19,8 +20,9 @@ def waiting(client: Client, asked: Asked) -> dict[str, Any]:
     """Return conflicts, rules and edges that wait, and what is archived, hidden or pinned with the words asked for."""
     words = asked.text("words")
     limit = asked.number("limit", SHOWN, 1, 1_000)
-    archived = client.archived(1)
-    lists = {name: listed(client, name, words) for name in LISTS}
+    archived = client.archived(LOOKED_AT)
+    lists = {name: listed(client, name, words) for name in LISTS if name != "unarchive"}
+    lists["unarchive"] = _with(archived.archived, words)
     return {
         "conflicts": client.conflicts(settled=asked.is_on("settled")).conflicts,
         "settled": asked.is_on("settled"),
@@ -37,14 +39,15 @@ LISTS = {"unarchive": "Archived", "restore": "Forgotten or withdrawn", "unpin": 
 """What is listed, by the action that can be taken on it."""
 
 
-def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | TurnRow | ArchivedText]:
+def listed(client: Client, action: str, words: str) -> Listed:
     """Return of the list of an action what has these words, in any case; nothing for an action without a list."""
-    folded = words.casefold()
-    rows: Sequence[MemoryRow | TurnRow | ArchivedText] = ()
     if action == "unarchive":
-        rows = client.archived(LOOKED_AT).archived
-    elif action == "restore":
-        rows = client.hidden(LOOKED_AT)
-    elif action == "unpin":
-        rows = client.pinned()
+        return _with(client.archived(LOOKED_AT).archived, words)
+    if action == "restore":
+        return _with(client.hidden(LOOKED_AT), words)
+    return _with(client.pinned(), words) if action == "unpin" else ()
+
+
+def _with(rows: Listed, words: str) -> Listed:
+    folded = words.casefold()
     return [row for row in rows if folded in row.text.casefold()]

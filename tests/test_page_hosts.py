@@ -1,0 +1,100 @@
+"""The view *next start* host by host: to the letter what the hook of a host prints, and what its server tells."""
+
+# ruff: noqa: F811  (fixtures are handed in by their names)
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+from forking import memtape
+from mcp.client.client import Client as McpClient
+from page_served import Page, living, own, page  # noqa: F401
+from test_mcp import stdio, talk, text_of
+
+from memtape.schemas.visible import visible
+from memtape.tools.agents.connecting import CONNECTABLE, plugin_folder
+from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
+from memtape.tools.agents.mcp.resources import CONTEXT
+from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.measure.living import SCOPE
+
+ROOT = Path(__file__).parent.parent
+
+
+def told_on(page: Page, name: str, **given: str) -> str:
+    """Return what the view shows under a name, to the letter."""
+    (shown,) = re.findall(
+        rf'<pre[^>]*aria-label="{re.escape(name)}">(.*?)</pre>', page.get("/start", **given).text, re.S
+    )
+    return unescape(shown)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository that is pinned to the scope of the page."""
+    folder = tmp_path / "work"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
+    form = HOSTS_OF_HOOKS[host]
+    wanted = "prompt" if form.begins_at_prompt else "start"
+    event = next(event for event, action in form.actions.items() if action == wanted)
+    shown = told_on(own, f"What {CONNECTABLE[host].name} is given")
+    asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), form.prompt: "Where were we?"}
+    printed = subprocess.run(
+        [*memtape(), "hook", "--host", host, "--home", str(own.home)],
+        input=json.dumps(asked).encode(), capture_output=True, timeout=60, check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+    ).stdout.decode()  # fmt: skip
+    assert SCOPE in printed and shown == visible(printed)
+    given = json.loads(printed)
+    context = given["additionalContext"] if form.flat else given["hookSpecificOutput"]["additionalContext"]
+    row = re.search(rf"{CONNECTABLE[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
+    assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
+
+
+def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
+    instructions = told_on(own, "Instructions of the server")
+    shown, fewer = (
+        told_on(own, "What Any other host is given"),
+        told_on(own, "What Any other host is given", budget="300"),
+    )
+
+    async def action(client: McpClient) -> None:
+        assert client.instructions == instructions
+        listed = [
+            {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+            for tool in (await client.list_tools()).tools
+        ]
+        assert [json.loads(line) for line in told_on(own, f"{len(listed)} tools").splitlines()] == listed
+        (opened,) = (await client.read_resource(CONTEXT)).contents
+        assert visible(opened.text) == shown  # type: ignore[union-attr]
+        asked = await client.call_tool("get_context", {"budget_tokens": 300})
+        assert visible(text_of(asked)) == fewer != shown
+
+    talk(stdio(own.home, project), action)
+
+
+def test_who_is_connected_stands_first(own: Page) -> None:
+    assert "connected</span>" not in own.get("/start").text
+    plugin_folder_of = own.home / plugin_folder(own.client().home, "gemini").relative_to(own.home.absolute())
+    plugin_folder_of.mkdir(parents=True)
+    text = own.get("/start").text
+    assert text.count("connected</span>") == 1 and text.index("Gemini CLI") < text.index("Claude Code")
+
+
+def test_no_host_is_shown_for_the_forms_of_files_and_the_past(page: Page) -> None:
+    for given in ({"form": "agents"}, {"at": "20d"}):
+        assert "Host by host" not in page.get("/start", **given).text
+    assert "what it would print with 1200" in page.get("/start", budget="1200").text

@@ -1,0 +1,116 @@
+"""The process that looks at the past for the page: one, which holds up nobody, and whose end is told."""
+
+# ruff: noqa: F811  (fixtures are handed in by their names)
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from page_served import Page, living, own, page, served  # noqa: F401
+
+from memtape.tools.page.past import MODULE
+from memtape.tools.page.slow import MOST_KEPT
+
+THEN = {"at": "20d", "diff": "1"}
+
+
+def processes() -> list[int]:
+    """Return the ids of the processes that look at the past for pages of this process."""
+    listed = subprocess.run(
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
+    )
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
+
+
+def until_ended(pid: int) -> None:
+    for _ in range(200):
+        if pid not in processes():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{pid} goes on.")
+
+
+@pytest.fixture
+def stopped(own: Page) -> int:
+    """The process of a page, which has been used and stands still now."""
+    assert processes() == []
+    assert own.get("/timeline", **THEN).status_code == 200
+    (pid,) = processes()
+    os.kill(pid, signal.SIGSTOP)
+    return pid
+
+
+def test_other_views_are_answered_while_one_is_made_by_the_one_process(own: Page, stopped: int) -> None:
+    making = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in range(1, 21)]
+    assert {answer.headers.get("refresh") for answer in making} == {"1"} and "<progress" in making[0].text
+    for path in ("/", "/search?q=port", "/start", "/timeline"):
+        answer = own.http.get(path)
+        assert answer.status_code == 200 and "refresh" not in answer.headers
+    assert processes() == [stopped] and len(making) > MOST_KEPT
+    os.kill(stopped, signal.SIGCONT)
+    assert "What changed" in own.get("/timeline", at="3d", diff="1").text
+
+
+def test_an_end_is_told_with_the_next_step_and_another_goes_on(own: Page, stopped: int) -> None:
+    assert "refresh" in own.http.get("/search", params={"q": "port", "at": "9d"}).headers
+    os.kill(stopped, signal.SIGKILL)
+    answer = own.get("/search", q="port", at="9d")
+    assert (
+        answer.status_code == 400 and "was ended by signal 9" in answer.text and "Load this view again" in answer.text
+    )
+    there = own.get("/search", q="port", at="9d")
+    assert there.status_code == 200 and "as of" in there.text and processes() != [stopped]
+
+
+def test_what_nobody_waits_for_is_given_up(own: Page, stopped: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtape.tools.page.slow.GONE_S", 0.3)
+    left = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in (1, 2, 3)]
+    assert all("refresh" in answer.headers for answer in left)
+    time.sleep(0.5)
+    os.kill(stopped, signal.SIGCONT)
+    monkeypatch.setattr("memtape.tools.page.slow.GONE_S", 60)
+    assert "What changed" in own.get("/timeline", at="4d", diff="1").text
+
+
+def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -> None:
+    with served(living) as page:
+        page.get("/timeline", **THEN)
+        (pid,) = processes()
+    assert processes() == []
+    command = [sys.executable, "-m", "memtape", "page", "--no-browser", "--home", str(living)]
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        import httpx
+
+        with httpx.Client(base_url=address.partition("/?")[0], trust_env=False, timeout=60) as http:
+            http.get(address)
+            while "refresh" in http.get("/timeline", params=THEN).headers:
+                pass
+        listed = subprocess.run(["ps", "-ww", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+        (pid,) = map(int, listed.stdout.split())
+        process.send_signal(how)
+        process.wait(60)
+        for _ in range(200):
+            if not Path(f"/proc/{pid}").exists():
+                break
+            time.sleep(0.05)
+        assert not Path(f"/proc/{pid}").exists()
+
+
+def test_what_is_wrong_with_a_past_is_told_and_counted(page: Page) -> None:
+    from memtape.sinks.home.samples import Samples
+
+    before = Samples(page.home).sums("error", "page").total
+    for given in ({"at": "the day after"}, {"at": "99:1"}):
+        answer = page.get("/search", q="port", **given)
+        assert answer.status_code == 400 and "This cannot be shown" in answer.text
+    assert page.get("/memory", id="none", at="3d").status_code == 404
+    assert Samples(page.home).sums("error", "page").total == before + 3

@@ -1,0 +1,106 @@
+"""How a view of the page becomes HTML: the table of views, and what is drawn of one for an address.
+
+Every text is escaped by the templates, which have no other way to write one. The page's own process draws by this, and
+the process that looks at the past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from memtape import __version__
+from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
+from memtape.tools.client import Client
+from memtape.tools.page.acting import ACTIONS
+from memtape.tools.page.asked import Asked, asked_of
+from memtape.tools.page.memory import PageMemory
+from memtape.tools.page.telling import FILTERS
+from memtape.tools.page.views.graph import graph
+from memtape.tools.page.views.log import log
+from memtape.tools.page.views.memory import memory
+from memtape.tools.page.views.now import now
+from memtape.tools.page.views.recalls import recalls
+from memtape.tools.page.views.search import search
+from memtape.tools.page.views.start import start
+from memtape.tools.page.views.timeline import timeline
+from memtape.tools.page.views.tree import tree
+from memtape.tools.page.views.waiting import waiting
+
+HERE = Path(__file__).parent
+
+
+class View(NamedTuple):
+    """One view: its path, its name in the menu, the key that leads there, and what reads it.
+
+    `is_past` says that it can be seen as of a time; `is_listed` that it stands in the menu.
+    """
+
+    path: str
+    name: str
+    key: str
+    of: Callable[[Client, Asked], dict[str, Any]]
+    is_past: bool = True
+    is_listed: bool = True
+
+
+VIEWS: tuple[View, ...] = (
+    View("/", "Now", "n", now),
+    View("/search", "Search", "/", search),
+    View("/start", "Next start", "s", start),
+    View("/recalls", "Recalls", "r", recalls, is_past=False),
+    View("/timeline", "Timeline", "t", timeline),
+    View("/graph", "Graph", "g", graph),
+    View("/tree", "Tree", "e", tree),
+    View("/yours", "Yours", "y", waiting, is_past=False),
+    View("/log", "Log", "l", log, is_past=False),
+    View("/memory", "Memory", "", memory, is_listed=False),
+)
+"""One more view is one more row, a file in `views` and a template under its function's name."""
+
+
+class Drawn(NamedTuple):
+    """A page as HTML, with the status of its answer, and the kind of the error of which it tells, if of one."""
+
+    html: str
+    status: int = 200
+    error: str = ""
+
+
+class Drawing:
+    """Draws the views of one home."""
+
+    def __init__(self, held: PageMemory) -> None:
+        self.held = held
+        self._templates = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters |= FILTERS
+        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
+
+    def view(self, view: View, pairs: list[tuple[str, str]]) -> Drawn:
+        """Return a view of what an address asks for, or a page that says why it cannot be shown."""
+        try:
+            asked = asked_of(view.path, pairs, self.held.scope)
+            found = self.held.do(asked.scope, lambda client: view.of(client, asked))
+            return Drawn(self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view} | found))
+        except MemtapeError as error:
+            return self.told(view.path, error)
+
+    def written(self, template: str, shown: dict[str, Any]) -> str:
+        """Return a template with what it shows."""
+        return self._templates.get_template(template).render(shown)
+
+    def told(self, path: str, error: MemtapeError) -> Drawn:
+        """Return a page that says what is wrong and what to do next."""
+        asked = Asked(path, self.held.scope, {})
+        status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
+        page = self.written("error.html", {"asked": asked, "view": None, "error": error})
+        return Drawn(page, status, type(error).__name__)

@@ -1,0 +1,103 @@
+"""The process that draws views for which the log is folded: `python -m memtape.tools.page.past_process`, started by
+`past`.
+
+Its home and scope come as a line of JSON on stdin, then what to draw, a line each; how far it is and what it has drawn
+go out as lines of JSON on stdout. Where stdin ends, its page has ended: it ends at once. Whatever it is at can be cut
+short at any point. It yields the processor to the page and to agents.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from memtape.tools.keep.waiting import told_of_folding
+from memtape.tools.page.drawing import VIEWS, Drawing
+from memtape.tools.page.memory import PageMemory
+
+NICE = 5
+TELL_S = 0.1
+
+
+class Orders(msgspec.Struct, frozen=True):
+    """The home of the page, and the scope where it begins."""
+
+    home: str
+    scope: str
+
+
+class ToDraw(msgspec.Struct, frozen=True):
+    """The path of a view, and the parameters of its address."""
+
+    path: str
+    pairs: list[tuple[str, str]]
+
+
+class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many slots are folded of how many, or at the end what was drawn; `broken` names a mistake of ours."""
+
+    done: int = 0
+    total: int = 0
+    html: str | None = None
+    status: int = 200
+    error: str = ""
+    broken: str = ""
+
+
+def main() -> None:
+    """Draw until nobody asks any more."""
+    reports = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Whatever a library prints is no report.
+    os.nice(NICE)
+    orders = msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders)
+    asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=[asked], daemon=True).start()
+    drawing = Drawing(PageMemory(Path(orders.home), orders.scope))
+    while True:
+        _send(reports, _drawn(drawing, msgspec.json.decode(asked.get(), type=ToDraw), reports))
+
+
+def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> Report:
+    """Return what was drawn, and send how far it is on the way."""
+    told_s = 0.0
+
+    def told(done: int, total: int) -> None:
+        nonlocal told_s
+        if time.monotonic() - told_s >= TELL_S:
+            told_s = time.monotonic()
+            _send(reports, Report(done, total))
+
+    try:
+        view = next(view for view in VIEWS if view.path == wanted.path)
+        with told_of_folding(told):
+            drawn = drawing.view(view, wanted.pairs)
+    except Exception as error:
+        traceback.print_exc()
+        return Report(html="", broken=type(error).__name__)
+    return Report(html=drawn.html, status=drawn.status, error=drawn.error)
+
+
+def _read(asked: queue.SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        asked.put(line)
+    os._exit(0)
+
+
+def _send(reports: IO[bytes], report: Report) -> None:
+    try:
+        reports.write(msgspec.json.encode(report) + b"\n")
+        reports.flush()
+    except OSError:  # The page has ended.
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""What each host is really given at a start, to the letter: what its hook prints, and what its server tells it.
+
+What the context says is made once, in `start`; here it takes the form of each host.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import orjson
+
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.tools.agents import own_files
+from memtape.tools.agents.connecting import CONNECTABLE, plugin_folder
+from memtape.tools.agents.generic import instructions
+from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, note_of
+from memtape.tools.agents.mcp.resources import CONTEXT
+from memtape.tools.agents.mcp.schemas import short_schema
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call
+from memtape.tools.agents.turn import form_of, given_in
+from memtape.tools.ask.context import ProjectContext
+from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.client import Client
+
+HOOKLESS = "Any other host"
+
+
+class Given(NamedTuple):
+    """One thing that a host is given: what it is, how many tokens its model reads of it, and the whole of it."""
+
+    title: str
+    tokens: int
+    text: str
+
+
+class ToHost(NamedTuple):
+    """One host: whether it is connected here, when it is told of the memory, and what it is given then."""
+
+    name: str
+    is_connected: bool
+    when: str
+    context: Given
+
+
+def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[ToHost]:
+    """Return what each host that can be connected is told, those that are connected first, and last any other host.
+
+    Whoever asks for a context names a budget, or has the usual one of the tool.
+    """
+    note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
+    told = [_to_host(client.home, name, context.text, note) for name in HOSTS_OF_HOOKS]
+    told.sort(key=lambda host: not host.is_connected)
+    asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
+    opened = Given(f"get_context, or the resource {CONTEXT}", tokenizer().count(asked), asked)
+    return [*told, ToHost(HOOKLESS, False, "when its agent asks", opened)]
+
+
+def beside(home: Home) -> list[Given]:
+    """Return what every host with our server is given beside that: the server's instructions, and its tools.
+
+    Of a tool the name, the description and the schema of its arguments count, which hosts put before their models.
+    """
+    count = tokenizer().count
+    every = local_settings(home).every_tool
+    tools = [
+        {
+            "name": name,
+            "description": tool.offer.description,
+            "inputSchema": short_schema(tool.arguments, rare=every),
+        }
+        for name, tool in TOOLS.items()
+        if every or tool.offer.common
+    ]
+    listed = "\n".join(orjson.dumps(tool).decode() for tool in tools)
+    block = instructions()
+    return [
+        Given("Instructions of the server", count(INSTRUCTIONS), INSTRUCTIONS),
+        Given(f"{len(tools)} tools", count(listed), listed),
+        Given("The block for AGENTS.md, where somebody has put it there", count(block), block),
+    ]
+
+
+def _to_host(home: Home, name: str, text: str, note: str) -> ToHost:
+    """Return how a host is told a context at its start, or with the first prompt."""
+    host = HOSTS_OF_HOOKS[name]
+    wanted = "prompt" if host.begins_at_prompt else "start"
+    event = next(event for event, action in host.actions.items() if action == wanted)
+    printed = form_of(name, event, text, note).decode()
+    tokens = tokenizer().count(given_in(text)) if printed else 0
+    when = f"{'with the first prompt' if host.begins_at_prompt else 'when a session starts'} ({event})"
+    return ToHost(
+        CONNECTABLE[name].name, _is_connected(home, name), when, Given("What its hook prints", tokens, printed)
+    )
+
+
+def _is_connected(home: Home, name: str) -> bool:
+    return plugin_folder(home, name).is_dir() if CONNECTABLE[name].install else own_files.is_placed()
