@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,7 +40,7 @@ class Page(NamedTuple):
     def get(self, path: str, **given: object) -> httpx.Response:
         """Ask for a view with parameters, again as long as it is being made, as a browser does."""
         while "refresh" in (answer := self.http.get(path, params=given)).headers:  # type: ignore[arg-type]
-            pass
+            time.sleep(0.05)
         return answer
 
     def act(self, do: str, ids: list[str], *, meant: bool = True, scope: str = SCOPE, **given: str) -> httpx.Response:

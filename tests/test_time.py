@@ -346,6 +346,7 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, tm
     try:
         while home.projector_lock().holder() is None:
             assert daemon.poll() is None
+            time.sleep(0.02)
         notes: list[str] = []
         made = rebuild_or_ask(home, log, None, lambda *_: None, notes.append)
         assert (made.build, len(notes)) == (2, 1)
@@ -355,9 +356,11 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, tm
         with Client(home.path, scope="project:a", log=log) as client:
             while client.status().lag:
                 assert daemon.poll() is None
+                time.sleep(0.05)
         unknown = Requests(home.requests).ask(Request(verb="dance", scope=None, pid=1))
         while (reply := Requests(home.requests).answer(unknown)) is None:
             assert daemon.poll() is None
+            time.sleep(0.02)
         assert reply.error
     finally:
         daemon.terminate()

@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import closing
 from datetime import timedelta
@@ -281,6 +282,7 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
         lock = home.projector_lock()
         while lock.holder() is None:
             assert holder.poll() is None
+            time.sleep(0.02)
         second = subprocess.run(
             [sys.executable, "-m", "memtape", "run", "--once", "--home", str(home.path)],
             capture_output=True, text=True, timeout=30,
