@@ -31,6 +31,7 @@ from memtape.tools.agents.hook_hosts import (
     HOSTS_OF_HOOKS,
     Told,
     note_of,
+    placed,
     read,
 )
 from memtape.tools.agents.turn import NICENESS, SOURCES, START_WAIT_S, Turn, in_form
@@ -90,7 +91,9 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     if len(data) > LARGE_BYTES and not alone and told.action != "start":
         return _left(turn)
     may_begin = told.action == "start" or (told.action == "prompt" and HOSTS_OF_HOOKS[host].begins_at_prompt)
-    late = threading.Timer(START_WAIT_S if may_begin else WAIT_S, turn.give_up)
+    late = threading.Timer(
+        START_WAIT_S if may_begin else WAIT_S, turn.give_up, (lambda: leave_server(host, home, data),)
+    )
     late.daemon = True
     if not alone:
         late.start()
@@ -151,7 +154,9 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
         if told is None or told.action not in ("start", "prompt", "answer") or not where.is_dir():
             return
         if may_leave_server(where) and Home(where, make=False).hook_server_lock().holder() is None:
-            Turn(told, where, data, alone=False).go_on("--stay")
+            from memtape.tools.agents.reaching import start_server
+
+            start_server(where.absolute(), host, data=placed(data, Turn(told, where, data, alone=False).folder))
     except Exception as error:
         note_error(where, f"hook {host}: the server of hooks", error)
 

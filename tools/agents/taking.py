@@ -52,21 +52,28 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
                 exchange(NOT_MINE)
                 return None
         began = now_us()
-        tells_all = action == "start" or (bool(text) and hooks.begins(turn, client))
+        # Nobody waits for what is done alone, so that it is told nothing.
+        tells_all = not turn.alone and (action == "start" or (bool(text) and hooks.begins(turn, client)))
         asked = hooks.asked_by(client, text if action == "prompt" else "")
         if tells_all:
             asked = hooks.asked_to_start(turn, client)
-        transcript = turn.told.transcript if turn.told.host in HOSTS else ""
-        asked |= {"host": turn.told.host, "folder": str(turn.folder), "transcript": transcript}
-        asked |= {"agent_transcript": turn.told.agent_transcript}
         offered = None
-        if action == "start" or (action == "prompt" and text):
+        if not turn.alone and (action == "start" or (action == "prompt" and text)):
             tell_session(home, client.scope, client.session or "", int(given["host"]))
             offered = offer(asked)
         if _finish(turn, client, text, native, offered, exchange) and tells_all:
             note_told(home, client.scope, client.session or "", began)
-        note_time(home, given.get("began_ns"))
-        return asked | {"action": action}
+        if not turn.alone:
+            note_time(home, given.get("began_ns"))
+        return asked | about(turn)
+
+
+def about(turn: Turn) -> Asked:
+    """Return what was told of, and where that stands, for what is done after the answer."""
+    told = turn.told
+    transcript = told.transcript if told.host in HOSTS else ""
+    of = {"transcript": transcript, "agent_transcript": told.agent_transcript}
+    return of | {"host": told.host, "folder": str(turn.folder), "action": told.action}
 
 
 def note_time(home: Path, began_ns: object) -> None:
@@ -96,7 +103,7 @@ def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
     told = read(given["hook"], data)
     if told is None or told.action not in ("start", "prompt", "answer", "subagent"):
         return None
-    turn = Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
+    turn = Turn(told, home, data, alone=given["alone"] is True, began_in=Path(given["folder"]))
     # An answer that stands nowhere yet is left to who can wait for it.
     return None if told.host == "copilot" and told.action == "answer" and not turn.told.answer else turn
 
