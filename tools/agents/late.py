@@ -1,4 +1,4 @@
-"""What a hook has left to a process that nobody waits for: done after what others have left, by a server if there is one.
+"""What a hook has left to a process that nobody waits for: done after what others have left, by a server if one is up.
 
 On a loaded machine many hooks are late at once, and each leaves such a process. What was said waits in its memory,
 since nothing may be written down before secrets are out of it. So whoever waits here has loaded hardly anything, and
