@@ -327,7 +327,9 @@ def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
 
 def _ended(turn: Turn) -> bytes:
     """Capture what a server was to capture and has perhaps, under the id that it named."""
-    if turn.handed.native:
+    if turn.handed.native and turn.told.done is not None:
+        _acting().act(turn)
+    elif turn.handed.native:
         text = said(turn.told.prompt if turn.told.action == "prompt" else turn.told.answer)
         with turn.client() as client:
             capture(turn, client, text, turn.handed.native)
@@ -339,7 +341,7 @@ def _answer(turn: Turn) -> bytes:
     if text:
         with turn.client() as client:
             capture(turn, client, text)
-    elif turn.told.host == "copilot" and not turn.alone:
+    elif turn.told.host == "copilot" and not (turn.alone or turn.told.agent):
         turn.go_on()
     return b""
 
@@ -351,11 +353,18 @@ def _afterwards() -> ModuleType:
     return afterwards
 
 
+def _acting() -> ModuleType:
+    from memtape.tools.agents import acting
+
+    return acting
+
+
 _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
     "start": _start,
     "prompt": _prompt,
     "answer": _answer,
     "subagent": lambda turn: bytes(_afterwards().subagent(turn)),
+    "act": lambda turn: bytes(_acting().act(turn)),
     "flush": lambda turn: bytes(_afterwards().flush(turn)),
     "retell": _retell,
     "end": lambda turn: bytes(_afterwards().end(turn)),
@@ -375,7 +384,7 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
     line = Line(
         text=text,
         kind="turn",
-        actor=default_actor() if user else SOURCES[turn.told.host],
+        actor=default_actor() if user else f"{SOURCES[turn.told.host]} {turn.told.agent}".strip(),
         origin="user" if user else "agent",
         source=SOURCES[turn.told.host],
         native_id=native or native_of(turn, client, text),

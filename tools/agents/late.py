@@ -13,13 +13,11 @@ from pathlib import Path
 from memtape.schemas.errors import Locked
 from memtape.sinks.home.folders import Home, default_home
 from memtape.tools.agents.handing import Handed, hand_over
-from memtape.tools.agents.hook_hosts import Action, read
+from memtape.tools.agents.hook_hosts import SERVED, Action, read
 
 WAIT_S = 60.0
 """Whoever has waited so long waits no more: one that takes long must not keep all others from being captured."""
-SERVED: tuple[Action, ...] = ("start", "prompt", "answer", "subagent")
-"""What a server does. It waits for no transcript in which an answer is written late, as Copilot CLI does."""
-TURNS: tuple[Action, ...] = ("prompt", "answer", "retell")
+TURNS: tuple[Action, ...] = ("prompt", "answer", "act", "retell")
 
 
 def serve_late(host: str, home: str | None, data: bytes) -> None:
@@ -29,6 +27,7 @@ def serve_late(host: str, home: str | None, data: bytes) -> None:
     lock = Home(place, make=False).late_lock("turn" if action in TURNS else "session")
     with suppress(Locked, OSError):  # The home may be gone, which is noted below.
         lock.acquire(WAIT_S)
+    # A server waits for no transcript in which an answer is written late, as Copilot CLI does.
     handed = hand_over(host, str(place), data, alone=True) if action in SERVED and host != "copilot" else Handed()
     if not handed.done:
         from memtape.tools.agents import hooks

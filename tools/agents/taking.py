@@ -17,9 +17,9 @@ import orjson
 from memtape import __version__
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.samples import note
-from memtape.tools.agents import hooks
+from memtape.tools.agents import acting, hooks
 from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
-from memtape.tools.agents.hook_hosts import read
+from memtape.tools.agents.hook_hosts import SERVED, read
 from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.turn import Turn, in_form
 from memtape.tools.agents.warm import Asked, Offered, tell_session
@@ -44,7 +44,7 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
     action = turn.told.action
     text = said({"prompt": turn.told.prompt, "answer": turn.told.answer}.get(action, ""))
     with turn.client() as client:
-        native = ""
+        native = acting.native_of(turn)
         if text:
             client.made_scope()
             native = hooks.native_of(turn, client, text) or ""
@@ -87,7 +87,9 @@ def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered
     told = in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False
-    if native:
+    if native and turn.told.done is not None:
+        acting.keep(turn, client)
+    elif native:
         hooks.capture(turn, client, text, native)
     shown = exchange(DONE) == SHOWN
     if shown and offered is not None and offered.text:
@@ -101,7 +103,7 @@ def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
         return None
     data = given["told"].encode()
     told = read(given["hook"], data)
-    if told is None or told.action not in ("start", "prompt", "answer", "subagent"):
+    if told is None or told.action not in SERVED:
         return None
     turn = Turn(told, home, data, alone=given["alone"] is True, began_in=Path(given["folder"]))
     # An answer that stands nowhere yet is left to who can wait for it.

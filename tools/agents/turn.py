@@ -147,6 +147,6 @@ def _of_itself(told: Told, alone: bool) -> Told:
     """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
     from memtape.tools.agents.last_answers import copilot_answer
 
-    if told.host != "copilot" or told.action != "answer":
+    if told.host != "copilot" or told.action != "answer" or told.agent:
         return told._replace(transcript="")
     return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))

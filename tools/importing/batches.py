@@ -161,7 +161,7 @@ class Batch:
     def _events(self, scope: str, waiting: Waiting, erased: Erased) -> list[Event] | None:
         """Return the events of a record; None, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._writer.events_of(_line(scope, waiting, self._writer.redactor), erased)
+            events = self._writer.events_of(line_of(scope, waiting, self._writer.redactor), erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
@@ -228,7 +228,7 @@ def kept_text(record: Record, redactor: Redactor) -> str:
     return f"{redactor.head(record.text, HEAD_CHARS)}\n[{cut:,} more characters were cut]"
 
 
-def _line(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
+def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
     """Return a record as a capture. What is too long is cut here, after its secrets are out of it."""
     record = waiting.record
     short = partial(_short, redactor)
