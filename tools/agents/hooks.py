@@ -23,7 +23,7 @@ from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.sinks.home.samples import note
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.home.tallies import LEFT_OUT, count_one
+from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed
 from memtape.tools.agents.hook_hosts import (
@@ -47,7 +47,7 @@ from memtape.tools.capture.native_ids import (
     of_hook,
     opencode_message,
 )
-from memtape.tools.capture.noise import noise_in
+from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of, stands_apart
 from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
@@ -392,6 +392,8 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
     )
     if client.capture_many([line]).refused:
         count_one(turn.home, LEFT_OUT, "private as a whole")
+    elif sort := lessened(text):
+        count_one(turn.home, LESSENED, sort)
     turn.captured = True
 
 
