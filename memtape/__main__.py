@@ -14,6 +14,10 @@ def main() -> None:
             from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home)
+        case ["hook", "--host", host, ("--alone" | "--stay") as way, "--home", home]:
+            from memtape.tools.agents.hook_process import serve_hook
+
+            serve_hook(host, home, alone=way == "--alone", stay=way == "--stay")
         case words:
             if words[:1] == ["mcp"]:
                 from memtape.tools.agents.forwarding import forward

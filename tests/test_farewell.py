@@ -159,6 +159,20 @@ def test_what_hosts_made_for_us_goes_where_it_is_empty(user: Path) -> None:
     assert not settings.parent.exists()
 
 
+def test_what_hosts_keep_of_our_server_goes_and_of_no_other(user: Path) -> None:
+    home, cache = Home(user / "data"), user / ".cache"
+    logs, others = cache / "claude-cli-nodejs" / "-a", cache / "claude-cli-nodejs" / "-b"
+    tools, data = cache / "copilot" / "mcp-tools", user / ".copilot" / "plugin-data"
+    kept = [others / "mcp-logs-mine" / "a.jsonl", tools / "other.json", data / "mine" / "a"]
+    gone = [logs / "mcp-logs-plugin-memtape-memtape" / "a.jsonl", tools / "ours.json", data / "memtape-local" / "a"]
+    for path in (*kept, *gone, others / "mcp-logs-plugin-memtape-memtape" / "b.jsonl"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"serverName": "memtape" if path.name == "ours.json" else "mine"}))
+    taken = [line for host in ("claude", "copilot") for line in take_away(home, host, user, last=False).taken]
+    assert sorted(path for top in (cache, data) for path in top.rglob("*") if path.is_file()) == sorted(kept)
+    assert not logs.exists() and len(taken) == 3
+
+
 def test_a_server_of_hooks_is_stopped(user: Path) -> None:
     # A socket's path may have a hundred bytes.
     home = Home(Path("/tmp") / f"memtape-{os.getpid()}")

@@ -25,7 +25,7 @@ from test_warm import PORT, QUESTION, WAIT_S, said, until, warm
 from memtape.schemas.events import Event
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import hooks, listening, taking
+from memtape.tools.agents import hooks, listening, reaching, taking
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.ready import Offer
 from memtape.tools.capture.native_ids import HOSTS
@@ -83,10 +83,10 @@ def server(home: Path, moment: str = "") -> Iterator[subprocess.Popen[str]]:
         running.communicate(timeout=WAIT_S)
 
 
-def patient(home: Path, host: str, data: dict[str, Any], **variables: str) -> bytes:
+def patient(home: Path, host: str, data: dict[str, Any], *words: str, **variables: str) -> bytes:
     """Call a hook as `connect` installs it, which waits long for a server, and for itself."""
     done = subprocess.run(
-        [*memtape(), PATIENT, "hook", "--host", host, "--home", str(home)],
+        [*memtape(), PATIENT, "hook", "--host", host, *words, "--home", str(home)],
         input=json.dumps(data).encode(), capture_output=True, timeout=WAIT_S, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), **variables},
     )  # fmt: skip
@@ -247,7 +247,7 @@ main()
 
 
 @contextmanager
-def left(home: Path, project: Path, stay_s: float = WAIT_S) -> Iterator[subprocess.Popen[bytes]]:
+def left(home: Path, project: Path, stay_s: float = WAIT_S, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server as a hook does, until it listens."""
     running = subprocess.Popen(
         [sys.executable, "-c", STAY, str(stay_s), "hook", "--host", "claude", "--stay", "--home", str(home)],
@@ -256,7 +256,7 @@ def left(home: Path, project: Path, stay_s: float = WAIT_S) -> Iterator[subproce
     )  # fmt: skip
     assert running.stdin is not None
     try:
-        running.stdin.write(json.dumps(told(project, "SessionStart")).encode())
+        running.stdin.write(json.dumps(told(project, "SessionStart", **more)).encode())
         running.stdin.close()
         yield running
     finally:
@@ -309,7 +309,7 @@ def test_no_server_is_left_behind_where_none_is_wanted(
     how: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    monkeypatch.setattr(hooks.Turn, "go_on", lambda turn, word: started.append(word))
+    monkeypatch.setattr(reaching, "start_one", lambda right, words, environment, data: started.append(words[3]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
     monkeypatch.setenv(HOOKS_VARIABLE, "")
     hooks.leave_server("claude", home, data)

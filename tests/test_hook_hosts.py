@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_handing import patient, server
@@ -14,8 +16,12 @@ from test_hooks import events_of, told
 from memtape.schemas.events import Captured
 from memtape.schemas.ids import derived_id
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.pauses import pause
+from memtape.sinks.home.tallies import LEFT_OUT, tally_of
+from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.last_answers import copilot_answer
 from memtape.tools.capture.native_ids import HEARD, heard, opencode_message
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 FACT = "Ship the tide alerts in November."
@@ -128,3 +134,104 @@ def test_an_answer_is_waited_for(tmp_path: Path) -> None:
     late = threading.Timer(0.3, lambda: events_file(tmp_path, ("user.message", "a"), ("assistant.message", "b")))
     late.start()
     assert copilot_answer(path, 10) == "b"
+
+
+# --- What agents do, and what those say that they have started ---
+
+COMMAND, EDITED = {"command": "pytest -q"}, "cart/prices.py"
+DID = {
+    "copilot": {
+        "tool_name": "Bash",
+        "tool_input": COMMAND,
+        "timestamp": "2026-11-24T03:35:05.794Z",
+        "tool_result": {
+            "result_type": "success",
+            "text_result_for_llm": "1 failed, 4 passed\n<shellId: 0 completed with exit code 1>",
+        },
+    },
+    "opencode": {
+        "tool_name": "bash",
+        "tool_input": COMMAND,
+        "tool_use_id": "call_1",
+        "tool_response": {"output": "1 failed, 4 passed\n", "exit": 1},
+    },
+    "qwen": {
+        "tool_name": "run_shell_command",
+        "tool_input": COMMAND,
+        "tool_use_id": "toolu_1",
+        "tool_response": {
+            "llmContent": "Command: pytest -q\nOutput: 1 failed, 4 passed\nError: (none)\nExit Code: 1\nSignal: 0",
+            "returnDisplay": "1 failed",
+        },
+    },
+}
+"""What each host told a hook of a test that failed."""
+EDITS = {"copilot": ("Edit", "path"), "opencode": ("edit", "filePath"), "qwen": ("write_file", "file_path")}
+
+
+def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
+    return [
+        (event.actor.origin, event.body.text, event.body.path)
+        for event in events_of(home, project, "captured")
+        if isinstance(event.body, Captured) and event.body.text != FACT
+    ]
+
+
+@pytest.mark.parametrize("host", HEARD)
+@pytest.mark.parametrize("served", [False, True])
+def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
+    """Once, however often it is told; not what it only reads, nor what it is told by this memory, nor a failed edit."""
+    tool, name = EDITS[host]
+    about = {"tool_response": {"output": "ok"}, "timestamp": "t"}
+    edit = {"tool_name": tool, "tool_input": {name: str(project / EDITED)}, "tool_use_id": "call_2", **about}
+    reads = {"tool_name": "read_file", "tool_input": {name: str(project / EDITED)}, "tool_use_id": "call_3", **about}
+    asks = {"tool_name": "memtape-search_memories", "tool_input": {"query": "x"}, "tool_use_id": "call_4", **about}
+    calls = [told(project, "PostToolUse", **each) for each in (DID[host], edit, edit, reads, asks)]
+    calls.append(told(project, "PostToolUseFailure", **edit | {"tool_use_id": "call_5", "error": "Not found."}))
+    with server(home) if served else nullcontext():
+        for call in calls:
+            assert patient(home, host, call) == b""
+    tested = "tested with `pytest -q`: failed (exit 1): 1 failed, 4 passed"
+    edits = [("tool", f"edited {EDITED}", EDITED)] * 2
+    assert acted(home, project) == [("tool", tested, None), *edits]
+    assert len({event.id for event in events_of(home, project, "captured")}) == 3
+    patient(home, host, told(project, "UserPromptSubmit", prompt="Round the prices once."))
+    assert not latest_errors(home, 5)
+    with Client(home, folder=project) as client:
+        context = client.context().text
+    assert f"edited: {EDITED}" in context and "open: tested with `pytest -q`" in context
+
+
+def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
+    said = DID["opencode"] | {
+        "tool_input": {"command": f"git push https://{secret}@x.example <private>heron</private>"}
+    }
+    patient(home, "opencode", told(project, "PostToolUse", **said))
+    pause(home, None, now_us(), None)
+    patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_use_id": "call_9"}))
+    ((_, text, _),) = acted(home, project)
+    assert text.startswith("ran `git push https://[redacted:") and secret not in text and "heron" not in text
+    assert tally_of(home, LEFT_OUT) == {"paused": 1}
+
+
+@pytest.mark.parametrize("data", [{}, {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}])
+def test_a_call_that_says_nothing_is_no_action(data: dict[str, Any], home: Path, project: Path) -> None:
+    patient(home, "qwen", told(project, "PostToolUse", **data))
+    patient(home, "qwen", told(project, "PostToolUse", **DID["qwen"] | {"session_id": ""}))
+    assert acted(home, project) == [] and not latest_errors(home, 5)
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_what_one_agent_asks_of_another_no_person_has_said(served: bool, home: Path, project: Path) -> None:
+    """Copilot CLI tells a prompt to an agent that another has started as it tells a user's."""
+    of_agent = {"session_id": "a-1", "agent_id": "a-1", "agent_type": "explore", "parent_agent_id": "s-1"}
+    ended = of_agent | {"session_id": "s-1", "agent_name": "explore", "last_assistant_message": "It stands in cart."}
+    with server(home) if served else nullcontext():
+        patient(home, "copilot", told(project, "UserPromptSubmit", **of_agent, prompt="Always use tabs here."))
+        patient(home, "copilot", told(project, "Stop", **of_agent, transcript_path="events.jsonl"))
+        patient(home, "copilot", told(project, "SubagentStop", **ended))
+        patient(home, "qwen", told(project, "SubagentStop", agent_type="helper", last_assistant_message="Looked."))
+    assert acted(home, project) == [("agent", "It stands in cart.", None), ("agent", "Looked.", None)]
+    said = events_of(home, project, "captured")[1:]
+    assert [(event.actor.name, event.session) for event in said] == [("copilot explore", "s-1"), ("qwen helper", "s-1")]

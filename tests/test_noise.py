@@ -181,6 +181,19 @@ def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, proje
     assert len(events_of(home, project, "captured")) == 2
 
 
+def test_nods_and_long_texts_are_counted_by_hooks_and_imports(home: Path, project: Path) -> None:
+    said = ["yes, go ahead", "a line of a log\n" * 6_000, "The port is 5433."]
+    path = transcript(project, *(("s-1", number, text) for number, text in enumerate(said, 1)))
+    sorts = {"nods that no search finds": 1, "long texts without their middle": 1}
+    assert taken(home, path, project).lessened == sorts and taken(home, path, project).lessened == {}
+    with Client(home) as client:
+        assert client.status().lessened == {}
+    for text in said:
+        hook(home, "claude", told(project, "UserPromptSubmit", prompt=text, session_id="s-2"))
+    with Client(home) as client:
+        assert client.status().lessened == sorts and client.status().left_out == {}
+
+
 def test_a_count_that_cannot_be_read_or_written_stops_nobody(home: Path) -> None:
     (home / f"{LEFT_OUT}.json").write_text("[1")
     assert tally_of(home, LEFT_OUT) == {}

@@ -313,6 +313,14 @@ class Home:
         """Held for life by the one server that hooks have left behind."""
         return FileLock(self.path / "hook-server.lock", "The right to answer hooks")
 
+    def start_lock(self, what: str) -> FileLock:
+        """Held by a process that was started in the background, from before its start to its end: one of a sort."""
+        return FileLock(self.path / f"{what}-start.lock", f"The right to start a {what}")
+
+    def late_lock(self, action: str) -> FileLock:
+        """Held while what a hook has left to a process of its own is done, so that many are done one by one."""
+        return FileLock(self.path / f"late-{action}.lock", f"The right to do what hooks have left, by {action}")
+
     def as_of_lock(self) -> FileLock:
         """Held while a view of the past takes its name or is taken away."""
         folder = self.path / "epochs"

@@ -33,8 +33,9 @@ from memtape.tools.keep.starting import python_of
 
 END_WAIT_S = 2.0
 """What is still being answered when the host closes its end is cut short after this."""
-TRIES = 3
-"""So many servers may go one after another without an answer; then the session ends."""
+TRIES, PAUSE_S = 5, 0.5
+"""So many servers may go one after another without an answer; then the session ends. Before each it waits a little
+longer: the last server is the session's own, and where servers are killed, ten sessions should not start ten."""
 OPTIONS = ("--home", "--scope", "--actor")
 LOST = -32_603
 LOST_WORDS = (
@@ -142,6 +143,7 @@ class Session:
 
     def _reconnect(self) -> None:
         """Go on with another server."""
+        time.sleep(PAUSE_S * self._tries)
         with self._lock:
             self._tries += 1
             if self._tries > TRIES:

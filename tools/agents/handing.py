@@ -28,6 +28,8 @@ LARGE_BYTES = 256 * 1024
 """What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
 HAND_WAIT_S = 0.5
 """A server that has not said by then what it would do is too busy; so long it then has to capture."""
+ALONE_TIMES = 10
+"""So many times as long as a host a process waits that nobody waits for."""
 MAX_LINE_BYTES = 1024 * 1024
 GO, DONE, SHOWN, NOT_MINE = b"go\n", b"done\n", b"shown\n", b"null\n"
 PREFIXES = ("MEMTAPE_", "GIT_")
@@ -50,21 +52,25 @@ class Handed:
         self.told = b""
 
 
-def hand_over(host: str, home: str, data: bytes) -> Handed:
-    """Have a server of a home do what a hook was told, and tell the host what it says."""
+def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Handed:
+    """Have a server of a home do what a hook was told, and tell the host what it says.
+
+    Nobody waits for one that is `alone`, so that it is told nothing, and waits longer itself.
+    """
     handed = Handed()
     paths = addresses(home) if len(data) <= LARGE_BYTES else []
     if not paths:
         return handed
     try:
-        line = _told(host, data.decode(), os.getcwd())
+        line = _told(host, data.decode(), os.getcwd(), alone)
     except (OSError, ValueError):  # The folder is gone, or what was told is no text.
         return handed
-    deadline = time.monotonic() + HAND_WAIT_S
+    wait_s = HAND_WAIT_S * ALONE_TIMES if alone else HAND_WAIT_S
+    deadline = time.monotonic() + wait_s
     for path in paths:
         talking = Socket(AF_UNIX, SOCK_STREAM)
         try:
-            _hand(talking, path, line, deadline, handed)
+            _hand(talking, path, line, deadline, wait_s, handed)
         except ConnectionRefusedError:
             discard(path)
         except TimeoutError:
@@ -78,16 +84,16 @@ def hand_over(host: str, home: str, data: bytes) -> Handed:
     return handed
 
 
-def _told(host: str, told: str, folder: str) -> bytes:
+def _told(host: str, told: str, folder: str, alone: bool) -> bytes:
     """Return what a hook tells a server, a line of JSON."""
     given = {"hook": host, "told": told, "folder": folder, "version": __version__}
     texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
     variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())
-    who = f'"host": {os.getppid()}, "began_ns": {STARTED_NS}'
+    who = f'"host": {os.getppid()}, "began_ns": {STARTED_NS}, "alone": {"true" if alone else "false"}'
     return f'{{{texts}, {who}, "environment": {{{variables}}}}}\n'.encode()
 
 
-def _hand(talking: Socket, path: str, line: bytes, deadline: float, handed: Handed) -> None:
+def _hand(talking: Socket, path: str, line: bytes, deadline: float, wait_s: float, handed: Handed) -> None:
     talking.settimeout(max(deadline - time.monotonic(), 0.001))
     talking.connect(path)
     talking.sendall(line)
@@ -100,7 +106,7 @@ def _hand(talking: Socket, path: str, line: bytes, deadline: float, handed: Hand
     handed.told = scanstring(offered, end + 1)[0].encode()
     handed.taken = True
     talking.sendall(GO)
-    handed.done = read_line(talking, time.monotonic() + HAND_WAIT_S) == DONE
+    handed.done = read_line(talking, time.monotonic() + wait_s) == DONE
     if handed.done:
         tell(handed.told)
         talking.sendall(SHOWN)

@@ -12,14 +12,19 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-Action = Literal["start", "prompt", "answer", "subagent", "flush", "retell", "end"]
+Action = Literal["start", "prompt", "answer", "subagent", "act", "flush", "retell", "end"]
 
+SERVED: tuple[Action, ...] = ("start", "prompt", "answer", "subagent", "act")
+"""What a server does for a hook."""
 MAX_CONTEXT_CHARS = 10_000
 """Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
 
 
 CONTEXT_TOKENS = 800
 """What a start is given at most."""
+
+
+MAX_AGENT_CHARS, MAX_NAME_CHARS = 60, 200
 
 
 class Host(NamedTuple):
@@ -51,7 +56,13 @@ _LIKE_CLAUDE = Host(
 
 _TOLD_AT_PROMPTS = Host(
     # What was told at the first prompt is gone after a compaction, so that the next prompt is told again.
-    {"UserPromptSubmit": "prompt", "Stop": "answer", "PreCompact": "retell", "SessionEnd": "end"},
+    {
+        "UserPromptSubmit": "prompt",
+        "PostToolUse": "act",
+        "Stop": "answer",
+        "PreCompact": "retell",
+        "SessionEnd": "end",
+    },
     "prompt",
     "last_assistant_message",
     begins_at_prompt=True,
@@ -68,14 +79,34 @@ HOSTS_OF_HOOKS: dict[str, Host] = {
     ),
     # It tells no answer, but where its transcript is.
     "copilot": Host(
-        {"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "answer", "SessionEnd": "end"},
+        {
+            "SessionStart": "start",
+            "UserPromptSubmit": "prompt",
+            "PostToolUse": "act",
+            "Stop": "answer",
+            "SubagentStop": "answer",
+            "SessionEnd": "end",
+        },
         "prompt",
         "",
         flat=True,
     ),
     "opencode": _TOLD_AT_PROMPTS,
-    "qwen": _TOLD_AT_PROMPTS,
+    "qwen": _TOLD_AT_PROMPTS._replace(
+        actions={**_TOLD_AT_PROMPTS.actions, "PostToolUseFailure": "act", "SubagentStop": "answer"}
+    ),
 }
+
+
+class Done(NamedTuple):
+    """A call of a tool that has answered: what names it in its session, and whether the host says that it failed."""
+
+    name: str
+    tool: str
+    given: Any
+    output: str
+    failed: bool
+    exit: int | None
 
 
 class Told(NamedTuple):
@@ -94,6 +125,9 @@ class Told(NamedTuple):
     """That of an agent which the session's own has started and which has just ended, where the host tells it."""
     resumed: bool
     """Whether a start goes on with a session that was told one before, and still has it."""
+    agent: str = ""
+    """Which agent answers where the session's own has started it."""
+    done: Done | None = None
 
 
 def read(host: str, data: bytes) -> Told | None:
@@ -106,7 +140,10 @@ def read(host: str, data: bytes) -> Told | None:
     event = _text(told, "hook_event_name")
     form = HOSTS_OF_HOOKS[host]
     action = form.actions.get(event)
-    if action is None:
+    agent = (_text(told, "agent_name") or _text(told, "agent_type"))[:MAX_AGENT_CHARS]
+    of_agent = event == "SubagentStop"
+    # What one agent asks of another no person has said, and what the other answers it tells once it has ended.
+    if action is None or (_text(told, "parent_agent_id") and action in ("prompt", "answer") and not of_agent):
         return None
     return Told(
         host=host,
@@ -116,10 +153,30 @@ def read(host: str, data: bytes) -> Told | None:
         folder=_text(told, "cwd"),
         transcript=_text(told, "transcript_path"),
         prompt=_text(told, form.prompt),
-        answer=_text(told, form.answer),
+        answer=_text(told, "last_assistant_message" if of_agent else form.answer),
         prompt_id=_text(told, "prompt_id")[:200],
         agent_transcript=_text(told, "agent_transcript_path"),
         resumed=_text(told, "source") == "resume",
+        agent=agent if of_agent else "",
+        done=_done(told, event) if action == "act" else None,
+    )
+
+
+def _done(told: dict[str, Any], event: str) -> Done:
+    """Return what a host tells of a call: one names it, the other says when it was; each has a form of an output."""
+    result = told.get("tool_response", told.get("tool_result"))
+    of = result if isinstance(result, dict) else {"output": result}
+    output = next((of[key] for key in ("llmContent", "text_result_for_llm", "output") if of.get(key)), "")
+    parts = output if isinstance(output, list) else [output]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    tool, exit = _text(told, "tool_name"), of.get("exit")
+    return Done(
+        name=(_text(told, "tool_use_id") or f"{_text(told, 'timestamp')}:{tool}")[:MAX_NAME_CHARS],
+        tool=tool,
+        given=told.get("tool_input"),
+        output="\n".join(text for text in (*texts, _text(told, "error")) if isinstance(text, str) and text),
+        failed=event == "PostToolUseFailure" or of.get("result_type") not in (None, "success"),
+        exit=exit if isinstance(exit, int) and not isinstance(exit, bool) else None,
     )
 
 

@@ -50,18 +50,20 @@ def _serve(host: str, home: str | None) -> None:
 
 def _work(host: str, home: str | None, alone: bool, distill: str) -> None:
     """Do what nobody waits for."""
+    from memtape.tools.agents.handing import MAX_INPUT_BYTES
+
+    if alone:
+        from memtape.tools.agents.late import serve_late
+
+        return serve_late(host, home, sys.stdin.buffer.read(MAX_INPUT_BYTES + 1))
     from pathlib import Path
 
     from memtape.tools.agents import hooks
-    from memtape.tools.agents.handing import MAX_INPUT_BYTES
 
     place = Path(home) if home else None
     if distill:
         return hooks.distill(place, distill)
-    data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-    if alone:
-        hooks.run(host, place, data, alone=True)
-    elif place is not None:
+    if place is not None:
         from memtape.tools.agents.staying import stay
 
-        stay(host, place, data)
+        stay(host, place, sys.stdin.buffer.read(MAX_INPUT_BYTES + 1))

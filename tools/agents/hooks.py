@@ -23,7 +23,7 @@ from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.sinks.home.samples import note
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.home.tallies import LEFT_OUT, count_one
+from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed
 from memtape.tools.agents.hook_hosts import (
@@ -31,6 +31,7 @@ from memtape.tools.agents.hook_hosts import (
     HOSTS_OF_HOOKS,
     Told,
     note_of,
+    placed,
     read,
 )
 from memtape.tools.agents.turn import NICENESS, SOURCES, START_WAIT_S, Turn, in_form
@@ -46,7 +47,7 @@ from memtape.tools.capture.native_ids import (
     of_hook,
     opencode_message,
 )
-from memtape.tools.capture.noise import noise_in
+from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of, stands_apart
 from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
@@ -90,7 +91,9 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     if len(data) > LARGE_BYTES and not alone and told.action != "start":
         return _left(turn)
     may_begin = told.action == "start" or (told.action == "prompt" and HOSTS_OF_HOOKS[host].begins_at_prompt)
-    late = threading.Timer(START_WAIT_S if may_begin else WAIT_S, turn.give_up)
+    late = threading.Timer(
+        START_WAIT_S if may_begin else WAIT_S, turn.give_up, (lambda: leave_server(host, home, data),)
+    )
     late.daemon = True
     if not alone:
         late.start()
@@ -151,7 +154,9 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
         if told is None or told.action not in ("start", "prompt", "answer") or not where.is_dir():
             return
         if may_leave_server(where) and Home(where, make=False).hook_server_lock().holder() is None:
-            Turn(told, where, data, alone=False).go_on("--stay")
+            from memtape.tools.agents.reaching import start_server
+
+            start_server(where.absolute(), host, data=placed(data, Turn(told, where, data, alone=False).folder))
     except Exception as error:
         note_error(where, f"hook {host}: the server of hooks", error)
 
@@ -322,7 +327,9 @@ def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
 
 def _ended(turn: Turn) -> bytes:
     """Capture what a server was to capture and has perhaps, under the id that it named."""
-    if turn.handed.native:
+    if turn.handed.native and turn.told.done is not None:
+        _acting().act(turn)
+    elif turn.handed.native:
         text = said(turn.told.prompt if turn.told.action == "prompt" else turn.told.answer)
         with turn.client() as client:
             capture(turn, client, text, turn.handed.native)
@@ -334,7 +341,7 @@ def _answer(turn: Turn) -> bytes:
     if text:
         with turn.client() as client:
             capture(turn, client, text)
-    elif turn.told.host == "copilot" and not turn.alone:
+    elif turn.told.host == "copilot" and not (turn.alone or turn.told.agent):
         turn.go_on()
     return b""
 
@@ -346,11 +353,18 @@ def _afterwards() -> ModuleType:
     return afterwards
 
 
+def _acting() -> ModuleType:
+    from memtape.tools.agents import acting
+
+    return acting
+
+
 _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
     "start": _start,
     "prompt": _prompt,
     "answer": _answer,
     "subagent": lambda turn: bytes(_afterwards().subagent(turn)),
+    "act": lambda turn: bytes(_acting().act(turn)),
     "flush": lambda turn: bytes(_afterwards().flush(turn)),
     "retell": _retell,
     "end": lambda turn: bytes(_afterwards().end(turn)),
@@ -370,7 +384,7 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
     line = Line(
         text=text,
         kind="turn",
-        actor=default_actor() if user else SOURCES[turn.told.host],
+        actor=default_actor() if user else f"{SOURCES[turn.told.host]} {turn.told.agent}".strip(),
         origin="user" if user else "agent",
         source=SOURCES[turn.told.host],
         native_id=native or native_of(turn, client, text),
@@ -378,6 +392,8 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
     )
     if client.capture_many([line]).refused:
         count_one(turn.home, LEFT_OUT, "private as a whole")
+    elif sort := lessened(text):
+        count_one(turn.home, LESSENED, sort)
     turn.captured = True
 
 

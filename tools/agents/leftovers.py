@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,6 +85,11 @@ def _of_claude(home: Home, found: Leftovers) -> None:
     if copy.exists():
         shutil.rmtree(copy, ignore_errors=True)
         found.taken.append(f"{copy}: Claude Code's copy of the plugin.")
+    for logs in _cache().glob(f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}"):
+        shutil.rmtree(logs, ignore_errors=True)
+        if _is_empty(logs.parent):
+            logs.parent.rmdir()
+        found.taken.append(f"{logs}: Claude Code's log of our server.")
     _named(("installed_plugins.json", "known_marketplaces.json"), copy.parent.parent, "Claude Code", found)
 
 
@@ -97,6 +103,11 @@ def _of_copilot(home: Home, found: Leftovers) -> None:
             rewrite(path, _host_form(settings))
         else:
             found.left.append(f"{SELECTOR} in {path}, switched off: somebody has edited that file.")
+    shutil.rmtree(path.parent / "plugin-data" / MARKETPLACE, ignore_errors=True)
+    for tools in _cache().glob("copilot/mcp-tools/*.json"):
+        if (_json(tools) or {}).get("serverName") == PLUGIN:
+            tools.unlink()
+            found.taken.append(f"{tools}: what Copilot CLI kept of our tools.")
     _take_empty(home, "copilot", found)
 
 
@@ -220,6 +231,13 @@ def _claude_settings() -> Path:
 
 def _codex() -> Path:
     return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+
+
+def _cache() -> Path:
+    """Return where programs that run under Node keep what they can do without."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _copilot_settings() -> Path:

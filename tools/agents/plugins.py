@@ -26,8 +26,10 @@ DESCRIPTION = "One memory for all agents of a project, which can be replayed."
 HOOK_TIMEOUT_S = 10
 
 _CLAUDE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
-_COPILOT_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
-_QWEN_EVENTS = ("UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_COPILOT_EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop", "SessionEnd")
+_QWEN_EVENTS = (
+    "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop", "PreCompact", "SessionEnd",
+)  # fmt: skip
 _GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 SERVER_START_S = 30
 OPENCODE_FILE = "memtape.js"

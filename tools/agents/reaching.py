@@ -27,7 +27,7 @@ from memtape.schemas.variables import (
 )
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, discard, read_line
-from memtape.tools.keep.starting import NOWHERE, python_of
+from memtape.tools.keep.starting import start_one
 
 START_WAIT_S = 10.0
 """So long a server may take to listen and to take a session; it loads the SDK for the first."""
@@ -88,12 +88,10 @@ def reached(home: str, line: bytes) -> Link | None:
             except (OSError, ValueError):
                 cuts += 1  # It is dying, or cannot serve.
                 time.sleep(CUT_WAIT_S)
-        elif holder is None and started is None:
-            if not _may_start(home):
-                return None
-            started = _start(home)
-        elif holder is None and started is not None and started.poll() is not None:
-            return None  # It found that it may not stay.
+        elif holder is None and (started is None or started.poll() is not None):
+            if (started is not None and not started.returncode) or not _may_start(home):
+                return None  # It found that it may not stay.
+            started = _start(home)  # None where another has started one that does not listen yet.
         time.sleep(LOOK_S)
     return None
 
@@ -144,13 +142,14 @@ def _may_start(home: str) -> bool:
     return settings.get("hook_server") is not False and named in ("", own) and own != NO_PERSIST
 
 
-def _start(home: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*python_of(), "hook", "--host", "claude", "--stay", "--home", home],
-        env={name: value for name, value in os.environ.items() if name != SESSION_VARIABLE},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=NOWHERE,
-    )
+def _start(home: str) -> subprocess.Popen[bytes] | None:
+    environment = {name: value for name, value in os.environ.items() if name != SESSION_VARIABLE}
+    return start_server(Path(home), "claude", environment)
+
+
+def start_server(
+    home: Path, host: str, environment: dict[str, str] | None = None, data: bytes = b""
+) -> subprocess.Popen[bytes] | None:
+    """Start the server of a home, which reads first what a host has told a hook; None where one is being started."""
+    words = ["hook", "--host", host, "--stay", "--home", str(home)]
+    return start_one(Home(home, make=False).start_lock("server"), words, environment, data)

@@ -25,12 +25,16 @@ from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hook_hosts import Told, read
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.taking import about
+from memtape.tools.agents.turn import Turn
 from memtape.tools.agents.warm import Asked
 
 STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
 """So often it looks whether it should end."""
+LOCK_WAIT_S = 1.0
+"""Whoever looks whether a server is there holds its lock for an instant."""
 M_ARENA_MAX = -8
 """The number of that option in glibc's `malloc.h`."""
 
@@ -41,7 +45,7 @@ def stay(host: str, home: Path, data: bytes) -> None:
         return
     lock = Home(home, make=False).hook_server_lock()
     try:
-        lock.acquire(0)
+        lock.acquire(LOCK_WAIT_S)
     except (Locked, OSError):  # Another answers, or the home is gone.
         return
     try:
@@ -89,7 +93,7 @@ def _answer(home: Path, told: Told | None) -> None:
     signal.signal(signal.SIGTERM, end)
     warm.start()
     if told is not None and told.folder:
-        ready.refresh(Path(told.folder))
+        _begin(ready, home, told)
     while not use.is_over() and warm.path.exists() and hooks.may_leave_server(home):
         time.sleep(LOOK_S)
         _give_back()
@@ -97,6 +101,16 @@ def _answer(home: Path, told: Told | None) -> None:
             ready.refresh(asked_of.popitem()[0])
     warm.stop()
     ready.close()
+
+
+def _begin(ready: Ready, home: Path, told: Told) -> None:
+    """Do for the hook that has left this server what is done after any: read its project, take up transcripts."""
+    try:
+        turn = Turn(told, home, b"", alone=False)
+        with turn.client() as client:
+            ready.after(hooks.asked_by(client) | about(turn))
+    except Exception as error:
+        note_error(home, "server: what left it", error)
 
 
 class _Use:

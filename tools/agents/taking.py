@@ -17,9 +17,9 @@ import orjson
 from memtape import __version__
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.samples import note
-from memtape.tools.agents import hooks
+from memtape.tools.agents import acting, hooks
 from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
-from memtape.tools.agents.hook_hosts import read
+from memtape.tools.agents.hook_hosts import SERVED, read
 from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.turn import Turn, in_form
 from memtape.tools.agents.warm import Asked, Offered, tell_session
@@ -44,7 +44,7 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
     action = turn.told.action
     text = said({"prompt": turn.told.prompt, "answer": turn.told.answer}.get(action, ""))
     with turn.client() as client:
-        native = ""
+        native = acting.native_of(turn)
         if text:
             client.made_scope()
             native = hooks.native_of(turn, client, text) or ""
@@ -52,21 +52,28 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
                 exchange(NOT_MINE)
                 return None
         began = now_us()
-        tells_all = action == "start" or (bool(text) and hooks.begins(turn, client))
+        # Nobody waits for what is done alone, so that it is told nothing.
+        tells_all = not turn.alone and (action == "start" or (bool(text) and hooks.begins(turn, client)))
         asked = hooks.asked_by(client, text if action == "prompt" else "")
         if tells_all:
             asked = hooks.asked_to_start(turn, client)
-        transcript = turn.told.transcript if turn.told.host in HOSTS else ""
-        asked |= {"host": turn.told.host, "folder": str(turn.folder), "transcript": transcript}
-        asked |= {"agent_transcript": turn.told.agent_transcript}
         offered = None
-        if action == "start" or (action == "prompt" and text):
+        if not turn.alone and (action == "start" or (action == "prompt" and text)):
             tell_session(home, client.scope, client.session or "", int(given["host"]))
             offered = offer(asked)
         if _finish(turn, client, text, native, offered, exchange) and tells_all:
             note_told(home, client.scope, client.session or "", began)
-        note_time(home, given.get("began_ns"))
-        return asked | {"action": action}
+        if not turn.alone:
+            note_time(home, given.get("began_ns"))
+        return asked | about(turn)
+
+
+def about(turn: Turn) -> Asked:
+    """Return what was told of, and where that stands, for what is done after the answer."""
+    told = turn.told
+    transcript = told.transcript if told.host in HOSTS else ""
+    of = {"transcript": transcript, "agent_transcript": told.agent_transcript}
+    return of | {"host": told.host, "folder": str(turn.folder), "action": told.action}
 
 
 def note_time(home: Path, began_ns: object) -> None:
@@ -80,7 +87,9 @@ def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered
     told = in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False
-    if native:
+    if native and turn.told.done is not None:
+        acting.keep(turn, client)
+    elif native:
         hooks.capture(turn, client, text, native)
     shown = exchange(DONE) == SHOWN
     if shown and offered is not None and offered.text:
@@ -94,9 +103,9 @@ def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
         return None
     data = given["told"].encode()
     told = read(given["hook"], data)
-    if told is None or told.action not in ("start", "prompt", "answer", "subagent"):
+    if told is None or told.action not in SERVED:
         return None
-    turn = Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
+    turn = Turn(told, home, data, alone=given["alone"] is True, began_in=Path(given["folder"]))
     # An answer that stands nowhere yet is left to who can wait for it.
     return None if told.host == "copilot" and told.action == "answer" and not turn.told.answer else turn
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
@@ -85,8 +86,11 @@ class Turn:
         """End well; where `give_up` came first, it ends the process."""
         self._ending.acquire()
 
-    def give_up(self) -> None:
-        """End here, since the agent should not wait; what is not captured yet is left to another process."""
+    def give_up(self, then: Callable[[], None]) -> None:
+        """End here, since the agent should not wait; what is not captured yet is left to another process.
+
+        `then` is done last: it leaves a server, without which the next hook would be as late.
+        """
         if not self._ending.acquire(blocking=False):
             return
         try:
@@ -97,6 +101,7 @@ class Turn:
             elif not self.captured:
                 # What is captured twice has one id and counts once.
                 self.go_on()
+            then()
         finally:
             os._exit(0)
 
@@ -144,6 +149,6 @@ def _of_itself(told: Told, alone: bool) -> Told:
     """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
     from memtape.tools.agents.last_answers import copilot_answer
 
-    if told.host != "copilot" or told.action != "answer":
+    if told.host != "copilot" or told.action != "answer" or told.agent:
         return told._replace(transcript="")
     return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))

@@ -23,7 +23,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import ModelUse, Use, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.home.tallies import LEFT_OUT, tally_of
+from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, tally_of
 from memtape.sinks.page_files import kept
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
@@ -75,7 +75,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `zones` say what of people's zones in pages could not be taken, a sentence each.
     `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
-    `left_out` counts what hooks were told and did not store, by reason.
+    `left_out` counts what hooks were told and did not store, by reason, and `lessened` what they stored so that no
+    search finds it, or without its middle.
     `paused` are the pauses that last now, in which nothing is stored.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
     may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
@@ -120,6 +121,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     state: HealthState = "ready"
     views: tuple[Health, ...] = ()
     last_at: int = 0
+    lessened: dict[str, int] = {}
     disk: dict[str, int] = {}
 
 
@@ -177,6 +179,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         warnings=warnings,
         flushes=outcomes(home.path),
         left_out=tally_of(home.path, LEFT_OUT),
+        lessened=tally_of(home.path, LESSENED),
         paused=tuple(pauses_of(home.path).lasting(now)),
         model=model_use(home, now),
         model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),

@@ -14,10 +14,13 @@ from hashlib import blake2b
 from memtape.schemas.events import MAX_TEXT_BYTES, Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of, tail_of
+from memtape.state.text.courtesies import is_nod
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500
 """Of what was pasted the beginning is kept, and the end, where the question about it often stands."""
 OF_HOST, TOOL_ERROR, BINARY = "metadata of a host", "error of a tool", "binary"
+NODS, MIDDLES = "nods that no search finds", "long texts without their middle"
+"""What is kept of a turn, but not as it was said."""
 LOOKED_AT_CHARS = 4_000
 LEAST_SIGNS = 32
 BLOB_CHARS = 800
@@ -59,6 +62,13 @@ def noise_in(text: str, origin: Origin) -> str | None:
     if origin == "tool" and _TOOL_ERROR.fullmatch(text):
         return TOOL_ERROR
     return BINARY if _is_binary(text[:LOOKED_AT_CHARS]) else None
+
+
+def lessened(text: str) -> str | None:
+    """Return as which sort of a turn a text is kept that is not found, or not kept whole; None for any other."""
+    if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
+        return MIDDLES
+    return NODS if is_nod(text) else None
 
 
 def without_bulk(text: str) -> str:

@@ -237,6 +237,7 @@ def _print_summary(summary: Summary) -> None:
     _print_table("Source", ("taken", "known"), [(name, t.taken, t.known) for name, t in summary.sources.items()])
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
     _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
+    _print_table("Taken, but", ("",), sorted(summary.lessened.items()))
     for problem in summary.problems[:SHOWN_PROBLEMS]:
         place = f", {_shown(problem.place)}" if problem.place else ""
         say(f"{_shown(problem.path)}{place}: {problem.reason}", err=True)

@@ -108,7 +108,7 @@ def _beside(state: Status) -> list[str]:
         lines.append(f"aging         {lives_told(state.lives.values())}")
     if state.hook_server_pid:
         lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
-    for name, counts in (("flushes", state.flushes), ("left out", state.left_out)):
+    for name, counts in (("flushes", state.flushes), ("left out", state.left_out), ("lessened", state.lessened)):
         if counts:
             lines.append(f"{name:<14}" + ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
     if state.model.total.calls:

@@ -1,7 +1,8 @@
 """What an agent did by a tool: one action for each edit, command and test, with path, exit and one line of output.
 
 What else a tool put out is not kept: it is bulk, and stands in the project. How hosts name their tools is here, their
-rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, as they ran.
+rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102, OpenCode 1.18, Qwen Code
+0.15, as they ran.
 """
 
 from __future__ import annotations
@@ -32,19 +33,14 @@ MAX_FILES = 50
 MAX_CALLS = 256
 """The calls whose answers are still awaited, as a parser remembers them."""
 
-EDITORS: Mapping[str, str] = {
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "Write": "file_path",
-    "NotebookEdit": "notebook_path",
-    "replace": "file_path",
-    "edit": "file_path",
-    "write_file": "file_path",
-}
-"""Tools that edit a file, and the argument that names the file."""
-PATCHES = ("apply_patch",)
+EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Create", "replace", "edit", "write_file", "write", "create")
+"""Tools that edit a file."""
+PATHS = ("file_path", "notebook_path", "filePath", "path")
+"""How hosts call the argument that names the file."""
+PATCHES = ("apply_patch", "patch")
 SHELLS: Mapping[str, str] = {
     "Bash": "command",
+    "bash": "command",
     "run_shell_command": "command",
     "shell": "command",
     "shell_command": "command",
@@ -69,8 +65,13 @@ _HEAD = lazy(
     r"|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b[^\n]*?(?:\n|\Z))+"
 )
 """Lines that hosts put before an output."""
-_EXIT = lazy(r"^(?:Exit [Cc]ode:?|Process exited with code)\s+(-?\d{1,10})\b", re.MULTILINE)
-_FOOT = lazy(r"^(?:Exit Code|Signal|Process Group PGID|Background PIDs|Error):[^\n]*$", re.MULTILINE)
+_EXIT = lazy(
+    r"^(?:Exit [Cc]ode:?|Process exited with code|<shellId: \S{1,40} completed with exit code)\s+(-?\d{1,10})\b",
+    re.MULTILINE,
+)
+_FOOT = lazy(
+    r"^(?:(?:Exit Code|Signal|Process Group PGID|Background PIDs|Error):[^\n]*|<shellId: [^\n]*>)$", re.MULTILINE
+)
 _OUTPUT = lazy(r"^(?:Output|Stdout):[ \t]*", re.MULTILINE)
 _COUNTED = lazy(
     r"\b\d+ (?:\w+ ){0,2}(?:passed|failed|failing|passing|ok|errors?|tests?)\b|test result:|(?-i:\bOK\b|\bFAIL)",
@@ -125,7 +126,7 @@ def call_of(name: str, arguments: Any) -> Call:
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
     given = _object(arguments)
-    if short in EDITORS and (path := text_of(given, EDITORS[short])):
+    if short in EDITORS and (path := text_of(given, *PATHS)):
         return Call(short, "edit", paths=(clean(path),))
     if short in SHELLS:
         command = _command(given.get(SHELLS[short]))
@@ -134,7 +135,7 @@ def call_of(name: str, arguments: Any) -> Call:
         if command.strip():
             return Call(short, "test" if _TESTING.search(_one_line(command)) else "command", command=command)
     if short in PATCHES:
-        patch = text_of(given, "input", "patch") or (arguments if isinstance(arguments, str) else "")
+        patch = text_of(given, "input", "patch", "patchText") or (arguments if isinstance(arguments, str) else "")
         if paths := _patched(patch):
             return Call(short, "edit", paths=paths)
     return Call(short)

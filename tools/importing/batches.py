@@ -18,7 +18,7 @@ from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
-from memtape.tools.capture.noise import noise_in
+from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
@@ -144,12 +144,17 @@ class Batch:
             if events:
                 known.update([whole, *(event.id for event in events)])
                 new.append((waiting.record.source, events))
+                self._count_lessened(waiting.record)
             else:
                 self._count_known(waiting, scope, erased[scope], ids)
         # In a dry run nothing comes to stand on the log, so that what it would hold is remembered here.
         if self._summary.dry_run:
             self._said.update(event.id for _, events in new for event in events)
         return new
+
+    def _count_lessened(self, record: Record) -> None:
+        if record.kind == "turn" and record.ran is None and (sort := lessened(record.text)) is not None:
+            self._summary.lessened[sort] += 1
 
     def _count_known(self, waiting: Waiting, scope: str, erased: dict[str, None], ids: list[str]) -> None:
         if any(id in erased for id in ids):
@@ -161,7 +166,7 @@ class Batch:
     def _events(self, scope: str, waiting: Waiting, erased: Erased) -> list[Event] | None:
         """Return the events of a record; None, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._writer.events_of(_line(scope, waiting, self._writer.redactor), erased)
+            events = self._writer.events_of(line_of(scope, waiting, self._writer.redactor), erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
@@ -228,7 +233,7 @@ def kept_text(record: Record, redactor: Redactor) -> str:
     return f"{redactor.head(record.text, HEAD_CHARS)}\n[{cut:,} more characters were cut]"
 
 
-def _line(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
+def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
     """Return a record as a capture. What is too long is cut here, after its secrets are out of it."""
     record = waiting.record
     short = partial(_short, redactor)

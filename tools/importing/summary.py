@@ -33,6 +33,7 @@ class Summary(msgspec.Struct):
     `withdrawn` texts are those that a file says no longer, `again` those that one says again after that.
     `missing` files are not there, and nothing of theirs was withdrawn, since their folder is missing or empty, or
     cannot be read whole.
+    `lessened` were taken, and are not found or lack their middle, by sort.
     `problems` are the first thousand of `problem_count`.
     """
 
@@ -49,6 +50,7 @@ class Summary(msgspec.Struct):
     sources: dict[str, Tally] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    lessened: Counter[str] = msgspec.field(default_factory=Counter)
     problem_count: int = 0
     problems: list[Problem] = msgspec.field(default_factory=list)
 

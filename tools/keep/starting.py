@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from memtape.schemas.errors import Locked
 
 if TYPE_CHECKING:
     from memtape.schemas.log import Log
     from memtape.sinks.home.folders import Home
+    from memtape.sinks.home.locks import FileLock
 
 NOWHERE = os.path.abspath(os.sep)
 """Where a process works that outlives the one that started it."""
@@ -29,22 +33,45 @@ def python_of(module: str = "memtape") -> list[str]:
     return [sys.executable, "-c", _CODE.format(module=module)]
 
 
+def start_one(
+    right: FileLock, words: list[str], environment: dict[str, str] | None = None, data: bytes = b""
+) -> subprocess.Popen[bytes] | None:
+    """Start one of our commands in a process that outlives this one and says nothing, with `data` on its stdin.
+
+    None where another that was started by this right has not ended: each inherits the right, and has it until it ends.
+    """
+    try:
+        right.acquire(0)
+    except (Locked, OSError):  # Or the home is gone.
+        return None
+    try:
+        assert right.fd is not None
+        started = subprocess.Popen(
+            [*python_of(), *words],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=NOWHERE,
+            pass_fds=[right.fd],
+        )
+    finally:
+        right.release()
+    assert started.stdin is not None
+    with suppress(BrokenPipeError), started.stdin:
+        started.stdin.write(data)
+    return started
+
+
 def start_detached(home: Home, log: Log) -> None:
-    """Start `run --once` in a process of its own, which outlives this one and says nothing.
+    """Start `run --once` in a process of its own, where none that was started so is there.
 
     Nothing is started where another process would open another log for this home, as where one was handed in.
     """
     from memtape.sinks.logs.opening import environment_for  # A session's process knows no log.
 
     environment = environment_for(home, log)
-    if environment is None:
-        return
-    subprocess.Popen(
-        [*python_of(), "run", "--once", "--home", str(home.path.absolute())],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=NOWHERE,
-    )
+    if environment is not None:
+        words = ["run", "--once", "--home", str(home.path.absolute())]
+        start_one(home.start_lock("projector"), words, environment)

@@ -1,0 +1,53 @@
+"""What a hook keeps of a call of a tool, of hosts whose transcripts are not read: an action, as an import makes it.
+
+Which calls are actions, and what of them is kept, is in `importing.actions`. It is loaded for these alone.
+"""
+
+from __future__ import annotations
+
+from memtape.sinks.home.tallies import LEFT_OUT, count_one
+from memtape.tools.agents.turn import SOURCES, Turn
+from memtape.tools.capture.injected import clean
+from memtape.tools.capture.writing import now_us
+from memtape.tools.client import Client
+from memtape.tools.importing.actions import Call, actions_of, call_of
+from memtape.tools.importing.batches import Waiting, line_of
+from memtape.tools.importing.records import Record
+
+
+def act(turn: Turn) -> bytes:
+    """Keep what a tool has done, where it edited a file or ran a command."""
+    if native_of(turn):
+        with turn.client() as client:
+            keep(turn, client)
+    return b""
+
+
+def native_of(turn: Turn) -> str:
+    """Return the native id of what a tool has done, empty where that is no action or nobody could know it again."""
+    done = turn.told.done
+    if done is None or not turn.told.session or _call(turn).act is None:
+        return ""
+    return clean(f"act:{turn.told.session}:{done.name}")
+
+
+def keep(turn: Turn, client: Client) -> None:
+    """Put what a tool has done on the log; what is stored in no pause is counted."""
+    done = turn.told.done
+    assert done is not None
+    about = {"source": SOURCES[turn.told.host], "session": client.session, "cwd": str(turn.folder)}
+    found = actions_of(_call(turn), done.output, native_of(turn), about, failed=done.failed, exit=done.exit)
+    records = [each for each in found if isinstance(each, Record)]
+    if records and client.silence():
+        count_one(turn.home, LEFT_OUT, "paused")
+    elif records:
+        scope, now = client.made_scope(), now_us()
+        client.capture_many(
+            line_of(scope, Waiting(record, turn.folder, "", now), client.redactor) for record in records
+        )
+    turn.captured = True
+
+
+def _call(turn: Turn) -> Call:
+    assert turn.told.done is not None
+    return call_of(turn.told.done.tool, turn.told.done.given)

@@ -1,0 +1,42 @@
+"""What a hook has left to a process that nobody waits for: done after what others have left, by a server if one is up.
+
+On a loaded machine many hooks are late at once, and each leaves such a process. What was said waits in its memory,
+since nothing may be written down before secrets are out of it. So whoever waits here has loaded hardly anything, and
+one of them at a time does something. What takes seconds, as the end of a session, is not in the way of what was said.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from memtape.schemas.errors import Locked
+from memtape.sinks.home.folders import Home, default_home
+from memtape.tools.agents.handing import Handed, hand_over
+from memtape.tools.agents.hook_hosts import SERVED, Action, read
+
+WAIT_S = 60.0
+"""Whoever has waited so long waits no more: one that takes long must not keep all others from being captured."""
+TURNS: tuple[Action, ...] = ("prompt", "answer", "act", "retell")
+
+
+def serve_late(host: str, home: str | None, data: bytes) -> None:
+    """Do what a hook was told and has left. Never raises but where it is ended."""
+    place = Path(home) if home else default_home()
+    action = _action(host, data)
+    lock = Home(place, make=False).late_lock("turn" if action in TURNS else "session")
+    with suppress(Locked, OSError):  # The home may be gone, which is noted below.
+        lock.acquire(WAIT_S)
+    # A server waits for no transcript in which an answer is written late, as Copilot CLI does.
+    handed = hand_over(host, str(place), data, alone=True) if action in SERVED and host != "copilot" else Handed()
+    if not handed.done:
+        from memtape.tools.agents import hooks
+
+        hooks.run(host, Path(home) if home else None, data, alone=True, handed=handed)
+
+
+def _action(host: str, data: bytes) -> Action | None:
+    with suppress(ValueError):
+        told = read(host, data)
+        return told.action if told is not None else None
+    return None
