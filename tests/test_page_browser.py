@@ -444,4 +444,9 @@ def test_a_view_of_the_past_comes_by_itself_with_and_without_script(
         its.page.goto(f"{its.base}/timeline?diff=1&at=25d")
         assert its.page.locator("progress").count() == 1
         its.page.get_by_role("heading", name="What changed").wait_for()
-        assert its.page.locator("progress").count() == 0 and its.heard == []
+        assert its.page.locator("progress").count() == 0
+        with own.client() as client:
+            its.go(f"/memory?id={client.recent(1)[0].id}")
+        its.page.get_by_role("link", name="Work out what it is worth keeping").click()
+        its.page.get_by_text("Worth keeping:").or_(its.page.get_by_text("It stays:")).first.wait_for()
+        assert its.heard == []
