@@ -22,7 +22,9 @@ THEN = {"at": "20d", "diff": "1"}
 
 def processes() -> list[int]:
     """Return the ids of the processes that look at the past for pages of this process."""
-    listed = subprocess.run(["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True)
+    listed = subprocess.run(
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
+    )
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
 
 
