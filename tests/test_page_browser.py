@@ -355,6 +355,9 @@ def test_a_conflict_is_settled_anew_and_a_rule_is_accepted_and_taken_back(chromi
             click(its, keep, "#conflicts")
             assert "Settle it again" in its.page.locator("main").inner_text()
             click(its, "Settle")
+            assert f"Kept: {keep.split()[1]}" in its.page.get_by_role("status").inner_text()
+        its.page.get_by_role("link", name="Settled conflicts").click()
+        assert its.page.locator("#conflicts article").count() == 1
         (after,) = client.conflicts(settled=True).conflicts
         assert after.id == conflict.id and after.status != "pending"
         (rule,) = [rule for rule, answer in client.proposals() if answer == "waits"]
@@ -415,6 +418,9 @@ def test_a_memory_keeps_its_place_in_the_graph(chromium: Any, page: Page) -> Non
                 " ...['cx', 'cy'].map((name) => it.querySelector('circle').getAttribute(name))])"
             )
             places.append({id: (x, y) for id, x, y in drawn})
+        its.go("/graph?least=9999")
+        its.page.get_by_role("link", name="Show all").click()
+        its.page.locator("svg.graph circle").first.wait_for()
         both = places[0].keys() & places[1].keys()
         assert both and all(places[0][id] == places[1][id] for id in both) and its.heard == []
 
@@ -444,4 +450,9 @@ def test_a_view_of_the_past_comes_by_itself_with_and_without_script(
         its.page.goto(f"{its.base}/timeline?diff=1&at=25d")
         assert its.page.locator("progress").count() == 1
         its.page.get_by_role("heading", name="What changed").wait_for()
-        assert its.page.locator("progress").count() == 0 and its.heard == []
+        assert its.page.locator("progress").count() == 0
+        with own.client() as client:
+            its.go(f"/memory?id={client.recent(1)[0].id}")
+        its.page.get_by_role("link", name="Work out what it is worth keeping").click()
+        its.page.get_by_text("Worth keeping:").or_(its.page.get_by_text("It stays:")).first.wait_for()
+        assert its.heard == []

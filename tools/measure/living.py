@@ -175,7 +175,7 @@ def _decide_many(person: Client, rng: Random, memories: int) -> None:
             person.use([id])
     if not memories:
         return
-    known = [result.id for result in person.recent(1_000)]
+    known = [result.id for result in person.recent(1_000) if not result.pinned]
     rng.shuffle(known)
     taken = iter(known)
     for _ in range(memories // FORGOTTEN):

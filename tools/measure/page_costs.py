@@ -59,7 +59,7 @@ def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
             present = {name: its for name, its in asked.items() if name not in PAST}
             after = {name: _after_captures(client, http, its) for name, its in present.items()}
             with _folding(http):
-                beside = {name: [_took(http, address).ms for address in its] for name, its in present.items()}
+                beside = {name: [_took(http, address).ms for address in its][1:] for name, its in present.items()}
             for name, took in plain.items():
                 more = [after[name], beside[name]] if name in present else []
                 click.echo(f"{name:28} " + " ".join(f"{cell:>15}" for cell in _cells(took, more)))
