@@ -252,21 +252,10 @@ def corrections_in(text: str) -> tuple[str, ...]:
     return tuple(it for it in sentences(text) if _of_sentence(it) == "correction")
 
 
+@remembered(MOST_REMEMBERED)
 def instructs(text: str) -> bool:
     """Whether a sentence of a text says what is wanted from now on, whatever it leans on."""
-    if not has_cue(text):
-        return False
-    return _instructs_again(text) if len(text) <= MOST_KEPT_CHARS else _instructs(text)
-
-
-@lru_cache(maxsize=16_384)
-def _instructs_again(text: str) -> bool:
-    """Return the same of a text that is short enough to be kept, as `_standing_again` does."""
-    return _instructs(text)
-
-
-def _instructs(text: str) -> bool:
-    return polarity(text) in ("rule", "meta")
+    return has_cue(text) and polarity(text) in ("rule", "meta")
 
 
 def has_cue(text: str) -> bool:
