@@ -84,7 +84,7 @@ def _resolved(retriever: Retriever, scope: str) -> _Listed:
     """Return all edges of a scope between what is visible."""
     found, view = retriever.found(scope, EVERY_TEXT)
     now = retriever.now([view])
-    ties, ends = found.once.of("edges", now, lambda: _ties_of(found, now))
+    ties, ends = found.once_rows.of("edges", now, lambda: _ties_of(found, now))
     return _Listed(scope, now, view.lag + retriever.uses_behind(scope, view.mark.offset), ties, ends)
 
 
