@@ -144,9 +144,9 @@ def test_many_hooks_at_once_leave_few_processes_and_lose_nothing(count: int, hom
                 killed.append(pid)
             time.sleep(0.02)
         assert all(each.wait(WAIT_S) == 0 for each in running)
-    # What is captured twice, by a server that was killed and by who went on, has one id and counts once.
-    captured = {event.id: event.body.text for event in events_of(home, project, "captured")}  # type: ignore[union-attr]
-    assert Counter(captured.values()) == Counter(f"Where is quay {n}?" for n in range(count))
+    # What is captured twice has one id, and counts once.
+    said = {event.id: event.body.text for event in events_of(home, project, "captured")}  # type: ignore[union-attr]
+    assert sorted(said.values()) == sorted(f"Where is quay {n}?" for n in range(count))
     assert standing.most["server"] == 1 and standing.most["projector"] <= 1
     assert standing.most["working late"] <= 2, standing.most
     assert not latest_errors(home, 5)
