@@ -1,0 +1,188 @@
+"""Whether two English texts whose vectors are similar say the same in other words or in another order.
+
+Their words are the same, but for words that say little; the classes of `sayings` agree; and nobody has taken another's
+part: no two words stand the other way round. The verdict is the same whichever text comes first. It is no equivalence:
+of three texts the first and the last may be too far apart. So a text is compared with the most similar ones, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+
+from memtape.state.fold.amounts import READ
+from memtape.state.fold.sayings import Saying, light, verb_keys
+
+LEAST_SHARED = 5
+"""Texts of fewer words in common are told by their form alone: in a short sentence the place of a word says more."""
+_DEADLINES = frozenset(["by", "before", "after", "until", "since", "from", "to"])
+_OPPOSED = frozenset([("from", "to"), ("before", "after"), ("above", "below"), ("since", "until")])
+_ORDERED = frozenset(["must", "forbid", "should"])
+_ROLE, _NEXT, _NEAR, _BOUND, _WITHIN = 2, 2, 1, 3, 3
+"""What of the place of a word tells how much of the part that it has."""
+
+_LEAST, _LEAST_OF_VALUES = 3, 1
+"""So much more of the places of two words must speak for an exchange, and of two values."""
+
+Features = dict[str, int]
+
+
+def says_the_same(a: Saying | None, b: Saying | None) -> bool:
+    """Tell whether two texts say the same, if their vectors are similar; False where one cannot be read."""
+    if a is None or b is None or a.marks != b.marks or not (_same_modes(a, b) and _same_time(a, b)):
+        return False
+    if a.persons and b.persons and frozenset(a.persons).isdisjoint(b.persons):
+        return False
+    names = a.names | b.names
+    one, other = _Read(a, names), _Read(b, names)
+    if one.alone(other) or other.alone(one):
+        return False
+    shared = [key for key in one.at if key in other.at]
+    if len(shared) < LEAST_SHARED:
+        return False
+    verbs = verb_keys() | frozenset(word.key for word in (*a.words, *b.words) if word.participle)
+    return _same_bounds(one, other) and _same_roles(one, other, shared) and _same_parts(one, other, shared, verbs)
+
+
+class _Read:
+    """A saying under the names of both texts that are compared: the keys of its words, and where each stands."""
+
+    def __init__(self, saying: Saying, names: frozenset[str]) -> None:
+        self.words = saying.words
+        self.keys = [word.raw if word.raw.lower() in names else word.key for word in saying.words]
+        self.at: dict[str, list[int]] = {}
+        for index, key in enumerate(self.keys):
+            self.at.setdefault(key, []).append(index)
+        self.names = names
+        self.raws = dict.fromkeys(word.raw for word in saying.words)
+        self.joined = {one.raw + other.raw: None for one, other in pairwise(saying.words)}
+
+    def alone(self, other: _Read) -> list[str]:
+        """Return the words that say something and that the other lacks."""
+        return [
+            key
+            for index, key in enumerate(self.keys)
+            if key not in other.at
+            and (key not in light() or self.is_value(index))
+            and self.words[index].raw not in other.joined
+            and not any(joined in other.raws for joined in self._joins(index))
+        ]
+
+    def is_value(self, index: int) -> bool:
+        """Tell whether a word is a name, a number, a time, or a piece of code."""
+        raw = self.words[index].raw
+        return raw.lower() in self.names or not raw.isalpha() or not raw.islower() or raw[:1] == READ
+
+    def _joins(self, index: int) -> Iterator[str]:
+        for start in (index - 1, index):
+            if 0 <= start < len(self.words) - 1:
+                yield self.words[start].raw + self.words[start + 1].raw
+
+
+def _same_modes(a: Saying, b: Saying) -> bool:
+    one, other = (tuple(mode for mode in saying.modes if mode != "will") for saying in (a, b))
+    if one == other:
+        return True
+    for said, order in ((one, b), (other, a)):
+        rest = other if said is one else one
+        if order.order and not rest and len(said) == 1 and said[0] in _ORDERED:
+            return True
+    return False
+
+
+def _same_time(a: Saying, b: Saying) -> bool:
+    """Tell whether neither text tells of the past, or both do."""
+    for one, other in ((a, b), (b, a)):
+        if other.past:
+            continue
+        if "" in one.past or not all(key in other.ended for key in one.past):
+            return False
+    timed = any(word.raw[:1] == READ for word in a.words)
+    return ("will" in a.modes) is ("will" in b.modes) or timed or bool(a.past)
+
+
+def _same_bounds(one: _Read, other: _Read) -> bool:
+    """Tell whether what is denied or limited is the same word, or the word after it."""
+    for first, second in ((one, other), (other, one)):
+        reach = [key for index, word in enumerate(second.words) if word.bound for key in second.keys[index : index + 3]]
+        for index, word in enumerate(first.words):
+            if word.bound and not any(key in reach for key in first.keys[index : index + 2]):
+                return False
+    return True
+
+
+def _same_roles(one: _Read, other: _Read, shared: Sequence[str]) -> bool:
+    """Tell whether no word comes from where it goes in the other text, and no time is a deadline in one text alone."""
+    for key in shared:
+        roles, others = ([text.words[index].role for index in text.at[key]] for text in (one, other))
+        if any(role in others for role in roles):
+            continue
+        if any((a, b) in _OPPOSED or (b, a) in _OPPOSED for a in roles for b in others):
+            return False
+        if key[:1] == READ and not _DEADLINES.isdisjoint((*roles, *others)):
+            return False
+    return True
+
+
+def _same_parts(one: _Read, other: _Read, shared: Sequence[str], verbs: frozenset[str]) -> bool:
+    """Tell whether no two words have the part of each other in the other text."""
+    mine, others = ({key: _features(text, key, verbs) for key in shared} for text in (one, other))
+    for x, y in combinations(shared, 2):
+        if _is_verb_of(mine, others, x) is not _is_verb_of(mine, others, y) or (_follow(one, x, y) and _follow(other, x, y)):
+            continue  # A verb stands for no noun, and a name of two words for one thing.
+        near = (f"near {x}", f"near {y}")
+        straight = _common(mine[x], others[x], near) + _common(mine[y], others[y], near)
+        crossed = _common(mine[x], others[y], near) + _common(mine[y], others[x], near)
+        values = one.is_value(one.at[x][0]) and one.is_value(one.at[y][0])
+        if crossed - straight >= (_LEAST_OF_VALUES if values else _LEAST):
+            return False
+    return True
+
+
+def _is_verb_of(mine: Mapping[str, Features], others: Mapping[str, Features], key: str) -> bool:
+    return "as verb" in mine[key] or "as verb" in others[key]
+
+
+def _follow(text: _Read, x: str, y: str) -> bool:
+    """Tell whether one word stands right before another."""
+    return any(place + 1 in text.at[y] for place in text.at[x])
+
+
+def _features(text: _Read, key: str, verbs: frozenset[str]) -> Features:
+    """Return what the places of a word tell of its part: its role, what is bound to it, and what stands near."""
+    found: Features = {}
+    for index in text.at[key]:
+        word = text.words[index]
+        found["as " + _part(text, index, verbs)] = _ROLE
+        found["within " + word.within] = _WITHIN
+        for bound in word.bound:
+            found["bound " + bound] = _BOUND
+        for distance, weight in ((2, _NEAR), (1, _NEXT)):
+            for place in (index - distance, index + distance):
+                if 0 <= place < len(text.keys):
+                    found["near " + text.keys[place]] = weight
+    return found
+
+
+def _part(text: _Read, index: int, verbs: frozenset[str]) -> str:
+    """Return whether a word stands for who does something or for what is done to, else its preposition."""
+    word = text.words[index]
+    if word.role == "by" and word.raw[:1] != READ and not word.raw.endswith("ing"):
+        return "who"
+    if word.role:
+        return word.role
+    clause = [place for place, other in enumerate(text.words) if other.clause == word.clause]
+    done = (place for place in clause if text.words[place].participle)
+    verb = next(done, next((place for place in clause if _is_verb(text, place, verbs)), -1))
+    if verb == index or verb < 0:
+        return "verb" if verb == index else ""
+    return "who" if index < verb and not text.words[verb].participle else "what"
+
+
+def _is_verb(text: _Read, place: int, verbs: frozenset[str]) -> bool:
+    word = text.words[place]
+    return not word.role and not word.noun and word.key in verbs and word.raw not in text.names
+
+
+def _common(one: Features, other: Features, left_out: Sequence[str]) -> int:
+    return sum(min(weight, other.get(name, 0)) for name, weight in one.items() if name not in left_out)
