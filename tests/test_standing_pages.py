@@ -313,7 +313,10 @@ def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_wa
     """The pages that a change touches include `MEMORY.md`, so that an order that comes or ends is seen at once."""
     partition = Partition(0)
     events = [configured(), captured("Ada's divorce is on Monday.", "f"), captured("The reef is charted.", "g")]
-    events += [captured("Finish the divorce", "aim", kind="goal"), turn("Never mention my divorce again.", "o", after=2)]
+    events += [
+        captured("Finish the divorce", "aim", kind="goal"),
+        turn("Never mention my divorce again.", "o", after=2),
+    ]
     events += [forgotten(["o"], "x")]
     told = []
     for slot in slots(events):

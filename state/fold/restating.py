@@ -10,21 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
+from memtape.state.fold import classes
 from memtape.state.fold.amounts import READ
-from memtape.state.fold.sayings import Saying, light, verb_keys
+from memtape.state.fold.sayings import Saying, aside, light, saying, stem, verb_keys
+from memtape.state.fold.synonyms import concept
 
 LEAST_SHARED = 5
 """Texts of fewer words in common are told by their form alone: in a short sentence the place of a word says more."""
 _DEADLINES = frozenset(["by", "before", "after", "until", "since", "from", "to"])
 _OPPOSED = frozenset([("from", "to"), ("before", "after"), ("above", "below"), ("since", "until")])
+_DAYS = frozenset(["today", "tomorrow", "yesterday", "tonight"])
 _ORDERED = frozenset(["must", "forbid", "should"])
 _ROLE, _NEXT, _NEAR, _BOUND, _WITHIN = 2, 2, 1, 3, 3
 """What of the place of a word tells how much of the part that it has."""
 
-_LEAST, _LEAST_OF_VALUES = 3, 1
+_LEAST, _LEAST_OF_VALUES = 4, 1
 """So much more of the places of two words must speak for an exchange, and of two values."""
 
 Features = dict[str, int]
+
+
+def restates(a: str, b: str) -> bool:
+    """Tell whether two texts whose vectors are similar say the same, in a tenth of a millisecond or two."""
+    return says_the_same(saying(a), saying(b))
 
 
 def says_the_same(a: Saying | None, b: Saying | None) -> bool:
@@ -35,7 +43,8 @@ def says_the_same(a: Saying | None, b: Saying | None) -> bool:
         return False
     names = a.names | b.names
     one, other = _Read(a, names), _Read(b, names)
-    if one.alone(other) or other.alone(one):
+    alone = one.alone(other), other.alone(one)
+    if all(alone) or not all(map(all, alone)):
         return False
     shared = [key for key in one.at if key in other.at]
     if len(shared) < LEAST_SHARED:
@@ -57,16 +66,17 @@ class _Read:
         self.raws = dict.fromkeys(word.raw for word in saying.words)
         self.joined = {one.raw + other.raw: None for one, other in pairwise(saying.words)}
 
-    def alone(self, other: _Read) -> list[str]:
-        """Return the words that say something and that the other lacks."""
-        return [
-            key
-            for index, key in enumerate(self.keys)
-            if key not in other.at
-            and (key not in light() or self.is_value(index))
-            and self.words[index].raw not in other.joined
-            and not any(joined in other.raws for joined in self._joins(index))
-        ]
+    def alone(self, other: _Read) -> list[bool]:
+        """Return of each word that the other lacks, and that says something, whether it says little."""
+        found = []
+        for index, (key, word) in enumerate(zip(self.keys, self.words, strict=True)):
+            if key in other.at or word.raw in other.joined or any(it in other.raws for it in self._joins(index)):
+                continue
+            if self.is_value(index):
+                found.append(False)
+            elif stem(word.raw) not in aside():
+                found.append(stem(word.raw) in light())
+        return found
 
     def is_value(self, index: int) -> bool:
         """Tell whether a word is a name, a number, a time, or a piece of code."""
@@ -112,8 +122,18 @@ def _same_bounds(one: _Read, other: _Read) -> bool:
 
 
 def _same_roles(one: _Read, other: _Read, shared: Sequence[str]) -> bool:
-    """Tell whether no word comes from where it goes in the other text, and no time is a deadline in one text alone."""
+    """Tell whether no word comes from where it goes in the other text, and no time is a deadline in one text alone.
+
+    An adverb of a noun (`the often late bus`) is none of a verb. Before a plan a time says when the plan was made.
+    """
+    planned = any(concept(word.raw) in classes.PLANNING for word in one.words)
     for key in shared:
+        timed = key[:1] == READ or key in _DAYS or one.words[one.at[key][0]].raw in classes.ADVERBS
+        if planned and timed and (0 in one.at[key]) is not (0 in other.at[key]):
+            return False
+        first, second = one.words[one.at[key][0]], other.words[other.at[key][0]]
+        if first.noun is not second.noun and (first.raw.endswith("ly") or first.raw in classes.ADVERBS):
+            return False
         roles, others = ([text.words[index].role for index in text.at[key]] for text in (one, other))
         if any(role in others for role in roles):
             continue
@@ -128,7 +148,9 @@ def _same_parts(one: _Read, other: _Read, shared: Sequence[str], verbs: frozense
     """Tell whether no two words have the part of each other in the other text."""
     mine, others = ({key: _features(text, key, verbs) for key in shared} for text in (one, other))
     for x, y in combinations(shared, 2):
-        if _is_verb_of(mine, others, x) is not _is_verb_of(mine, others, y) or (_follow(one, x, y) and _follow(other, x, y)):
+        if _is_verb_of(mine, others, x) is not _is_verb_of(mine, others, y) or (
+            _follow(one, x, y) and _follow(other, x, y)
+        ):
             continue  # A verb stands for no noun, and a name of two words for one thing.
         near = (f"near {x}", f"near {y}")
         straight = _common(mine[x], others[x], near) + _common(mine[y], others[y], near)

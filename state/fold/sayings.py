@@ -12,7 +12,7 @@ from typing import NamedTuple
 from Stemmer import Stemmer
 
 from memtape.schemas.patterns import lazy
-from memtape.state.fold import classes, thesaurus
+from memtape.state.fold import classes, phrases, thesaurus
 from memtape.state.fold.amounts import READ, UNITS_OF_TIME
 from memtape.state.fold.near_verbatim import read, said
 from memtape.state.fold.paraphrase import phrased, with_times
@@ -66,28 +66,45 @@ def _words(lines: str) -> frozenset[str]:
 
 # --- Words in one form ---
 
-_SUFFIXES = ("ment", "anc", "enc", "ur", "ag")
+_SUFFIXES = ("ment", "anc", "enc", "ur")
 _EQUAL = {
     "decis": "decid", "submiss": "submit", "permiss": "permit", "convers": "convert", "extens": "extend",
     "expans": "expand", "descript": "describ", "deliveri": "deliv", "deliver": "deliv", "recoveri": "recov",
     "recover": "recov", "discoveri": "discov", "discover": "discov", "analysi": "analyz", "analys": "analyz",
     "registr": "regist", "explan": "explain", "receipt": "receiv", "retent": "retain", "subscript": "subscrib",
-    "mainten": "maintain", "calibr": "calibr", "sale": "sell", "loss": "lose", "choic": "choos", "growth": "grow",
-    "flight": "fli", "usag": "use",
+    "mainten": "maintain", "sale": "sell", "loss": "lose", "choic": "choos", "growth": "grow", "flight": "fli",
+    "usag": "use", "goe": "go", "doe": "do", "storag": "store", "coverag": "cover", "payment": "pay",
 }  # fmt: skip
+"""What stemming leaves of a noun, and of its verb."""
+_APART = _words(
+    """
+    product products production customer customers custom customs international internal internally intern interns
+    important import imports engine engines engineer engineers authority authorities university universal universe
+    paste pasted past organic organ organs experiment experiments experience department departments apartment apartments
+    statement statements argument arguments pressure general generic locale locales local activity active policy police
+    message messages element elements
+    """
+)
+"""Words that stemming would take for another word."""
+_MADE = lazy(r"([a-z]{4,})i[sz](?:e[ds]?|ing|ations?)")
 
 
 @lru_cache(maxsize=16_384)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return what the inflections of a word, and the noun that is made of a verb, have in common."""
+    if word in _APART:
+        return word.removesuffix("s") + "~"
+    made = _MADE.fullmatch(word)
+    if made:
+        return made[1] + "iz"
     stemmer = Stemmer("english", 0)
     again = word[:2] == "re" and word[2:] in IRREGULAR
-    word = "re" + IRREGULAR[word[2:]] if again else IRREGULAR.get(word, word)
-    stem = str(stemmer.stemWord(word))
+    found = str(stemmer.stemWord("re" + IRREGULAR[word[2:]] if again else IRREGULAR.get(word, word)))
     for suffix in _SUFFIXES:
-        if stem.endswith(suffix) and len(stem) - len(suffix) >= 4:
-            stem = str(stemmer.stemWord(stem.removesuffix(suffix)))
+        if found.endswith(suffix) and len(found) - len(suffix) >= 4:
+            found = str(stemmer.stemWord(found.removesuffix(suffix)))
             break
-    return _EQUAL.get(stem, stem)
+    return _EQUAL.get(found, found)
 
 
 @cache
@@ -95,29 +112,36 @@ def _stands_for() -> dict[str, str]:
     """Return what stands for the stem of each word that has a line in common with another."""
     found: dict[str, str] = {}
     for line in (*thesaurus.GROUPS.splitlines(), *GROUPS.splitlines()):
-        stems = [_stem(word) for word in line.split()]
-        first = next((found[stem] for stem in stems if stem in found), stems[0] if stems else "")
-        for stem in stems:
-            found.setdefault(stem, first)
+        stems = [stem(word) for word in line.split()]
+        first = next((found[it] for it in stems if it in found), stems[0] if stems else "")
+        for it in stems:
+            found.setdefault(it, first)
     return found
 
 
 def key(word: str) -> str:
     """Return what stands for a word of lower case, and for all that say about the same."""
-    stem = _stem(word)
-    return _stands_for().get(stem, stem)
+    found = stem(word)
+    return _stands_for().get(found, found)
+
+
+@cache
+def aside() -> frozenset[str]:
+    """Return the stems of words that say nothing more."""
+    return frozenset(map(stem, thesaurus.ASIDE.split()))
 
 
 @cache
 def light() -> frozenset[str]:
-    """Return the keys of the words that one of two texts may have alone."""
-    return frozenset(map(key, thesaurus.LIGHT.split()))
+    """Return the stems of words that one of two texts may have alone."""
+    return frozenset(map(stem, thesaurus.LIGHT.split()))
 
 
 @cache
 def verb_keys() -> frozenset[str]:
     """Return the keys of common verbs."""
     return frozenset(key(verb) for verb in (*classes.VERB_WORDS, *thesaurus.VERBS.split()))
+
 
 # --- Classes of words ---
 
@@ -129,8 +153,8 @@ _MARKS = {
     "when": "if", "unless": "unless", "or": "or", "because": "because", "since": "because", "although": "although",
     "though": "although", "until": "until", "till": "until", "before": "before", "after": "after", "during": "during",
     "except": "except", "above": "above", "below": "below", "beneath": "below", "under": "below", "behind": "behind",
-    "against": "against", "off": "off", "down": "down", "another": "other", "other": "other", "besides": "besides",
-    "outside": "outside", "near": "near", "approximately": "about", "almost": "almost", "nearly": "almost",
+    "against": "against", "off": "off", "out": "out", "down": "down", "another": "other", "other": "other",
+    "besides": "besides", "outside": "outside", "near": "near", "approximately": "about", "almost": "almost", "nearly": "almost",
     "while": "while", "whereas": "while", "nolonger": "nolonger", "between": "between", "again": "again",
     "rarely": "rarely", "seldom": "rarely", "hardly": "rarely", "barely": "rarely", "?": "?", "yet": "yet",
 }  # fmt: skip
@@ -147,14 +171,32 @@ _PRONOUNS = _words(
     " what where how why mine yours"
 )
 _ARTICLES = _words("the a an every each all")
-_PERSONS = _words("my your his her their he she him")
+_OWNERS = _words("my your his her their our its")
+_PERSONS = {
+    "i": "i", "me": "i", "my": "i", "mine": "i", "you": "you", "your": "you", "yours": "you", "he": "he", "him": "he",
+    "his": "he", "she": "she", "her": "she", "they": "they", "them": "they", "their": "they",
+}  # fmt: skip
 _PAST = _words("was were did had")
 _HAVE = _words("has have had having")
 _STOPS = _words(". ; : , ? ! ( ) - – — -- ...")
-_OPENING = _words("if when unless while whereas because since although though until till before after so but that which who")
-_WITHIN = {"if": "if", "when": "if", "unless": "if", "because": "because", "since": "because", "until": "until",
-    "till": "until", "before": "before", "after": "after", "while": "while", "whereas": "while", "although": "although",
-    "though": "although"}
+_OPENING = _words(
+    "if when unless while whereas because since although though until till before after so but that which who"
+)
+_WITHIN = {
+    "if": "if",
+    "when": "if",
+    "unless": "if",
+    "because": "because",
+    "since": "because",
+    "until": "until",
+    "till": "until",
+    "before": "before",
+    "after": "after",
+    "while": "while",
+    "whereas": "while",
+    "although": "although",
+    "though": "although",
+}
 _ADVERBIAL = _words("out up down off")
 _UNSAID = _words("\" ' « » “ ” ‘ ’ [ ] { } * ** _ … · • | ! / \\")
 _VIA = {"over": "with", "through": "with", "via": "with", "using": "with", "by": "by"}
@@ -164,7 +206,7 @@ _PLAIN = lazy(r"[a-zà-ž]+(?:['’-][a-zà-ž]+)*")
 _CAPITAL = lazy(r"(?<=[\w,;:)] )[\"'(*_`]*([A-Z][\w'’]*)")
 _SHORT = 3
 _EDGES = "\"'«»“”‘’.,;:!?()[]{}*"
-_PHRASES = classes.phrases(thesaurus.PHRASES)
+_PHRASES = classes.phrases(phrases.PHRASES)
 
 
 @lru_cache(maxsize=8_192)
@@ -223,9 +265,7 @@ class _Reader:
         order = first is not None and first.raw in self._tokens[:4] and self._is_order(first)
         several = (self._marks, self._modes, self._past, self._persons)
         marks, modes, past, persons = (tuple(sorted(dict.fromkeys(found))) for found in several)
-        return Saying(
-            tuple(self._words), self._names, marks, modes, past, frozenset(self._ended), persons, order
-        )
+        return Saying(tuple(self._words), self._names, marks, modes, past, frozenset(self._ended), persons, order)
 
     def _is_order(self, first: Word) -> bool:
         """Tell whether the text begins with a verb in its plain form."""
@@ -240,7 +280,7 @@ class _Reader:
         if token in _MODES:
             self._modes.append(self._mode(_MODES[token]))
         if token in _PERSONS:
-            self._persons.append(token)
+            self._persons.append(_PERSONS[token])
         if self._denied and token in _UNIVERSAL and token != "any":
             self._marks.append("all")
         if token in _NEGATING:
@@ -261,7 +301,7 @@ class _Reader:
         elif token in classes.ROLES and token != "like" and token not in _ADVERBIAL:
             self._role, self._filled = _VIA.get(token, classes.ROLES[token]), False
         elif token in _PRONOUNS or token in _ARTICLES:
-            self._article = token in _ARTICLES or token in _PERSONS
+            self._article = token in _ARTICLES or token in _OWNERS
             if self._filled:
                 self._role, self._filled = "", False
             if token in ("a", "an") and after in UNITS_OF_TIME:
@@ -308,9 +348,19 @@ class _Reader:
         if plain and stands in verb_keys() and self._filled:
             self._role = ""
         self._words.append(
-            Word(raw, stands, self._role, self._clause, self._within, self._article, ended and self._be, tuple(self._bound))
+            Word(
+                raw,
+                stands,
+                self._role,
+                self._clause,
+                self._within,
+                self._article,
+                ended and self._be,
+                tuple(self._bound),
+            )
         )
         self._article = False
+        self._denied = self._denied and stands in verb_keys()
         self._bound = []
         self._filled = True
         if not raw.endswith("ly"):
