@@ -320,7 +320,7 @@ def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_wa
     events += [forgotten(["o"], "x")]
     told = []
     for slot in slots(events):
-        pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]))}
+        pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]).changes)}
         told.append(render(pages["MEMORY.md"]).count("ivorce") if "MEMORY.md" in pages else 0)
     assert [bool(count) for count in told] == [False, True, True, True, False, True]
     assert told[-1] == told[3]

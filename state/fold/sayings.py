@@ -73,7 +73,7 @@ _EQUAL = {
     "recover": "recov", "discoveri": "discov", "discover": "discov", "analysi": "analyz", "analys": "analyz",
     "registr": "regist", "explan": "explain", "receipt": "receiv", "retent": "retain", "subscript": "subscrib",
     "mainten": "maintain", "sale": "sell", "loss": "lose", "choic": "choos", "growth": "grow", "flight": "fli",
-    "usag": "use", "goe": "go", "doe": "do", "storag": "store", "coverag": "cover", "payment": "pay",
+    "usag": "use", "allergi": "allerg", "goe": "go", "doe": "do", "storag": "store", "coverag": "cover", "payment": "pay",
 }  # fmt: skip
 """What stemming leaves of a noun, and of its verb."""
 _APART = _words(
@@ -154,7 +154,8 @@ _MARKS = {
     "though": "although", "until": "until", "till": "until", "before": "before", "after": "after", "during": "during",
     "except": "except", "above": "above", "below": "below", "beneath": "below", "under": "below", "behind": "behind",
     "against": "against", "off": "off", "out": "out", "down": "down", "another": "other", "other": "other",
-    "besides": "besides", "outside": "outside", "near": "near", "approximately": "about", "almost": "almost", "nearly": "almost",
+    "besides": "besides", "outside": "outside", "near": "near", "approximately": "about", "almost": "almost",
+    "nearly": "almost",
     "while": "while", "whereas": "while", "nolonger": "nolonger", "between": "between", "again": "again",
     "rarely": "rarely", "seldom": "rarely", "hardly": "rarely", "barely": "rarely", "?": "?", "yet": "yet",
 }  # fmt: skip
@@ -200,6 +201,16 @@ _WITHIN = {
 _ADVERBIAL = _words("out up down off")
 _UNSAID = _words("\" ' « » “ ” ‘ ’ [ ] { } * ** _ … · • | ! / \\")
 _VIA = {"over": "with", "through": "with", "via": "with", "using": "with", "by": "by"}
+_BOUNDS = {"over": "more", "above": "more", "under": "less", "below": "less", "beyond": "more"}
+_STATES = _words("stay stays stayed remain remains remained keep keeps kept get gets got become becomes")
+"""Behind one of these something is done to what stands before, as behind a form of `be`."""
+_COUNTED = dict(
+    zip(
+        "two three four five six seven eight nine ten eleven twelve first second third fourth fifth".split(),
+        "2 3 4 5 6 7 8 9 10 11 12 1st 2nd 3rd 4th 5th".split(),
+        strict=True,
+    )
+)
 _CONDITIONS = {"whenever": "if", "once": "if"}
 _VERSION = lazy(r"v(\d[\w.]*)")
 _PLAIN = lazy(r"[a-zà-ž]+(?:['’-][a-zà-ž]+)*")
@@ -274,6 +285,9 @@ class _Reader:
 
     def _read(self, token: str, after: str = "") -> None:
         token = "at-most" if token in ("until", "till") and after[:1].isdigit() else token
+        if token in _BOUNDS and after[:1].isdigit():
+            self._marks += (_BOUNDS[token], "than")
+            return
         token = _CONDITIONS.get(token, token) if after not in ("per", "a", "an", "every") else token
         if token in _MARKS:
             self._marks.append(_MARKS[token])
@@ -336,6 +350,8 @@ class _Reader:
             return
         raw = _lowered(token.strip(_EDGES).removesuffix("'s") or token)
         plain = _PLAIN.fullmatch(raw) is not None
+        raw = _COUNTED.get(raw, raw)
+        plain = raw.isalpha() and plain
         stands = key(raw) if plain else raw
         ended = plain and (raw.endswith("ed") or raw in classes.PARTICIPLES or raw in classes.IRREGULAR_PAST)
         if ended:
@@ -363,8 +379,8 @@ class _Reader:
         self._denied = self._denied and stands in verb_keys()
         self._bound = []
         self._filled = True
-        if not raw.endswith("ly"):
-            self._be = self._have = False
+        self._be = raw in _STATES or (self._be and raw.endswith("ly"))
+        self._have = self._have and raw.endswith("ly")
 
 
 _PLAIN_VERBS = frozenset(

@@ -251,18 +251,100 @@ kind sort type
 way manner
 place location spot
 overview summary
+alert alarm warning
+invoice bill
+staff personnel crew employee employees
+row record entry
+game match
+rehearsal rehearse practice practise
+coach trainer
+rear back
+loud noisy
+overdue late
+swap exchange substitute
+relocate shift migrate migration transfer
+reschedule postpone
+author write
+consume eat
+carry bring
+wash clean
+mend repair
+undo revert rollback
+freeze hang
+emit produce
+yield return
+inspect examine
+assign allocate
+aware know
+chair head lead
+peculiarity quirk
+firm company
+destroy break
+prevent block
+midday noon
+pupil student
+lesson course
+gig concert
+association club
+dues fee
+notebook laptop
+tidy clean
+omit skip
+praise compliment
+purpose intention intent aim
+tell inform
+supervise oversee
+conduct perform
+await wait
+attempt try
+assemble build
+dwell live
+fasten attach
+purge wipe
+border edge
+duration length
+identical same
+concurrently simultaneously parallel
+shortly soon
+initially originally
+eventually finally
+entirely completely fully totally wholly
+mainly mostly primarily chiefly largely
+directly straight
+quickly rapidly swiftly fast
+sufficient adequate
+incoming inbound
+outgoing outbound
+disconnect unplug
+salary pay
+vet veterinarian
+pharmacy chemist
+supermarket grocery
+canteen cafeteria
+basement cellar
+attic loft
+fridge refrigerator
+stove cooker
+tap faucet
+torch flashlight
+lorry truck
+motorway highway
+pavement sidewalk
+railway railroad
+timetable schedule
+diary calendar
 """
 """A line is a group; a word that stands in several is of the first."""
 
 ASIDE = """
 too also still then there here now currently presently present current just simply really very actually basically
-together own located situated called named namely altogether so therefore thus hence always ever already however onto along
-away back do doing done such certain particular respective respectively existing
+together own located situated called named namely altogether so therefore thus hence always ever already however onto
+along away back do doing done such certain particular respective respectively existing
 """
 """Words that say nothing more."""
 
 LIGHT = """
-host file number set kind sort type thing item one ones make get give find see happen occur exist use go come take
+host file number set kind sort type thing item one ones make get give find see happen occur exist use hold go come take
 apply way case following up whole entire long old high large late
 """
 """Words that one of two texts may have where the other has no other word for them."""
