@@ -50,7 +50,9 @@ def says_the_same(a: Saying | None, b: Saying | None) -> bool:
     if len(shared) < LEAST_SHARED:
         return False
     verbs = verb_keys() | frozenset(word.key for word in (*a.words, *b.words) if word.participle)
-    return _same_bounds(one, other) and _same_roles(one, other, shared) and _same_parts(one, other, shared, verbs)
+    if not (_same_bounds(one, other) and _same_clauses(one, other) and _same_roles(one, other, shared)):
+        return False
+    return _same_parts(one, other, shared, verbs)
 
 
 class _Read:
@@ -76,6 +78,14 @@ class _Read:
                 found.append(False)
             elif stem(word.raw) not in aside():
                 found.append(stem(word.raw) in light())
+        return found
+
+    def within(self) -> dict[str, dict[str, None]]:
+        """Return the keys of the words of each kind of clause, by what opens it; the main one is none."""
+        found: dict[str, dict[str, None]] = {}
+        for key, word in zip(self.keys, self.words, strict=True):
+            if word.within:
+                found.setdefault(word.within, {})[key] = None
         return found
 
     def is_value(self, index: int) -> bool:
@@ -121,6 +131,16 @@ def _same_bounds(one: _Read, other: _Read) -> bool:
     return True
 
 
+def _same_clauses(one: _Read, other: _Read) -> bool:
+    """Tell whether what stands behind `if`, `because`, `before` and the like is mostly the same."""
+    inside, others = one.within(), other.within()
+    for opener, keys in inside.items():
+        behind = others.get(opener, {})
+        if behind and 2 * sum(key in behind for key in keys) < min(len(keys), len(behind)):
+            return False
+    return True
+
+
 def _same_roles(one: _Read, other: _Read, shared: Sequence[str]) -> bool:
     """Tell whether no word comes from where it goes in the other text, and no time is a deadline in one text alone.
 
@@ -139,7 +159,7 @@ def _same_roles(one: _Read, other: _Read, shared: Sequence[str]) -> bool:
             continue
         if any((a, b) in _OPPOSED or (b, a) in _OPPOSED for a in roles for b in others):
             return False
-        if key[:1] == READ and not _DEADLINES.isdisjoint((*roles, *others)):
+        if key[:1] == READ and key[1:2].isupper() and not _DEADLINES.isdisjoint((*roles, *others)):
             return False
     return True
 

@@ -216,6 +216,7 @@ _VERSION = lazy(r"v(\d[\w.]*)")
 _PLAIN = lazy(r"[a-zà-ž]+(?:['’-][a-zà-ž]+)*")
 _CAPITAL = lazy(r"(?<=[\w,;:)] )[\"'(*_`]*([A-Z][\w'’]*)")
 _SHORT = 3
+_OTHER_SCRIPT = lazy(r"[^\W\d_a-zA-ZÀ-ž]")
 _EDGES = "\"'«»“”‘’.,;:!?()[]{}*"
 _PHRASES = classes.phrases(phrases.PHRASES)
 
@@ -224,7 +225,7 @@ _PHRASES = classes.phrases(phrases.PHRASES)
 def saying(text: str) -> Saying | None:
     """Return what a text says; None where it is not English, or longer than a rule can follow."""
     tokens, english = read(text)
-    if not english or len(tokens) > MOST_TOKENS:
+    if not english or len(tokens) > MOST_TOKENS or _OTHER_SCRIPT.search(text):
         return None
     tokens = [part for token in said(tokens) for part in _parts(token)]
     tokens = phrased(with_times(phrased(tokens)), _PHRASES)
