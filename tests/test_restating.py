@@ -89,7 +89,7 @@ def test_one_thing_that_differs_parts_two_texts(other: str) -> None:
          "The production database of the shop is on the second server."),
         ("The replica in Oslo copies its data from the primary in Bergen.",
          "The replica in Bergen copies its data from the primary in Oslo."),
-        ("My team owns the billing service and its dashboards.", "Their team owns the billing service and its dashboards."),
+        ("My team owns the billing service and its pages.", "Their team owns the billing service and its pages."),
         ("Anna beats Ben in the final of the chess club.", "In the final of the chess club Anna is beaten by Ben."),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 
 from memtape.state.fold import classes
 from memtape.state.fold.amounts import READ
-from memtape.state.fold.sayings import Saying, aside, light, saying, stem, verb_keys
+from memtape.state.fold.sayings import Saying, aside, light, measured, saying, stem, verb_keys
 from memtape.state.fold.synonyms import concept
 
 LEAST_SHARED = 5
@@ -20,6 +20,7 @@ LEAST_SHARED = 5
 _DEADLINES = frozenset(["by", "before", "after", "until", "since", "from", "to"])
 _OPPOSED = frozenset([("from", "to"), ("before", "after"), ("above", "below"), ("since", "until")])
 _DAYS = frozenset(["today", "tomorrow", "yesterday", "tonight"])
+_MODE = {"can": "may"}
 _ORDERED = frozenset(["must", "forbid", "should"])
 _ROLE, _NEXT, _NEAR, _BOUND, _WITHIN = 2, 2, 1, 3, 3
 """What of the place of a word tells how much of the part that it has."""
@@ -60,6 +61,7 @@ class _Read:
 
     def __init__(self, saying: Saying, names: frozenset[str]) -> None:
         self.words = saying.words
+        self.compares = "more" in saying.marks or "less" in saying.marks
         self.keys = [word.raw if word.raw.lower() in names else word.key for word in saying.words]
         self.at: dict[str, list[int]] = {}
         for index, key in enumerate(self.keys):
@@ -77,7 +79,8 @@ class _Read:
             if self.is_value(index):
                 found.append(False)
             elif stem(word.raw) not in aside():
-                found.append(stem(word.raw) in light())
+                compares = self.compares and stem(word.raw) in measured()
+                found.append(compares or stem(word.raw) in light())
         return found
 
     def within(self) -> dict[str, dict[str, None]]:
@@ -100,14 +103,19 @@ class _Read:
 
 
 def _same_modes(a: Saying, b: Saying) -> bool:
-    one, other = (tuple(mode for mode in saying.modes if mode != "will") for saying in (a, b))
+    """Tell whether both texts say that something must, should or may be; an order says that it must or should.
+
+    That something can be is said by saying it, and that it will be is for `_same_time`.
+    """
+    one, other = ([_MODE.get(mode, mode) for mode in saying.modes if mode != "will"] for saying in (a, b))
     if one == other:
         return True
-    for said, order in ((one, b), (other, a)):
-        rest = other if said is one else one
-        if order.order and not rest and len(said) == 1 and said[0] in _ORDERED:
-            return True
-    return False
+    if one and other:
+        return False
+    rest, stated = (one, b) if one else (other, a)
+    return (rest == ["may"] and "can" in (*a.modes, *b.modes)) or (
+        len(rest) == 1 and stated.order and rest[0] in _ORDERED
+    )
 
 
 def _same_time(a: Saying, b: Saying) -> bool:
@@ -146,7 +154,7 @@ def _same_roles(one: _Read, other: _Read, shared: Sequence[str]) -> bool:
 
     An adverb of a noun (`the often late bus`) is none of a verb. Before a plan a time says when the plan was made.
     """
-    planned = any(concept(word.raw) in classes.PLANNING for word in one.words)
+    planned = any(not word.noun and concept(word.raw) in classes.PLANNING for word in one.words)
     for key in shared:
         timed = key[:1] == READ or key in _DAYS or one.words[one.at[key][0]].raw in classes.ADVERBS
         if planned and timed and (0 in one.at[key]) is not (0 in other.at[key]):

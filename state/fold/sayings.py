@@ -73,7 +73,8 @@ _EQUAL = {
     "recover": "recov", "discoveri": "discov", "discover": "discov", "analysi": "analyz", "analys": "analyz",
     "registr": "regist", "explan": "explain", "receipt": "receiv", "retent": "retain", "subscript": "subscrib",
     "mainten": "maintain", "sale": "sell", "loss": "lose", "choic": "choos", "growth": "grow", "flight": "fli",
-    "usag": "use", "allergi": "allerg", "goe": "go", "doe": "do", "storag": "store", "coverag": "cover", "payment": "pay",
+    "usag": "use", "allergi": "allerg", "goe": "go", "doe": "do", "storag": "store", "coverag": "cover",
+    "payment": "pay",
 }  # fmt: skip
 """What stemming leaves of a noun, and of its verb."""
 _APART = _words(
@@ -138,6 +139,12 @@ def light() -> frozenset[str]:
 
 
 @cache
+def measured() -> frozenset[str]:
+    """Return the stems of words that one of two texts may have alone where both say more or less than something."""
+    return frozenset(map(stem, thesaurus.MEASURED.split()))
+
+
+@cache
 def verb_keys() -> frozenset[str]:
     """Return the keys of common verbs."""
     return frozenset(key(verb) for verb in (*classes.VERB_WORDS, *thesaurus.VERBS.split()))
@@ -147,26 +154,26 @@ def verb_keys() -> frozenset[str]:
 
 _MARKS = {
     "only": "only", "even": "even", "most": "most", "few": "few", "a-few": "some", "many": "many", "several": "some",
-    "some": "some", "half": "half", "both": "both", "either": "either", "none": "none", "nobody": "none",
+    "some": "some", "half": "half", "either": "either", "none": "none", "nobody": "none",
     "nothing": "none", "neither": "none", "one-of": "one-of", "more": "more", "less": "less", "fewer": "less",
     "least": "least", "at-least": "at-least", "at-most": "at-most", "enough": "enough", "than": "than", "if": "if",
-    "when": "if", "unless": "unless", "or": "or", "because": "because", "since": "because", "although": "although",
-    "though": "although", "until": "until", "till": "until", "before": "before", "after": "after", "during": "during",
+    "when": "if", "unless": "unless", "or": "or", "because": "because", "since": "because",
+    "until": "until", "till": "until", "before": "before", "after": "after",
     "except": "except", "above": "above", "below": "below", "beneath": "below", "under": "below", "behind": "behind",
     "against": "against", "off": "off", "out": "out", "down": "down", "another": "other", "other": "other",
-    "besides": "besides", "outside": "outside", "near": "near", "approximately": "about", "almost": "almost",
+    "outside": "outside", "approximately": "about", "almost": "almost",
     "nearly": "almost",
-    "while": "while", "whereas": "while", "nolonger": "nolonger", "between": "between", "again": "again",
-    "rarely": "rarely", "seldom": "rarely", "hardly": "rarely", "barely": "rarely", "?": "?", "yet": "yet",
+    "nolonger": "nolonger", "again": "again",
+    "rarely": "rarely", "seldom": "rarely", "hardly": "rarely", "barely": "rarely", "?": "?",
 }  # fmt: skip
 _MODES = {
-    "must": "must", "have-to": "have-to", "should": "should", "ought": "should", "may": "may", "can": "may",
-    "cannot": "may", "might": "might", "could": "might", "perhaps": "might", "maybe": "might", "possibly": "might",
+    "must": "must", "have-to": "have-to", "should": "should", "ought": "should", "may": "may", "can": "can",
+    "cannot": "can", "might": "might", "could": "might", "perhaps": "might", "maybe": "might", "possibly": "might",
     "will": "will", "shall": "will",
 }  # fmt: skip
 _NEGATING = _words("not never no cannot nor neither nobody nothing none without nolonger hardly barely rarely seldom")
 _UNIVERSAL = _words("all every each any always everyone everybody everything")
-_SAID_ALONG = _words("the a an us let and would but")
+_SAID_ALONG = _words("the a an us let and would but both yet while whereas although though besides")
 _PRONOUNS = _words(
     "we you i it they he she me us them him her our your my its their his this that these those who whom whose which"
     " what where how why mine yours"
@@ -202,6 +209,7 @@ _ADVERBIAL = _words("out up down off")
 _UNSAID = _words("\" ' « » “ ” ‘ ’ [ ] { } * ** _ … · • | ! / \\")
 _VIA = {"over": "with", "through": "with", "via": "with", "using": "with", "by": "by"}
 _BOUNDS = {"over": "more", "above": "more", "under": "less", "below": "less", "beyond": "more"}
+_ABOUT = _words("about around roughly circa")
 _STATES = _words("stay stays stayed remain remains remained keep keeps kept get gets got become becomes")
 """Behind one of these something is done to what stands before, as behind a form of `be`."""
 _COUNTED = dict(
@@ -212,6 +220,7 @@ _COUNTED = dict(
     )
 )
 _CONDITIONS = {"whenever": "if", "once": "if"}
+_NUMBERED = lazy(r"[a-z]{3,}-\d+")
 _VERSION = lazy(r"v(\d[\w.]*)")
 _PLAIN = lazy(r"[a-zà-ž]+(?:['’-][a-zà-ž]+)*")
 _CAPITAL = lazy(r"(?<=[\w,;:)] )[\"'(*_`]*([A-Z][\w'’]*)")
@@ -239,6 +248,8 @@ def _parts(token: str) -> list[str]:
     """Return what a piece of code or a version consists of."""
     if token[:1] == "`":
         return token.strip("`").split() or [token]
+    if _NUMBERED.fullmatch(token):
+        return token.split("-")
     version = _VERSION.fullmatch(token)
     if version:
         return ["version", version[1]]
@@ -286,6 +297,9 @@ class _Reader:
 
     def _read(self, token: str, after: str = "") -> None:
         token = "at-most" if token in ("until", "till") and after[:1].isdigit() else token
+        if token in _ABOUT and (after[:1].isdigit() or after in _COUNTED):
+            self._marks.append("about")
+            return
         if token in _BOUNDS and after[:1].isdigit():
             self._marks += (_BOUNDS[token], "than")
             return
@@ -309,7 +323,8 @@ class _Reader:
             self._open(token)
         elif token in classes.BE or token in _PAST or token in _HAVE or token in _MODES:
             self._role, self._filled = "", False
-            self._be, self._have = token in classes.BE, token in _HAVE
+            self._have = token in _HAVE or (self._have and token == "been")
+            self._be = token in classes.BE
             self._past += [""] if token in _PAST else []
         elif token == "to" and key(after) in verb_keys() and after.isalpha():
             self._role, self._filled = "", False
@@ -339,7 +354,7 @@ class _Reader:
         self._tells_cause = self._tells_cause or token in ("so", "because", "since")
 
     def _mode(self, mode: str) -> str:
-        if self._negated and mode in ("must", "may"):
+        if self._negated and mode in ("must", "may", "can"):
             return "forbid"
         return "must" if mode == "have-to" and not self._negated else mode
 
@@ -357,10 +372,10 @@ class _Reader:
         ended = plain and (raw.endswith("ed") or raw in classes.PARTICIPLES or raw in classes.IRREGULAR_PAST)
         if ended:
             self._ended.append(stands)
-            if not self._be and not self._have:
-                certain = raw in classes.IRREGULAR_PAST and raw not in classes.PARTICIPLES
-                self._past += [""] if certain else [stands] if raw.endswith("ed") else []
-            elif self._have:
+            certain = raw in classes.IRREGULAR_PAST and raw not in classes.PARTICIPLES
+            if self._have or (not self._be and not certain and raw.endswith("ed")):
+                self._past.append(stands)
+            elif certain and not self._be:
                 self._past.append("")
         if plain and stands in verb_keys() and self._filled:
             self._role = ""

@@ -345,9 +345,13 @@ along away back do doing done such certain particular respective respectively ex
 
 LIGHT = """
 host file number set kind sort type thing item one ones make get give find see happen occur exist use hold go come take
-apply way case following up whole entire long old high large late
+apply way case following up whole entire system process period purpose basis piece bit amount keep stay remain lie sit
+stand live put hang place
 """
 """Words that one of two texts may have where the other has no other word for them."""
+
+MEASURED = "long old high large late"
+"""Words that a text may have alone where an amount is said."""
 
 VERBS = """
 access admit affect aim alert announce apply approve arrange attach award bake beat begin belong block blow break breed
