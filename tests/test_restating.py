@@ -13,13 +13,8 @@ from test_specifics import ADDED, ANY_TEXT, APART, COUNTED, EXCHANGED, NAMES, SA
 from memtape.state.fold.restating import restates
 from memtape.state.fold.sayings import MOST_TOKENS, key, saying
 
-PASSING = {
-    # An adverb and a condition that may belong to either of two verbs.
-    "Ada often reviews code written by Bob.",
-    "Users that also have admin rights may deploy.",
-    "The tool also used in CI fails.",
-    "Stop the job Ada starts when the tests fail.",
-}
+PASSING = {"Stop the job Ada starts when the tests fail."}
+"""A condition may belong to either of two verbs."""
 
 
 def test_what_differs_does_not_pass_but_for_what_is_named() -> None:
@@ -113,8 +108,9 @@ def test_it_is_symmetric_and_never_raises(a: str, b: str) -> None:
     assert restates(a, b) == restates(b, a)
 
 
-@given(st.sampled_from(SENTENCES), st.sampled_from(ADDED.split()), st.integers(0, 30))
+@given(st.sampled_from(SENTENCES), st.sampled_from([it for it in ADDED.split() if it != "all"]), st.integers(0, 30))
 def test_a_number_a_negation_or_a_name_more_is_another_fact(text: str, added: str, at: int) -> None:
+    """But not `all`: a plural says as much."""
     words = text.split()
     words.insert(at % (len(words) + 1), added)
     assert not restates(text, " ".join(words))

@@ -7,7 +7,7 @@ of three texts the first and the last may be too far apart. So a text is compare
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 from memtape.state.fold import classes
@@ -25,8 +25,9 @@ _ORDERED = frozenset(["must", "forbid", "should"])
 _ROLE, _NEXT, _NEAR, _BOUND, _WITHIN = 2, 2, 1, 3, 3
 """What of the place of a word tells how much of the part that it has."""
 
-_LEAST, _LEAST_OF_VALUES = 4, 1
-"""So much more of the places of two words must speak for an exchange, and of two values."""
+_TELLING = frozenset(["of", "to", "for", "from", "at"])
+_LEAST, _LEAST_FLIPPED = 4, 1
+"""So much more of their places must speak for an exchange of two words, less where they have another order."""
 
 Features = dict[str, int]
 
@@ -95,6 +96,14 @@ class _Read:
         """Tell whether a word is a name, a number, a time, or a piece of code."""
         raw = self.words[index].raw
         return raw.lower() in self.names or not raw.isalpha() or not raw.islower() or raw[:1] == READ
+
+    def is_joined(self, place: int, second: str) -> bool:
+        """Tell whether a word stands right behind another, under the same preposition."""
+        return place + 1 in self.at[second] and self.words[place].role == self.words[place + 1].role
+
+    def tells(self, place: int, second: str) -> bool:
+        """Tell whether a word tells by a preposition of what another one is that stands right before."""
+        return place - 1 in self.at[second] and self.words[place].role in _TELLING
 
     def _joins(self, index: int) -> Iterator[str]:
         for start in (index - 1, index):
@@ -176,26 +185,36 @@ def _same_parts(one: _Read, other: _Read, shared: Sequence[str], verbs: frozense
     """Tell whether no two words have the part of each other in the other text."""
     mine, others = ({key: _features(text, key, verbs) for key in shared} for text in (one, other))
     for x, y in combinations(shared, 2):
-        if _is_verb_of(mine, others, x) is not _is_verb_of(mine, others, y) or (
-            _follow(one, x, y) and _follow(other, x, y)
-        ):
-            continue  # A verb stands for no noun, and a name of two words for one thing.
+        acts = [("as verb" in of[x], "as verb" in of[y]) for of in (mine, others)]
+        one_acts = any(of_x is not of_y for of_x, of_y in acts)
+        if (one_acts and acts[0] == acts[1]) or (_follow(one, x, y) and _follow(other, x, y)):
+            continue  # A verb has no noun's part, and two words may name one thing.
+        if not one_acts and _is_compound(one, other, x, y):
+            continue
         near = (f"near {x}", f"near {y}")
         straight = _common(mine[x], others[x], near) + _common(mine[y], others[y], near)
         crossed = _common(mine[x], others[y], near) + _common(mine[y], others[x], near)
+        flipped = (one.at[x][0] < one.at[y][0]) is not (other.at[x][0] < other.at[y][0])
         values = one.is_value(one.at[x][0]) and one.is_value(one.at[y][0])
-        if crossed - straight >= (_LEAST_OF_VALUES if values else _LEAST):
+        least = (0 if flipped else 1) if values else (_LEAST_FLIPPED if flipped and not one_acts else _LEAST)
+        if crossed - straight >= least:
             return False
     return True
-
-
-def _is_verb_of(mine: Mapping[str, Features], others: Mapping[str, Features], key: str) -> bool:
-    return "as verb" in mine[key] or "as verb" in others[key]
 
 
 def _follow(text: _Read, x: str, y: str) -> bool:
     """Tell whether one word stands right before another."""
     return any(place + 1 in text.at[y] for place in text.at[x])
+
+
+def _is_compound(one: _Read, other: _Read, x: str, y: str) -> bool:
+    """Tell whether one text has as a compound what the other says by a preposition: `Berlin trip`, `trip to Berlin`."""
+    for a, b in ((one, other), (other, one)):
+        for first, second in ((x, y), (y, x)):
+            joined = any(a.is_joined(place, second) for place in a.at[first])
+            if joined and any(b.tells(place, second) for place in b.at[first]):
+                return True
+    return False
 
 
 def _features(text: _Read, key: str, verbs: frozenset[str]) -> Features:

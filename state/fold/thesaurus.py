@@ -129,7 +129,7 @@ whole entire full
 quick fast rapid swift
 easy simple
 hard difficult tough
-important crucial vital key essential
+important crucial vital essential
 correct right
 wrong incorrect mistaken
 ill sick
@@ -234,7 +234,6 @@ garbage trash rubbish
 medicine medication drug
 disease illness
 dinner supper
-exam examination
 task job
 company firm
 salary wage
@@ -254,8 +253,6 @@ overview summary
 alert alarm warning
 invoice bill
 staff personnel crew employee employees
-row record entry
-game match
 rehearsal rehearse practice practise
 coach trainer
 rear back
@@ -270,7 +267,6 @@ carry bring
 wash clean
 mend repair
 undo revert rollback
-freeze hang
 emit produce
 yield return
 inspect examine
