@@ -163,13 +163,14 @@ def _same_roles(one: _Read, other: _Read, shared: Sequence[str]) -> bool:
 
     An adverb of a noun (`the often late bus`) is none of a verb. Before a plan a time says when the plan was made.
     """
-    planned = any(not word.noun and concept(word.raw) in classes.PLANNING for word in one.words)
+    planned = any(not word.noun and concept(word.raw) in classes.PLANNING for word in (*one.words, *other.words))
     for key in shared:
-        timed = key[:1] == READ or key in _DAYS or one.words[one.at[key][0]].raw in classes.ADVERBS
+        first, second = one.words[one.at[key][0]], other.words[other.at[key][0]]
+        adverbs = first.raw in classes.ADVERBS or second.raw in classes.ADVERBS
+        timed = key[:1] == READ or key in _DAYS or adverbs
         if planned and timed and (0 in one.at[key]) is not (0 in other.at[key]):
             return False
-        first, second = one.words[one.at[key][0]], other.words[other.at[key][0]]
-        if first.noun is not second.noun and (first.raw.endswith("ly") or first.raw in classes.ADVERBS):
+        if first.noun is not second.noun and (adverbs or first.raw.endswith("ly") or second.raw.endswith("ly")):
             return False
         roles, others = ([text.words[index].role for index in text.at[key]] for text in (one, other))
         if any(role in others for role in roles):
@@ -187,7 +188,7 @@ def _same_parts(one: _Read, other: _Read, shared: Sequence[str], verbs: frozense
     for x, y in combinations(shared, 2):
         acts = [("as verb" in of[x], "as verb" in of[y]) for of in (mine, others)]
         one_acts = any(of_x is not of_y for of_x, of_y in acts)
-        if (one_acts and acts[0] == acts[1]) or (_follow(one, x, y) and _follow(other, x, y)):
+        if (one_acts and acts[0] == acts[1]) or _follow(one, other, x, y):
             continue  # A verb has no noun's part, and two words may name one thing.
         if not one_acts and _is_compound(one, other, x, y):
             continue
@@ -195,16 +196,19 @@ def _same_parts(one: _Read, other: _Read, shared: Sequence[str], verbs: frozense
         straight = _common(mine[x], others[x], near) + _common(mine[y], others[y], near)
         crossed = _common(mine[x], others[y], near) + _common(mine[y], others[x], near)
         flipped = (one.at[x][0] < one.at[y][0]) is not (other.at[x][0] < other.at[y][0])
-        values = one.is_value(one.at[x][0]) and one.is_value(one.at[y][0])
+        values = all(one.is_value(one.at[key][0]) or other.is_value(other.at[key][0]) for key in (x, y))
         least = (0 if flipped else 1) if values else (_LEAST_FLIPPED if flipped and not one_acts else _LEAST)
         if crossed - straight >= least:
             return False
     return True
 
 
-def _follow(text: _Read, x: str, y: str) -> bool:
-    """Tell whether one word stands right before another."""
-    return any(place + 1 in text.at[y] for place in text.at[x])
+def _follow(one: _Read, other: _Read, x: str, y: str) -> bool:
+    """Tell whether two words stand side by side in both texts, in one order."""
+    return any(
+        all(any(place + 1 in text.at[last] for place in text.at[first]) for text in (one, other))
+        for first, last in ((x, y), (y, x))
+    )
 
 
 def _is_compound(one: _Read, other: _Read, x: str, y: str) -> bool:
