@@ -28,6 +28,7 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.dense import DenseCandidates
+from memtape.state.fold.restating import restates
 from memtape.state.fold.revision import gives_another_value
 from memtape.state.fold.specifics import same_specifics
 from memtape.state.fold.wordings import is_same_wording, wording
@@ -188,7 +189,12 @@ def test_an_embedder_has_its_own_threshold(cosines: dict[str, int], found: int) 
 
 COMPONENTS = st.integers(-2_000, 2_000)
 VECTORS = st.tuples(COMPONENTS, COMPONENTS, COMPONENTS).filter(any)
-TEXTS = st.sampled_from((FACT, AGAIN, OTHER, RESTATED, "a deploy takes five minutes", "five builds take a minute"))
+LONG = "The nightly job of Ada copies the orders table to the archive in Bern"
+TEXTS = st.sampled_from(
+    (FACT, AGAIN, OTHER, RESTATED, "a deploy takes five minutes", "five builds take a minute", LONG,
+     "In Bern, the archive gets the orders table from the archive of Ada", f"{LONG} every 5 minutes",
+     "The orders table is copied to the archive in Bern by Ada's nightly job"),
+)  # fmt: skip
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25), TEXTS, VECTORS, st.integers(1, 100))
@@ -218,7 +224,7 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
     similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= Fraction(hundredths**2, 10_000)}
     similar = {birth for birth in similar if cosine_square(held[birth][1])}
     worded = {birth for birth, (said, _) in held.items() if is_same_wording(wording(said), wording(text))}
-    folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
+    folding = {birth for birth in similar if same_specifics(held[birth][0], text) or restates(held[birth][0], text)}
     revised = {birth for birth in similar if gives_another_value(wording(held[birth][0]).key, wording(text).key)}
     similar = folding or revised
     verdict = plain.judge(text, pack(list(vector)), hundredths)

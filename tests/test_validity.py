@@ -6,8 +6,10 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from builders import START, captured, configured, forgotten, linked, restored, slots
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +21,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.views.rows import memory_row
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 
 DAY, SECOND = 86_400_000_000, 1_000_000
 BEGIN = START - 100 * DAY
@@ -202,6 +205,20 @@ def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) 
     client.say_holds(client.show(newer).memory.replaces[0])  # type: ignore[union-attr]
     client.project()
     assert "says what was" not in page.read_text() and client.verify().ok
+
+
+def test_show_says_when_a_memory_held_also_where_its_id_is_shortened(client: Client) -> None:
+    """In every way to name it: whole, by its beginning, as JSON, before the views have it and after."""
+    old, new = client.capture(OLD, at=at(1)).id, client.capture(NEW, at=at(9)).id
+    for _ in range(2):
+        told = []
+        for id in (old, old[:18]):
+            args = ["show", id, "--json", "--home", str(client.home.path), "--scope", client.scope]
+            told.append(orjson.loads(CliRunner().invoke(main, args).stdout))
+        assert told[0] == told[1]
+        memory = told[0]["memory"]
+        assert memory["valid_to"] - memory["valid_from"] == 8 * DAY and memory["replaced_by"] == new
+        client.project()
 
 
 def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:

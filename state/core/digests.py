@@ -25,7 +25,7 @@ from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-VIEWS_VERSION = 15
+VIEWS_VERSION = 16
 """The version of the rules by which rows and pages are made of the state."""
 
 DUPLICATES_VERSION = 4

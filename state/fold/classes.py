@@ -18,7 +18,10 @@ def _readings(lines: str) -> dict[str, str]:
     return dict(item.split("=") for item in lines.split())
 
 
-def _phrases(lines: str) -> dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]:
+Phrases = dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]
+
+
+def phrases(lines: str) -> Phrases:
     """Return {first word: ((phrase, reading), ...)} of lines like `in the event that = if`, longest first."""
     found: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
     for line in filter(None, map(str.strip, lines.splitlines())):
@@ -28,7 +31,7 @@ def _phrases(lines: str) -> dict[str, tuple[tuple[tuple[str, ...], tuple[str, ..
     return {first: tuple(sorted(items, key=lambda item: -len(item[0]))) for first, items in found.items()}
 
 
-PHRASES = _phrases(
+PHRASES = phrases(
     """
     at the moment = currently
     right now = currently
@@ -238,23 +241,21 @@ ADVERBS = _words(
     "tonight"
 )
 """Adverbs that may stand at either end of a sentence, or beside its verb."""
-VERBS = frozenset(
-    map(
-        concept,
-        """
-        use need run work live keep store save send take make get give go come read write call open close start stop
-        restart deploy build test check fix delete remove add create update change move set put ask answer reply respond
-        tell say think know like love hate prefer want eat drink play drive walk travel fly sleep buy sell pay cost own
-        manage maintain handle review approve reject sign join leave meet visit help support host serve listen depend
-        require allow block log cache queue retry fail pass expire end begin finish complete wait rotate back merge
-        push pull commit release ship plan schedule postpone cancel book use show display print return throw raise lower
-        reduce increase connect link load fetch download upload install configure enable disable monitor watch track
-        learn teach study speak report lead hold contain include belong stay remain become turn switch reset clear clean
-        drop purge archive backup restore sync copy rename replace convert parse render compile lint format validate
-        verify ensure avoid follow consume produce publish subscribe encrypt decrypt scan crash reboot measure notify
-        """.split(),
-    )
+VERB_WORDS = _words(
+    """
+    use need run work live keep store save send take make get give go come read write call open close start stop
+    restart deploy build test check fix delete remove add create update change move set put ask answer reply respond
+    tell say think know like love hate prefer want eat drink play drive walk travel fly sleep buy sell pay cost own
+    manage maintain handle review approve reject sign join leave meet visit help support host serve listen depend
+    require allow block log cache queue retry fail pass expire end begin finish complete wait rotate back merge
+    push pull commit release ship plan schedule postpone cancel book use show display print return throw raise lower
+    reduce increase connect link load fetch download upload install configure enable disable monitor watch track
+    learn teach study speak report lead hold contain include belong stay remain become turn switch reset clear clean
+    drop purge archive backup restore sync copy rename replace convert parse render compile lint format validate
+    verify ensure avoid follow consume produce publish subscribe encrypt decrypt scan crash reboot measure notify
+    """
 )
+VERBS = frozenset(map(concept, sorted(VERB_WORDS)))
 """Verbs that are common in such texts."""
 ATTRIBUTES = _words(
     """

@@ -1,21 +1,22 @@
 """Folding by recorded vectors: a family's living memories under one embedder, found exactly by cosine in integers.
 
-Two texts are one memory if they differ in form alone, or if their vectors are similar and both have one form of
-paraphrases. If their vectors are similar and the texts differ in one value, the later revises the earlier. Which
-memories there are is kept in `memories`.
+Two texts are one memory if they differ in form alone, or if their vectors are similar and both say the same in other
+words: they have one form of paraphrases, or the same words and classes (`restating`). If their vectors are similar and
+the texts differ in one value, the later revises the earlier. Which memories there are is kept in `memories`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.state.fold.paraphrase import Form
+from memtape.state.fold.restating import restates
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
-from memtape.state.fold.rule import NEW, Verdict
+from memtape.state.fold.rule import NEW, How, Verdict
 from memtape.state.fold.specifics import Specifics, specifics
 from memtape.state.fold.wordings import Wordings
 from memtape.state.vectors.floor import SIMILARITY_ONE, in_order, similarity
@@ -23,6 +24,7 @@ from memtape.state.vectors.recorded import recorded
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Rows = NDArray[np.intp]
 
 
 class _Said(NamedTuple):
@@ -102,7 +104,8 @@ class DenseCandidates:
 
         What differs in form alone folds whatever the vectors. Else similar is dot > 0 and
         dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. Fold beats revision, then the greatest
-        dot^2 // |b|^2, then the earliest name.
+        dot^2 // |b|^2, then the earliest name. Of many similar texts the most similar are asked; what has the form of
+        the text is found besides.
         """
         if not self._row_of:
             return NEW
@@ -115,14 +118,32 @@ class DenseCandidates:
         dots = self._dots(vector, values)
         squares = self._squares[: len(dots)]
         reaching = (dots > 0) & (dots * dots * 10_000 >= squares * (cosine_hundredths**2 * square))
+        nearest = in_order(np.flatnonzero(reaching), dots, squares, self._orders)[:MOST_ASKED].tolist()
+        how, row = self._found(text, own, nearest, reaching, lambda rows: in_order(rows, dots, squares, self._orders))
+        if row < 0:
+            return NEW
+        return Verdict(how, self._births[row], similarity(int(dots[row]), square, int(squares[row])))
+
+    def _found(
+        self,
+        text: str,
+        own: Specifics,
+        nearest: list[int],
+        reaching: NDArray[np.bool_],
+        ordered: Callable[[Rows], Rows],
+    ) -> tuple[How, int]:
+        """Return the row that a text folds with, else the one that it revises, else -1."""
+        said = [self._said[self._births[row]] for row in nearest]
+        for row, other in zip(nearest, said, strict=True):
+            if own.form == other.specifics.form != () or restates(other.text, text):
+                return "similar", row
         alike = (self._row_of[birth] for birth in (self._alike.get(own.form, ()) if own.form else ()))
-        folding = np.array([row for row in alike if reaching[row]], dtype=np.intp)
-        for row in in_order(folding, dots, squares, self._orders)[:1].tolist():
-            return Verdict("similar", self._births[row], similarity(int(dots[row]), square, int(squares[row])))
-        for row in in_order(np.flatnonzero(reaching), dots, squares, self._orders)[:MOST_ASKED].tolist():
-            if gives_another_value(self._wordings.of(self._births[row]).key, own.wording.key):
-                return Verdict("revision", self._births[row], similarity(int(dots[row]), square, int(squares[row])))
-        return NEW
+        for row in ordered(np.array([row for row in alike if reaching[row]], dtype=np.intp))[:1].tolist():
+            return "similar", row
+        for row, other in zip(nearest, said, strict=True):
+            if gives_another_value(other.specifics.wording.key, own.wording.key):
+                return "revision", row
+        return "new", -1
 
     def _name_of(self, birth: int) -> int:
         return int(self._orders[self._row_of[birth]])

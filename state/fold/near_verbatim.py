@@ -57,6 +57,7 @@ _SHOUTED = _words(
 """Words in capitals that stay what they are; PATH, POST and US would be others."""
 _TELLING = _words("is are was be called named = : to as on into from")
 _S_IS = _words("it that there here what who where he she how when")
+_WISHED = _words("like love rather prefer want")
 _S_HAS = _words("been got had done become gone")
 
 
@@ -128,6 +129,8 @@ def _contracted(tokens: list[str]) -> list[str]:
             read += lexicon.CONTRACTIONS[token]
         elif token == "let's":
             read += ("let", "us")
+        elif token.endswith("'d") and after in _WISHED:
+            read += (token[:-2], "would")
         elif token.endswith("'s") and token[:-2] in _S_IS:
             read += (token[:-2], "has" if after in _S_HAS else "is")
         elif token == "can" and after == "not" and "only" not in tokens[index + 2 : index + 3]:
@@ -172,6 +175,7 @@ _SIMPLE_PAST = {
 }  # fmt: skip
 _PLEASED = _words("the a an him her them everyone everybody us me you your our my his their this these all both")
 _SAID = (["say"], ["says"], ["said"], ["saying"])
+_ASKED = tuple([word, "you", "please"] for word in ("could", "can", "would", "will"))
 _OPENERS: tuple[Tokens, ...] = (
     ("by", "the", "way"), ("just", "so", "you", "know"), ("for", "your", "information"), ("please", "note", "that"),
     ("note", "that"), ("remember", "that"), ("do", "not", "forget", "that"), ("keep", "in", "mind", "that"),
@@ -198,6 +202,8 @@ def said(tokens: list[str]) -> list[str]:
 
 def _without_courtesy(tokens: list[str]) -> list[str]:
     """Return tokens without what is said for good manners, or to lead in to the matter."""
+    if tokens[:3] in _ASKED and len(tokens) > 4:
+        tokens = tokens[2:-1] if tokens[-1] == "?" else tokens[2:]
     for opener in _OPENERS:
         size = len(opener)
         if tuple(tokens[:size]) == opener and len(tokens) > size + 2:

@@ -35,7 +35,7 @@ def form_of(tokens: list[str]) -> Form:
     if len(tokens) > MOST_TOKENS or not _QUOTES.isdisjoint(found) or classes.ENGLISH.isdisjoint(found):
         return ()
     literal = not classes.TO_THE_LETTER.isdisjoint(found)
-    tokens = _preferred(_phrased(tokens))
+    tokens = _preferred(phrased(tokens))
     sentences: list[list[str]] = [[]]
     for index, token in enumerate(tokens):
         if token in (".", ";"):
@@ -61,7 +61,7 @@ class _Sentence:
         self._bound: list[str] = []
         self._told = self._clause = False
         tokens = [token for token in tokens if token != "?"]
-        tokens = _named_last(_there_is(_attributed(_every(tokens))))
+        tokens = _named_last(_there_is(_attributed(with_times(tokens))))
         tokens = self._active(self._tensed(tokens))
         roots = [concept(token) for token in tokens]
         verbs = sum(root in classes.VERBS for root in roots)
@@ -255,12 +255,12 @@ _ONE_CLAUSE = frozenset([*classes.SUBORDINATES, "only"])
 _CLAUSES = frozenset([*classes.SUBORDINATES.values(), "in order to"])
 
 
-def _phrased(tokens: list[str]) -> list[str]:
+def phrased(tokens: list[str], phrases: classes.Phrases = classes.PHRASES) -> list[str]:
     """Return tokens with phrases in their readings."""
     read: list[str] = []
     index = 0
     while index < len(tokens):
-        for phrase, reading in classes.PHRASES.get(tokens[index], ()):
+        for phrase, reading in phrases.get(tokens[index], ()):
             if tuple(tokens[index : index + len(phrase)]) == phrase:
                 read += reading
                 index += len(phrase)
@@ -286,7 +286,7 @@ def _preferred(tokens: list[str]) -> list[str]:
     return tokens
 
 
-def _every(tokens: list[str]) -> list[str]:
+def with_times(tokens: list[str]) -> list[str]:
     """Bring phrases of time to one token, as `every day` and `daily`, and an `about` of amounts to `approximately`."""
     read: list[str] = []
     index = 0

@@ -31,7 +31,8 @@ def long_words(text: str, key: Tokens) -> tuple[int, ...]:
     """Return the places in the key of an English text where there may be a slip."""
     if len(key) > MOST_TOKENS or not _TO_THE_LETTER.isdisjoint(key):
         return ()
-    capitals = frozenset(found.lower() for found in _CAPITALISED.findall(text))
+    behind = " ".join(text.split(None, 1)[1:])  # The first word has a capital anyway.
+    capitals = frozenset(found.lower() for found in _CAPITALISED.findall(behind))
     return tuple(
         place
         for place, token in enumerate(key)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from memtape.state.text.terms import IRREGULAR
 
-_GROUPS = """
+GROUPS = """
 use utilize utilise leverage
 begin start commence
 buy purchase
@@ -224,7 +224,7 @@ def _bare(root: str) -> str:
 
 def _concepts() -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in _GROUPS.split("\n"):
+    for line in GROUPS.split("\n"):
         words = line.split()
         for word in words:
             found[lemma(word)] = lemma(words[0])

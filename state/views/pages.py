@@ -50,7 +50,15 @@ from memtape.state.views.places import (
     zone_texts,
 )
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
-from memtape.state.views.standing_pages import people_on_index, person_page, person_path, shown_on_index, standing_page
+from memtape.state.views.standing_pages import (
+    is_left_out,
+    names_left_out,
+    people_on_index,
+    person_page,
+    person_path,
+    shown_on_index,
+    standing_page,
+)
 from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
 SUMMARIES = "summaries"
@@ -202,20 +210,24 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     """Goal and plan, then the facts and insights that lead, but for those that stand in the zone of the page.
 
-    The lines that were captured from the zone count as lines of the page. An order about memory is no fact.
+    The lines that were captured from the zone count as lines of the page. An order about memory is no fact, and what
+    people ordered to leave out stands nowhere but in their own zone.
     """
-    memories, zone = scope.memories, zone_captures(scope, INDEX_PATH)
+    memories, zone, names = scope.memories, zone_captures(scope, INDEX_PATH), names_left_out(scope)
     theirs = dict.fromkeys(memories.birth_of.get(capture.seq) for capture in zone)
     texts = tuple(scope.captures.body(capture).text for capture in zone)
     shown = (
         birth
         for birth in scope.leading.births(scope)
-        if birth not in theirs and is_told(scope, memories.by_birth[birth])
+        if birth not in theirs
+        and is_told(scope, memory := memories.by_birth[birth])
+        and not is_left_out(scope.captures.body(scope.captures.by_seq[memory.canonical]).text, names)
     )
     lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - sum(text.count("\n") + 1 for text in texts)
-    names = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
-    goal, plan = current_row(scope, "goal"), current_row(scope, "plan")
-    facts = tuple(row for it in names if (row := memory_row(scope, it.id)) and row.polarity != "meta")
+    captures = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
+    aims = (current_row(scope, "goal"), current_row(scope, "plan"))
+    goal, plan = (row if row is not None and not is_left_out(row.text, names) else None for row in aims)
+    facts = tuple(row for it in captures if (row := memory_row(scope, it.id)))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
     return IndexPage(
         scope=scope.name,

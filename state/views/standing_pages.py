@@ -77,9 +77,20 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
 
 def people_on_index(scope: Scope) -> tuple[str, ...]:
     """Return the paths of the pages of the first people of whom anything is told."""
-    names = _names_left_out(scope)
+    names = names_left_out(scope)
     shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key, names))
     return tuple(islice(shown, PEOPLE_ON_INDEX))
+
+
+def names_left_out(scope: Scope) -> list[frozenset[str]]:
+    """Return the terms of what people want left out, of each order."""
+    ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
+    return [named_by(order) for text in ordering for order in orders_in(text)]
+
+
+def is_left_out(text: str, names: list[frozenset[str]]) -> bool:
+    """Whether a text is about what people want left out, by `names_left_out`, or is such an order itself."""
+    return bool(orders_in(text)) or is_about(text, names)
 
 
 def person_path(key: str) -> str:
@@ -93,7 +104,7 @@ def person_path(key: str) -> str:
 def person_page(scope: Scope, path: str) -> StandingPage:
     """Return the page of somebody or of a project, by its path."""
     key = next((key for key in scope.people.told if person_path(key) == path), "")
-    person, names = scope.people.known.get(key), _names_left_out(scope)
+    person, names = scope.people.known.get(key), names_left_out(scope)
     lines = _of_person(scope, key, names) if person is not None and _is_shown(scope, key, names) else ()
     about = ""
     if person is not None and (days := days_of(person)) is not None:
@@ -124,7 +135,7 @@ def _essentials(scope: Scope) -> StandingPage:
 
 def _essential(scope: Scope) -> Iterator[PageLine]:
     """Yield goal, plan, standing instructions and facts, what matters most first, by the same choice as a start's."""
-    names, said = _names_left_out(scope), dict[str, None]()
+    names, said = names_left_out(scope), dict[str, None]()
     yield from _aims(scope, names)
     yield from _rules(scope, names, said)
     yield from _sectioned(scope, list(islice(_facts(scope, names, said), FACTS)))
@@ -132,20 +143,14 @@ def _essential(scope: Scope) -> Iterator[PageLine]:
 
 def _has_essential(scope: Scope) -> bool:
     """Whether `_essential` yields anything, in the time of one line."""
-    names, said = _names_left_out(scope), dict[str, None]()
+    names, said = names_left_out(scope), dict[str, None]()
     return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
-
-
-def _names_left_out(scope: Scope) -> list[frozenset[str]]:
-    """Return the terms of what people want left out, of each order."""
-    ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
-    return [named_by(order) for text in ordering for order in orders_in(text)]
 
 
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
     for title, family in ((_GOAL, "goal"), (_PLAN, "plan")):
         row = current_row(scope, family)
-        if row is not None and not _is_left_out(row.text, names):
+        if row is not None and not is_left_out(row.text, names):
             yield _line(scope, title, row)
 
 
@@ -154,7 +159,7 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
     said |= ids
     for item in rules:
-        if not _is_left_out(item.text, names):
+        if not is_left_out(item.text, names):
             capture = scope.captures.get(item.id)
             yield PageLine(_RULES, item.text, (), item.id, place_of(scope, capture) if capture else "")
 
@@ -164,7 +169,7 @@ def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     for birth in scope.leading.worthiest(scope):
         memory = scope.memories.by_birth[birth]
         body = scope.captures.body(scope.captures.by_seq[memory.canonical])
-        if body.tags[:2] == (STATED_TAG, "task") or not is_told(scope, memory) or _is_left_out(body.text, names):
+        if body.tags[:2] == (STATED_TAG, "task") or not is_told(scope, memory) or is_left_out(body.text, names):
             continue
         row = memory_row(scope, scope.captures.by_seq[memory.name].id)
         if row is not None and row.id not in said:
@@ -211,7 +216,7 @@ def _threads(scope: Scope) -> StandingPage:
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
     """Yield what is open, the latest first, each text once, but for what was forgotten or replaced since."""
-    told, names = dict[str, None](), _names_left_out(scope)
+    told, names = dict[str, None](), names_left_out(scope)
     open_now = ((seq, end) for (seq, _), end in scope.threads.open.items())
     found = sorted(open_now, key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
     for seq, end in found:
@@ -219,7 +224,7 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
         if not _is_open(scope, capture):
             continue
         text = text_of(scope, seq, end)
-        if text in told or not _holds_as_said(scope, capture, text) or _is_left_out(text, names):
+        if text in told or not _holds_as_said(scope, capture, text) or is_left_out(text, names):
             continue
         told[text] = None
         since = (f"{capture.actor.name}, since {format_day(capture.at)}",)
@@ -250,7 +255,7 @@ def _recents(scope: Scope) -> StandingPage:
 def _recent(scope: Scope) -> Iterator[PageLine]:
     """Yield what was said last, the newest first: of a turn what was decided in it, else how it begins."""
     by_seq, days = scope.captures.by_seq, scope.captures.days
-    found, names = 0, _names_left_out(scope)
+    found, names = 0, names_left_out(scope)
     for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
         said = (by_seq[seq] for seq in days[day])
         spoken = [it for it in said if it.kind == "turn" and it.actor.origin in SPEAKING and not it.hidden]
@@ -258,7 +263,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
             if is_archived(scope, capture.seq):
                 continue
             found += 1
-            yield from (line for line in _said(scope, capture) if not _is_left_out(line.text, names))
+            yield from (line for line in _said(scope, capture) if not is_left_out(line.text, names))
         if found >= RECENT_TURNS:
             return
 
@@ -287,7 +292,7 @@ def _buffer(scope: Scope) -> StandingPage:
 
 def _waiting(scope: Scope) -> Iterator[PageLine]:
     """Yield the memories that no pass has looked at yet, the latest first."""
-    names = _names_left_out(scope)
+    names = names_left_out(scope)
     for seq in reversed(scope.captures.ordinals):
         if seq < scope.passes.until:
             return
@@ -296,7 +301,7 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
             continue
         if capture.family in CONSOLIDATED and is_told(scope, memory):
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
-            if not _is_left_out(text, names):
+            if not is_left_out(text, names):
                 yield PageLine("", text, _who_when(capture), capture.id, memory_path(capture.ordinal))
 
 
@@ -336,7 +341,7 @@ def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterat
     """Yield what somebody says that holds, and what names them."""
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
     names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
-    rows = (row for id in names if (row := memory_row(scope, id)) is not None and not _is_left_out(row.text, left_out))
+    rows = (row for id in names if (row := memory_row(scope, id)) is not None and not is_left_out(row.text, left_out))
     yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
     for capture in _naming(scope, key, left_out):
         text = scope.captures.body(capture).text
@@ -346,7 +351,7 @@ def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterat
 def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
     """Yield what names somebody and is shown, the latest first, but for what people want left out."""
     for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
-        if _is_open(scope, capture) and not _is_left_out(scope.captures.body(capture).text, names):
+        if _is_open(scope, capture) and not is_left_out(scope.captures.body(capture).text, names):
             yield capture
 
 
@@ -360,10 +365,6 @@ def _who_when(capture: Capture) -> tuple[str]:
 
 def _living(scope: Scope, seqs: Iterable[int]) -> Iterator[Capture]:
     return (capture for capture in map(scope.captures.by_seq.__getitem__, seqs) if not capture.hidden)
-
-
-def _is_left_out(text: str, names: list[frozenset[str]]) -> bool:
-    return bool(orders_in(text)) or is_about(text, names)
 
 
 def _wanted(scope: Scope) -> Iterator[Known]:
