@@ -128,13 +128,14 @@ class World:
     def visible(self, *names: str, covered: bool = False) -> set[str]:
         """Return the ids that these scopes can show: names of memories and ids of turns of which something lives.
 
-        What something else stands for is shown to who asks for it by its time or origin, as `covered`. What is archived
-        is shown to nobody who does not ask for that.
+        What something else stands for is shown to who asks for it by its time or origin, as `covered`, and where what
+        stands for it is not shown. What is archived is shown to nobody who does not ask for that.
         """
         found = set()
         for scope in (self.scopes[name] for name in names if name in self.scopes):
-            rows = [row for row in scope.memory_rows() if covered or not row["into"]] + scope.turn_rows()
-            found |= {row["id"] for row in rows if not row["hidden"] and not scope.aging.is_away(row)}
+            rows = [*scope.memory_rows(), *scope.turn_rows()]
+            shown = {row["id"]: row for row in rows if not row["hidden"] and not scope.aging.is_away(row)}
+            found |= {id for id, row in shown.items() if covered or row.get("into") not in shown}
         return found
 
     def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
