@@ -146,7 +146,7 @@ class Bench:
         """Lay the memory and run the sessions of a cell."""
         for path in self.memory.iterdir():
             if path.name != "plugins":
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
         shutil.copytree(home, self.memory, dirs_exist_ok=True)
         self.trial.environment.pop(HOOKS_VARIABLE, None)
         if not served:
@@ -211,8 +211,11 @@ class Bench:
         deadline = time.monotonic() + QUIET_S
         while self._busy() and time.monotonic() < deadline:
             time.sleep(LOOK_S)
-        if everything and (pid := Home(self.memory).hook_server_lock().holder()):
+        lock = Home(self.memory).hook_server_lock()
+        if everything and (pid := lock.holder()):
             os.kill(pid, 15)
+            while lock.holder() == pid and time.monotonic() < deadline + QUIET_S:
+                time.sleep(LOOK_S)
 
     def _busy(self) -> bool:
         """Whether a process of this home runs that is not the server of hooks."""
