@@ -139,7 +139,9 @@ class Bench:
                 Line(text=text, kind="fact" if is_fact else "turn", origin="user", native_id=f"b{number}")
                 for number, (text, is_fact) in enumerate(mixed)
             )
-            client.catch_up()
+        for _ in range(2):  # What is taken from texts is projected as well.
+            words = [str(self.trial.installed), "run", "--once", "--home", str(home)]
+            subprocess.run(words, env=self.trial.environment, capture_output=True, check=True)
         return home
 
     def cell(self, host: str, home: Path, served: bool, prompts: int) -> list[Run]:
