@@ -300,6 +300,7 @@ class Life:
         limit = self.rng.choice((1, 3, 10, 1_000))
         inline = reading.INLINE_EVENTS > 0
         found = client.search(query, limit)
+        self.tell_of_waking(client.scope)
         results = [result.id for result in found.answer.results]
         body = {"query": query, "results": results}
         self.model.append(
@@ -307,6 +308,12 @@ class Life:
         )
         if inline:
             assert set(results) <= self.model.world(client.scope, "global").visible(client.scope, "global")
+
+    def tell_of_waking(self, scope: str) -> None:
+        """Tell the model where a question has a project go on whose rows had left the views."""
+        number = partition_of(scope, PARTITIONS)
+        for slot in self.log.read(number, self.model.ends()[number], 1_000, types=("scope_changed",)):
+            self.model.append(as_event(decode(slot.payload)))
 
     def forget(self) -> None:
         client = self.client()
