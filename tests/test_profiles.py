@@ -380,7 +380,8 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
     for door, walk in doors.items():
         before = sum(1 for _ in captures(home))
         walk()
-        assert door.startswith("copilot Stop") or sum(1 for _ in captures(home)) > before, door
+        # Copilot CLI tells no answer: it stands in a transcript, which is not there.
+        assert door in ("copilot Stop", "copilot SubagentStop") or sum(1 for _ in captures(home)) > before, door
     assert not latest_errors(home, 5)
     for event, body in captures(home):
         assert body.tags.count(DEV_TAG) == (name in DEV) or body.tags == (DEV_TAG, "mine"), event
