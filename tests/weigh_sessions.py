@@ -123,7 +123,8 @@ def fill(home: Path, count: int) -> None:
             Line(text=text, kind="fact" if number % 5 == 0 else "turn", origin="user", native_id=f"w{number}")
             for number, (_, text) in enumerate(scale.texts(count))
         )
-        client.catch_up()
+    for _ in range(2):  # What is taken from texts is projected as well.
+        subprocess.run([*python_of(), "run", "--once", "--home", str(home)], capture_output=True, check=True)
 
 
 def search(session: Session, number: int) -> None:
