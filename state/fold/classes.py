@@ -9,10 +9,6 @@ from memtape.state.fold.synonyms import concept
 from memtape.state.text import lexicon
 
 
-def _words(lines: str) -> frozenset[str]:
-    return frozenset(lines.split())
-
-
 def _readings(lines: str) -> dict[str, str]:
     """Return {word: reading} of items like `into=to`."""
     return dict(item.split("=") for item in lines.split())
@@ -148,13 +144,15 @@ PHRASES = phrases(
     """
 )
 
-ENGLISH = lexicon.ENGLISH | _words("at by on my me happen happens day week month year may")
+ENGLISH = lexicon.ENGLISH | lexicon.word_set("at by on my me happen happens day week month year may")
 """With none of these a text is not taken for English, and nothing in it stands for anything else."""
-HARMLESS = _words(
+HARMLESS = lexicon.word_set(
     "the a an we our us you is are am be been being do does really very its happen happens occur occurs then get gets"
 )
 """Without these a text says the same, in `paraphrase`, which knows of tenses and of who is meant by other words."""
-CLOSERS = _words("the a an we you i he she they it this these those my your our his her their its user all every each")
+CLOSERS = lexicon.word_set(
+    "the a an we you i he she they it this these those my your our his her their its user all every each"
+)
 """What opens another part of the sentence, and so ends the phrase before."""
 ROLES = _readings(
     """
@@ -174,8 +172,8 @@ SUBORDINATES = _readings(
     """
 )
 """What opens a clause of its own, of which all words stay in their order."""
-FRONTED = _words("with without from by of as about to")
-PLACES = _words("at behind near under over between above across")
+FRONTED = lexicon.word_set("with without from by of as about to")
+PLACES = lexicon.word_set("at behind near under over between above across")
 """Phrases that say something else in front, unless they are set off there."""
 """Phrases that say something else in front: `without headers the linter rejects files`."""
 BINDERS = _readings(
@@ -191,11 +189,13 @@ BINDERS = _readings(
     """
 )
 """What holds of the word that follows and must stand before it on both sides: negations, quantifiers, modal verbs."""
-NEGATIONS = _words("not never no none nobody nothing neither nor cannot without hardly rarely")
-QUANTITIES = _words("every all each some many few most several any both half none one only no or and everyone anyone")
-BE = _words("is are am was were be been being get gets")
-PAST = _words("was were had did")
-IRREGULAR_PAST = _words(
+NEGATIONS = lexicon.word_set("not never no none nobody nothing neither nor cannot without hardly rarely")
+QUANTITIES = lexicon.word_set(
+    "every all each some many few most several any both half none one only no or and everyone anyone"
+)
+BE = lexicon.word_set("is are am was were be been being get gets")
+PAST = lexicon.word_set("was were had did")
+IRREGULAR_PAST = lexicon.word_set(
     """
     began bit blew bought broke brought built came caught chose drank drew drove ate fell fed felt fought found flew
     forgot gave went got grew heard held hid kept knew laid led left lent lost made meant met paid ran rang rode rose
@@ -203,14 +203,16 @@ IRREGULAR_PAST = _words(
     tore understood woke won wore wrote became rebuilt rewrote froze
     """
 )
-PARTICIPLES = _words(
+PARTICIPLES = lexicon.word_set(
     """
     written rewritten built rebuilt made sent chosen taught driven taken bought sold kept held stored paid done given
     shown known found lost led met read run set put cut hit split shut spent sung spoken stolen worn hidden frozen drawn
     """
 )
-NO_PASSIVE = _words("called named born due used-to married based supposed interested tired allowed located scheduled")
-LASTING = _words(
+NO_PASSIVE = lexicon.word_set(
+    "called named born due used-to married based supposed interested tired allowed located scheduled"
+)
+LASTING = lexicon.word_set(
     "using listening running working serving pointing returning sending relying depending containing belonging owning"
     " maintaining hosting storing keeping living"
 )
@@ -229,19 +231,19 @@ ASKING = frozenset(
     map(concept, "ask check note report see know tell say find verify confirm decide remember test".split())
 )
 """Of these a condition may be what is asked: `ask Tom if the build fails`."""
-TEMPORAL = _words("until since during while when now currently before after by today tomorrow this next last")
-UNSURE = _words("some someone somebody one any many")
+TEMPORAL = lexicon.word_set("until since during while when now currently before after by today tomorrow this next last")
+UNSURE = lexicon.word_set("some someone somebody one any many")
 """With one of these it counts whether `every night` stands before or behind."""
-RECURRING = _words("day night week month year hour minute morning evening afternoon weekend quarter sprint")
+RECURRING = lexicon.word_set("day night week month year hour minute morning evening afternoon weekend quarter sprint")
 DAILY = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "yearly": "year", "hourly": "hour"}
 PARTS_OF_DAY = (["morning"], ["evening"], ["afternoon"], ["night"])
-SEASONS = _words("summer winter spring autumn")
-ADVERBS = _words(
+SEASONS = lexicon.word_set("summer winter spring autumn")
+ADVERBS = lexicon.word_set(
     "directly straight currently now often frequently usually automatically immediately today tomorrow yesterday "
     "tonight"
 )
 """Adverbs that may stand at either end of a sentence, or beside its verb."""
-VERB_WORDS = _words(
+VERB_WORDS = lexicon.word_set(
     """
     use need run work live keep store save send take make get give go come read write call open close start stop
     restart deploy build test check fix delete remove add create update change move set put ask answer reply respond
@@ -257,7 +259,7 @@ VERB_WORDS = _words(
 )
 VERBS = frozenset(map(concept, sorted(VERB_WORDS)))
 """Verbs that are common in such texts."""
-ATTRIBUTES = _words(
+ATTRIBUTES = lexicon.word_set(
     """
     port name owner version address size color deadline status price budget title email number url limit timeout
     location password branch region maintainer lead manager birthday capital wife husband son daughter brother sister
@@ -265,12 +267,12 @@ ATTRIBUTES = _words(
     """
 )
 """What something has one of, so that `the port of the API`, `the API's port` and `the API port` are one."""
-TO_THE_LETTER = _words(
+TO_THE_LETTER = lexicon.word_set(
     """
     called named name names title titled nickname label labelled labeled password passwords passphrase passcode secret
     secrets username login hostname alias aliases enum constant press presses click clicks type types keyword keywords
     spelled spelling says reads
     """
 )
-TELLING = _words("is are called named says reads press presses click clicks type types =")
+TELLING = lexicon.word_set("is are called named says reads press presses click clicks type types =")
 """In a text with one of the first a word may be what is typed or shown; behind one of these it stands for no other."""

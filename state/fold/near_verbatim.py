@@ -19,10 +19,6 @@ from memtape.state.text.terms import ENGLISH, language_of
 Tokens = tuple[str, ...]
 
 
-def _words(lines: str) -> frozenset[str]:
-    return frozenset(lines.split())
-
-
 def near_verbatim_key(text: str) -> Tokens:
     """Return the tokens by which a text is found again in another form; empty only where the text has no tokens."""
     tokens, english = read(text)
@@ -31,17 +27,17 @@ def near_verbatim_key(text: str) -> Tokens:
 
 # --- One form for each thing, in its place ---
 
-_ABOUT_WORDS = lexicon.ABOUT_WORDS - _words(
+_ABOUT_WORDS = lexicon.ABOUT_WORDS - lexicon.word_set(
     "write writes means stands american british term terms string formal words letter letters"
 )
 """Of a text with one of these the form is what the text is about."""
-_QUOTES = _words("\" ' « » “ ” 「 」 『 』")
+_QUOTES = lexicon.word_set("\" ' « » “ ” 「 」 『 』")
 _HYPHENATED = lazy(r"[a-z]{2,}(?:-[a-z]{2,})+")
 _CODE = lazy(r"`([a-z][a-z\d]*(?:[-_./][a-z\d]+)*(?: [a-z][a-z\d]*(?:[-_./][a-z\d]+)*)*)`")
 """Words without capitals or other marks: of these, backticks say only that they are typed."""
 _LETTERS = lazy(r"[^\W\d_]+")
 _NO_VOWEL = lazy(r"[B-DF-HJ-NP-TV-XZ]{2,}s?")
-_SHOUTED = _words(
+_SHOUTED = lexicon.word_set(
     """
     todo fixme wip important mandatory urgent critical warning attention caution reminder before after first last both
     same different any until unless except without within between during again also and but or if then else when while
@@ -55,10 +51,10 @@ _SHOUTED = _words(
     """
 )
 """Words in capitals that stay what they are; PATH, POST and US would be others."""
-_TELLING = _words("is are was be called named = : to as on into from")
-_S_IS = _words("it that there here what who where he she how when")
-_WISHED = _words("like love rather prefer want")
-_S_HAS = _words("been got had done become gone")
+_TELLING = lexicon.word_set("is are was be called named = : to as on into from")
+_S_IS = lexicon.word_set("it that there here what who where he she how when")
+_WISHED = lexicon.word_set("like love rather prefer want")
+_S_HAS = lexicon.word_set("been got had done become gone")
 
 
 def read(text: str) -> tuple[list[str], bool]:
@@ -144,20 +140,22 @@ def _contracted(tokens: list[str]) -> list[str]:
 
 # --- What says nothing ---
 
-_MARKS = _QUOTES | _words(", ; : ( ) [ ] ... 、 - – — --") | {" ...", " ;", " :", " ,", ' "', " '"}
-_SAID_ALONE = _words("no yes nope not ok okay")
-_NEGATIONS = _words("not never nobody no none cannot neither nor")
-_QUANTITIES = _words(
+_MARKS = _QUOTES | lexicon.word_set(", ; : ( ) [ ] ... 、 - – — --") | {" ...", " ;", " :", " ,", ' "', " '"}
+_SAID_ALONE = lexicon.word_set("no yes nope not ok okay")
+_NEGATIONS = lexicon.word_set("not never nobody no none cannot neither nor")
+_QUANTITIES = lexicon.word_set(
     "few little lot number couple bit while most many more less only rest same other two last next past first"
 )
-_AFTER_ARTICLE_LETTER = _words("to and or but from with in on of for , ; : is was failed . ?")
-_BE = _words("is are am was were be been being")
-_ATTITUDES = _words("like likes love loves hate hates enjoy enjoys dislike dislikes prefer prefers eat eats ate")
+_AFTER_ARTICLE_LETTER = lexicon.word_set("to and or but from with in on of for , ; : is was failed . ?")
+_BE = lexicon.word_set("is are am was were be been being")
+_ATTITUDES = lexicon.word_set(
+    "like likes love loves hate hates enjoy enjoys dislike dislikes prefer prefers eat eats ate"
+)
 """Of these an article makes another object: who likes dogs may not like the dogs."""
-_HAVE = _words("have has")
-_MODALS = _words("will would could should may might must to cannot can")
-_STILL_HELD = _words("for since yet never ever not always long")
-_ACHIEVED = _words(
+_HAVE = lexicon.word_set("have has")
+_MODALS = lexicon.word_set("will would could should may might must to cannot can")
+_STILL_HELD = lexicon.word_set("for since yet never ever not always long")
+_ACHIEVED = lexicon.word_set(
     """
     moved switched changed migrated added removed fixed decided renamed updated upgraded replaced finished deployed
     merged released agreed started stopped bought sold built rebuilt chosen chose written wrote sent made left joined
@@ -173,7 +171,9 @@ _SIMPLE_PAST = {
     "chosen": "chose", "written": "wrote", "given": "gave", "taken": "took", "gone": "went", "frozen": "froze",
     "begun": "began", "become": "became", "rewritten": "rewrote",
 }  # fmt: skip
-_PLEASED = _words("the a an him her them everyone everybody us me you your our my his their this these all both")
+_PLEASED = lexicon.word_set(
+    "the a an him her them everyone everybody us me you your our my his their this these all both"
+)
 _SAID = (["say"], ["says"], ["said"], ["saying"])
 _ASKED = tuple([word, "you", "please"] for word in ("could", "can", "would", "will"))
 _OPENERS: tuple[Tokens, ...] = (

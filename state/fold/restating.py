@@ -34,11 +34,11 @@ Features = dict[str, int]
 
 def restates(a: str, b: str) -> bool:
     """Tell whether two texts whose vectors are similar say the same, in a tenth of a millisecond or two."""
-    return says_the_same(saying(a), saying(b))
+    return _says_the_same(saying(a), saying(b))
 
 
-def says_the_same(a: Saying | None, b: Saying | None) -> bool:
-    """Tell whether two texts say the same, if their vectors are similar; False where one cannot be read."""
+def _says_the_same(a: Saying | None, b: Saying | None) -> bool:
+    """Tell whether two texts say the same; False where one cannot be read."""
     if a is None or b is None or a.marks != b.marks or not (_same_modes(a, b) and _same_time(a, b)):
         return False
     if a.persons and b.persons and frozenset(a.persons).isdisjoint(b.persons):

@@ -17,6 +17,7 @@ from memtape.state.fold.amounts import READ, UNITS_OF_TIME
 from memtape.state.fold.near_verbatim import read, said
 from memtape.state.fold.paraphrase import phrased, with_times
 from memtape.state.fold.synonyms import GROUPS
+from memtape.state.text import lexicon
 from memtape.state.text.markup import without_markup
 from memtape.state.text.terms import IRREGULAR
 
@@ -60,10 +61,6 @@ class Saying(NamedTuple):
     order: bool
 
 
-def _words(lines: str) -> frozenset[str]:
-    return frozenset(lines.split())
-
-
 # --- Words in one form ---
 
 _SUFFIXES = ("ment", "anc", "enc", "ur")
@@ -77,7 +74,7 @@ _EQUAL = {
     "payment": "pay",
 }  # fmt: skip
 """What stemming leaves of a noun, and of its verb."""
-_APART = _words(
+_APART = lexicon.word_set(
     """
     product products production customer customers custom customs international internal internally intern interns
     important import imports engine engines engineer engineers authority authorities university universal universe
@@ -171,23 +168,25 @@ _MODES = {
     "cannot": "can", "might": "might", "could": "might", "perhaps": "might", "maybe": "might", "possibly": "might",
     "will": "will", "shall": "will",
 }  # fmt: skip
-_NEGATING = _words("not never no cannot nor neither nobody nothing none without nolonger hardly barely rarely seldom")
-_UNIVERSAL = _words("all every each any always everyone everybody everything")
-_SAID_ALONG = _words("the a an us let and would but both yet while whereas although though besides")
-_PRONOUNS = _words(
+_NEGATING = lexicon.word_set(
+    "not never no cannot nor neither nobody nothing none without nolonger hardly barely rarely seldom"
+)
+_UNIVERSAL = lexicon.word_set("all every each any always everyone everybody everything")
+_SAID_ALONG = lexicon.word_set("the a an us let and would but both yet while whereas although though besides")
+_PRONOUNS = lexicon.word_set(
     "we you i it they he she me us them him her our your my its their his this that these those who whom whose which"
     " what where how why mine yours"
 )
-_ARTICLES = _words("the a an every each all")
-_OWNERS = _words("my your his her their our its")
+_ARTICLES = lexicon.word_set("the a an every each all")
+_OWNERS = lexicon.word_set("my your his her their our its")
 _PERSONS = {
     "i": "i", "me": "i", "my": "i", "mine": "i", "you": "you", "your": "you", "yours": "you", "he": "he", "him": "he",
     "his": "he", "she": "she", "her": "she", "they": "they", "them": "they", "their": "they",
 }  # fmt: skip
-_PAST = _words("was were did had")
-_HAVE = _words("has have had having")
-_STOPS = _words(". ; : , ? ! ( ) - – — -- ...")
-_OPENING = _words(
+_PAST = lexicon.word_set("was were did had")
+_HAVE = lexicon.word_set("has have had having")
+_STOPS = lexicon.word_set(". ; : , ? ! ( ) - – — -- ...")
+_OPENING = lexicon.word_set(
     "if when unless while whereas because since although though until till before after so but that which who"
 )
 _WITHIN = {
@@ -205,12 +204,12 @@ _WITHIN = {
     "although": "although",
     "though": "although",
 }
-_ADVERBIAL = _words("out up down off")
-_UNSAID = _words("\" ' « » “ ” ‘ ’ [ ] { } * ** _ … · • | ! / \\")
+_ADVERBIAL = lexicon.word_set("out up down off")
+_UNSAID = lexicon.word_set("\" ' « » “ ” ‘ ’ [ ] { } * ** _ … · • | ! / \\")
 _VIA = {"over": "with", "through": "with", "via": "with", "using": "with", "by": "by"}
 _BOUNDS = {"over": "more", "above": "more", "under": "less", "below": "less", "beyond": "more"}
-_ABOUT = _words("about around roughly circa")
-_STATES = _words("stay stays stayed remain remains remained keep keeps kept get gets got become becomes")
+_ABOUT = lexicon.word_set("about around roughly circa")
+_STATES = lexicon.word_set("stay stays stayed remain remains remained keep keeps kept get gets got become becomes")
 """Behind one of these something is done to what stands before, as behind a form of `be`."""
 _COUNTED = dict(
     zip(
@@ -410,4 +409,4 @@ _PLAIN_VERBS = frozenset(
     bake cook page wear wait skip include document wrap mention submit do let bring
     """.split()
 )
-_ORDERING = _words("do not never always please only so then")
+_ORDERING = lexicon.word_set("do not never always please only so then")

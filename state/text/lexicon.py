@@ -7,7 +7,8 @@ a fold that is missed costs a line and a fold that is wrong costs a fact. No cod
 from __future__ import annotations
 
 
-def _words(lines: str) -> frozenset[str]:
+def word_set(lines: str) -> frozenset[str]:
+    """Return the words of lines."""
     return frozenset(lines.split())
 
 
@@ -20,7 +21,7 @@ def _pairs(lines: str) -> dict[str, tuple[str, ...]]:
 
 # Words that are names too and can begin a sentence as either (`Polish is needed`), and units of which the capital is
 # the size. Their case always stays.
-NAMES = _words(
+NAMES = word_set(
     """
     polish turkey china japan rust swift slack catholic orthodox dane finn swede pole turk celt scot job lent mass
     reading nice bath cork mobile lima chad jordan guinea cologne champagne burgundy bologna limerick sandwich slough
@@ -45,16 +46,16 @@ NAMES = _words(
 
 # The same, but they open so many sentences that a capital at the start says nothing: there they become plain words.
 # Within one it says a title, a product, a surname: `watches The Office`, `uses Word`, `asked Cook`.
-FIRST_NAMES = _words(
+FIRST_NAMES = word_set(
     "mark will grant max may june april august miles norm rich chase clay cole drake earl charity mason tyler"
 )
 """Names of people that are other words at the beginning of a sentence."""
-BEHIND_VERBS = _words(
+BEHIND_VERBS = word_set(
     "the a an this that these those it them all each every any as my our your his her its their i you he she we they us"
     " me not be no everything everyone out off up down for to in on at with"
 )
 """What stands behind a word at the beginning of a sentence that is no name."""
-NAMES_INSIDE = _words(
+NAMES_INSIDE = word_set(
     """
     the an it who us may will mark march go in on or me hi oh ma am do be by to is as at if of so up we my no he her him
     his them they you your she its our not yes now then there here this that these those what which when where why how
@@ -119,7 +120,7 @@ NAMES_INSIDE = _words(
 )
 
 # Words that stay one word in capitals. All others keep them, since PATH, POST and HEAD are not path, post and head.
-PLAIN_CAPITALS = _words(
+PLAIN_CAPITALS = word_set(
     """
     never not always must do no only every important note warning please and very really required forbidden
     ok api apis url urls uri http https html css json xml yaml toml csv pdf sql nosql cpu gpu cpus gpus ssh ssl tls
@@ -129,7 +130,7 @@ PLAIN_CAPITALS = _words(
 )
 
 # Products whose inner capitals tell nothing apart.
-PLAIN_PRODUCTS = _words(
+PLAIN_PRODUCTS = word_set(
     """
     postgresql github gitlab javascript typescript mysql sqlite mongodb youtube linkedin openai chatgpt iphone ipad
     macos macbook whatsapp paypal vscode graphql nodejs devops fastapi pytorch tensorflow clickhouse rabbitmq dynamodb
@@ -140,7 +141,7 @@ PLAIN_PRODUCTS = _words(
 
 # Words that tell of another language than English. There capitals tell nouns and names from the rest, and no English
 # rule holds. What is also an English word, an acronym or a part of place names is left out.
-FOREIGN = _words(
+FOREIGN = word_set(
     """
     der das und ist nicht ein eine einen einem einer eines auf für von zu zum zur dem des sind wird werden wurde wurden
     haben habe ich wir er sie ihr ihm ihn ihre ihren sein seine seinen uns mir mich dir dich sich auch nur noch kein
@@ -155,7 +156,7 @@ FOREIGN = _words(
 
 # Words that tell of English and of no neighbour of it. A text without any is taken for another language, since that
 # only leaves more as it is.
-ENGLISH = _words(
+ENGLISH = word_set(
     """
     the is are were of and with have had for that this these those it its not does did to be been being from
     i your our their they he we she you his them who what which when where why how there then than
@@ -168,7 +169,7 @@ ENGLISH = _words(
 )
 
 # Words that tell of something to be typed to the letter. In such a text capitals stay, since `Main` is not `main`.
-ABOUT_TYPING = _words(
+ABOUT_TYPING = word_set(
     """
     password passwords passphrase passcode secret secrets token tokens key keys username login variable variables
     column columns field fields class classes function functions method methods identifier identifiers flag flags
@@ -179,11 +180,11 @@ ABOUT_TYPING = _words(
 )
 
 # What is written with a dot of its own, so that the next word opens no sentence.
-ABBREVIATIONS = _words("e.g. i.e. vs. mr. mrs. ms. dr. prof. st. no. approx. cf. incl. a.m. p.m. u.s. inc. ltd. co.")
+ABBREVIATIONS = word_set("e.g. i.e. vs. mr. mrs. ms. dr. prof. st. no. approx. cf. incl. a.m. p.m. u.s. inc. ltd. co.")
 
 # What may open a text before its first sentence does.
-BULLETS = _words("- * • –")
-ANNOUNCERS = BULLETS | _words("note: remember: fyi fyi: fyi,")
+BULLETS = word_set("- * • –")
+ANNOUNCERS = BULLETS | word_set("note: remember: fyi fyi: fyi,")
 
 
 # --- What two texts may differ in and be one memory ---
@@ -216,7 +217,7 @@ VARIANTS = _pairs(
 )
 
 # After these a bare name may be the very string: a folder, a host, a value (`stored in docs`, `host: db`).
-LITERAL_AFTER = _words(
+LITERAL_AFTER = word_set(
     """
     in into under inside from to at as is are was be = : @ -> user or and not , cd ls git import require run install add
     pull push start stop restart exec image
@@ -274,23 +275,23 @@ UNITS = _pairs(
 )
 
 # `the` before one of these at the head of a sentence, with one of those verbs after it, is only good manners.
-ONE_OF_A_KIND = _words(
+ONE_OF_A_KIND = word_set(
     "user repository repo database db server api backend frontend codebase website app application team project"
 )
-FINITE = _words(
+FINITE = word_set(
     """
     is was has had does did can cannot must should will would may might isn't wasn't hasn't doesn't didn't can't won't
     prefers likes loves hates dislikes wants uses lives asks asked wanted moved started stopped owns speaks depends
     """
 )
 
-_IMPERATIVES = _words(
+_IMPERATIVES = word_set(
     """
     do don't never always use avoid keep make run write add remove call commit push pull remember send check update
     prefer reply answer respond ensure include put set wait ask tell give read format install test deploy delete
     """
 )
-_CLAUSES = _words(
+_CLAUSES = word_set(
     "the a an i we you he she they it user there this that my our your his their all every no never always"
 )
 
@@ -309,7 +310,7 @@ LEAD_INS: dict[str, tuple[tuple[tuple[str, ...], frozenset[str]], ...]] = {
 }
 
 # A text with one of these speaks of the very words: nothing in it stands for another.
-ABOUT_WORDS = _words(
+ABOUT_WORDS = word_set(
     """
     word words spell spells spelled spelt spelling spellings misspelled letter letters typed typing pronounced literal
     literally write writes phrase string abbreviation abbreviate abbreviated abbreviations contraction contractions
@@ -319,7 +320,7 @@ ABOUT_WORDS = _words(
 )
 
 # A text with one of these may give a name or a value: in it no name stands for another.
-ABOUT_NAMES = ABOUT_TYPING | _words(
+ABOUT_NAMES = ABOUT_TYPING | word_set(
     """
     named called name names nickname label labels labelled labeled title titled text number numbers code type types
     pin host account role package option options level mean domain topic
@@ -327,7 +328,7 @@ ABOUT_NAMES = ABOUT_TYPING | _words(
 )
 
 # Ruby methods and Rust macros that end in an exclamation mark.
-BANGS = _words(
+BANGS = word_set(
     """
     save create update map sort merge select reject uniq compact flatten reverse strip gsub sub destroy
     println print eprintln format vec panic todo dbg assert unimplemented unreachable write
@@ -337,7 +338,7 @@ BANGS = _words(
 
 # --- Searching ---
 
-SEARCH_STOP = _words(
+SEARCH_STOP = word_set(
     """
     a an the and or but if then so as of at by for from in into on onto to with about over under up down out off than
     is are am was were be been being do does did doing have has had having will would shall should can could may might

@@ -9,7 +9,6 @@ are no rules; who may set any is for the caller to decide.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 import msgspec
 
@@ -181,7 +180,7 @@ _IS_RULE, _IS_CORRECTION = (
 )
 
 
-@lru_cache(maxsize=4_096)
+@remembered(MOST_REMEMBERED)
 def polarity(text: str) -> Polarity:
     """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact."""
     if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):

@@ -8,7 +8,7 @@ caller.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
@@ -170,6 +170,16 @@ def heard_of(known: Known) -> Heard:
     return known.heard if known.heard is not None else heard_in(known.text)
 
 
+def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
+    """Return the terms of what people want left out, of each order among what is known."""
+    return [named_by(order) for it in known if it.origin in INSTRUCTING for order in heard_of(it).orders]
+
+
+def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
+    """Whether a text is about what people want left out, or is such an order itself."""
+    return bool(orders_in(text)) or is_about(text, names)
+
+
 def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] = ()) -> list[ContextItem]:
     """Return all that a context may say, in the order of sections and in each the most important first.
 
@@ -177,9 +187,9 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] =
     last session of each other agent. No order about memory
     is an item, and nothing that one of a person wants left out.
     """
-    names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in heard_of(it).orders]
+    names = left_out_by(known)
     items = _all_items([it for it in known if it.valid_to is None], now, last)
-    return [item for item in items if not (orders_in(item.text) or is_about(item.text, names))]
+    return [item for item in items if not is_left_out(item.text, names)]
 
 
 def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:

@@ -70,16 +70,14 @@ def table_number(table: TableName) -> int:
     return TABLE_NAMES.index(table)
 
 
-def record_of(row: LivingRow) -> bytes:
-    """Return all of a row, and what it says is wanted. A field that comes later has its default in an older record."""
-    return msgspec.msgpack.encode((row, _heard_in(row)))
+def record_of(row: LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
+    """Return all of a row, and what people want by it. A field that comes later has its default in an older record."""
+    return msgspec.msgpack.encode((row, heard))
 
 
-def _heard_in(row: LivingRow) -> Heard:
-    """Return what people want by a row of what was said; nothing of all others."""
-    if isinstance(row, (MemoryRow, TurnRow)) and row.origin in INSTRUCTING:
-        return heard_in(row.text)
-    return NOTHING_HEARD
+def _heard_by(shown: Displayed) -> Heard:
+    """Return what people want by what is displayed; nothing where nobody of them said it."""
+    return heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
 
 
 def row_at(segment: Segment, place: int) -> Any:
@@ -121,9 +119,10 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
     if isinstance(row, SummaryRow):
         return [_summary_entry(row)]
     if isinstance(row, TurnRow):
-        return [text_entry(row, row.captions, None, record_of(row), hidden=row.hidden)]
+        return [text_entry(row, row.captions, None, record_of(row, _heard_by(row)), hidden=row.hidden)]
     ages_from = row.last_at if row.kind in FAMILIES else None
-    head = text_entry(row, (), ages_from, record_of(row), ids=row.ids, spoken=row.canonical, hidden=row.hidden)
+    record = record_of(row, _heard_by(row))
+    head = text_entry(row, (), ages_from, record, ids=row.ids, spoken=row.canonical, hidden=row.hidden)
     return [head, *(_worded(head, number, its) for number, its in enumerate(row.wordings, start=1))]
 
 
@@ -159,7 +158,7 @@ def text_entry(
     """Return what is displayed as the index takes it in, with the other fields of an `Entry`."""
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
-    heard = heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
+    heard = _heard_by(shown)
     document = Document(
         text,
         shown.session,

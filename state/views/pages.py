@@ -38,6 +38,7 @@ from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.subjects.lifecycle import Summary, unit_of
 from memtape.state.subjects.validity import successor, valid_from
 from memtape.state.text.people import key_of_name
+from memtape.state.views.context import is_left_out
 from memtape.state.views.places import (
     ENTRIES_PER_PAGE,
     MEMORIES_PER_PAGE,
@@ -51,7 +52,6 @@ from memtape.state.views.places import (
 )
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
 from memtape.state.views.standing_pages import (
-    is_left_out,
     names_left_out,
     people_on_index,
     person_page,

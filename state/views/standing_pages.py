@@ -36,10 +36,10 @@ from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
 from memtape.state.text.open_ends import EndKind
-from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.orders import named_by
 from memtape.state.text.people import PROJECT_KEY
 from memtape.state.text.polarity import orders_in
-from memtape.state.views.context import INSTRUCTING, Known, instructions_of
+from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
 from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row
 
@@ -86,11 +86,6 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
     """Return the terms of what people want left out, of each order."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
     return [named_by(order) for text in ordering for order in orders_in(text)]
-
-
-def is_left_out(text: str, names: list[frozenset[str]]) -> bool:
-    """Whether a text is about what people want left out, by `names_left_out`, or is such an order itself."""
-    return bool(orders_in(text)) or is_about(text, names)
 
 
 def person_path(key: str) -> str:

@@ -6,7 +6,6 @@ What is done for it is in `hooks`, and in `afterwards` what nobody waits for.
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,7 @@ from memtape.tools.capture.native_ids import HEARD, HOSTS
 from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
-from memtape.tools.keep.starting import NOWHERE, python_of
+from memtape.tools.keep.starting import detached, python_of
 
 START_WAIT_S = 8.0
 """Hosts wait 10 s. A start that has no context by then is told so."""
@@ -105,20 +104,13 @@ class Turn:
         finally:
             os._exit(0)
 
-    def go_on(self, word: str = "--alone") -> None:
+    def go_on(self) -> None:
         """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
-        self.start(word, data=placed(self._data, self.folder))
+        self.start("--alone", data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a process of its own, which outlives this one and says nothing."""
-        started = subprocess.Popen(
-            self.command("hook", "--host", self.told.host, *words),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=NOWHERE,
-        )
+        started = detached(["hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
         assert started.stdin is not None
         started.stdin.write(data)
         started.stdin.close()

@@ -22,17 +22,16 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape
 from memtape.sinks.standing_pages import TEXT_CHARS, ids_told, tells_of
 from memtape.state.text.open_ends import open_ends, said_of
-from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.orders import is_about
 from memtape.state.views.context import (
-    INSTRUCTING,
     ContextItem,
     Form,
     Known,
     Section,
     choose,
-    heard_of,
     item_of,
     items_of,
+    left_out_by,
 )
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
@@ -185,7 +184,7 @@ def _open_items(
 
     Nothing that a person wants left out is among it.
     """
-    names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in heard_of(it).orders]
+    names = left_out_by(known)
     ids, held = ids_told(page), frozenset(item.text for item in items)
     for it in (it for it in known_among(rows, [], now) if it.id[:SHORT_ID_CHARS] in ids):
         for end in open_ends(it.text, it.at, of_agent=it.origin == "agent"):

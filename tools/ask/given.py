@@ -100,8 +100,11 @@ def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wan
 
 def _read(retriever: Retriever, log: Log, name: str) -> _Of:
     found = retriever.found(name, EVERY_TEXT)[0]
-    rows = found.opened.rows("uses")
-    uses = found.once.of("uses", None, lambda: {row.id: row for row in rows if isinstance(row, UseRow)})
+
+    def make() -> dict[str, UseRow]:
+        return {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}
+
+    uses = found.once_rows.of("uses", None, make)
     return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
 
 

@@ -5,7 +5,7 @@ Nothing is chosen or written here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
@@ -20,21 +20,13 @@ _BEHIND = 10**15
 
 def known_in(found: Found, now: int) -> list[Known]:
     """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
-    of_rows = found.once_rows.of("known", now, lambda: list(_known_rows(found, now)))
+    of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
     return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
-
-
-def _known_rows(found: Found, now: int) -> Iterator[Known]:
-    for row, heard in found.heard():
-        if not (isinstance(row, MemoryRow) and row.into is not None):
-            yield _known_of(row, now, heard)
 
 
 def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
     """Yield rows and captures of a tail as a start knows them; of a memory that another stands for, nothing."""
-    for row in rows:
-        if not (isinstance(row, MemoryRow) and row.into is not None):
-            yield _known_of(row, now)
+    yield from _told(((row, None) for row in rows), now)
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured) and event.scope is not None
         yield Known(
@@ -55,8 +47,12 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
         )
 
 
-def _known_of(row: MemoryRow | TurnRow, now: int, heard: Heard | None = None) -> Known:
-    return known_of(row, _notes(row, now) if isinstance(row, MemoryRow) else (), heard)
+def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:
+    """Yield rows, each with what people want by it where that is known."""
+    for row, heard in rows:
+        memory = row if isinstance(row, MemoryRow) else None
+        if memory is None or memory.into is None:
+            yield known_of(row, _notes(memory, now) if memory else (), heard)
 
 
 def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from memtape.schemas.errors import Locked
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from memtape.schemas.log import Log
     from memtape.sinks.home.folders import Home
     from memtape.sinks.home.locks import FileLock
@@ -33,10 +35,29 @@ def python_of(module: str = "memtape") -> list[str]:
     return [sys.executable, "-c", _CODE.format(module=module)]
 
 
+def detached(
+    words: list[str], environment: dict[str, str] | None = None, held: Collection[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start one of our commands in a process that outlives this one and says nothing; its stdin is for the caller.
+
+    `held` are open files that it inherits.
+    """
+    return subprocess.Popen(
+        [*python_of(), *words],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd=NOWHERE,
+        pass_fds=held,
+    )
+
+
 def start_one(
     right: FileLock, words: list[str], environment: dict[str, str] | None = None, data: bytes = b""
 ) -> subprocess.Popen[bytes] | None:
-    """Start one of our commands in a process that outlives this one and says nothing, with `data` on its stdin.
+    """Start one of our commands as `detached` does, with `data` on its stdin.
 
     None where another that was started by this right has not ended: each inherits the right, and has it until it ends.
     """
@@ -46,16 +67,7 @@ def start_one(
         return None
     try:
         assert right.fd is not None
-        started = subprocess.Popen(
-            [*python_of(), *words],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=NOWHERE,
-            pass_fds=[right.fd],
-        )
+        started = detached(words, environment, [right.fd])
     finally:
         right.release()
     assert started.stdin is not None
