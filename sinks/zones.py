@@ -25,6 +25,8 @@ _END_LINE = re.compile(rb"^[ \t]*" + re.escape(_END) + rb"[ \t\r]*$", re.MULTILI
 _FENCE = b"---\n"
 _WRITTEN = re.compile(rb"^written: \S+ ([0-9a-f]{32})$", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
+_NOTES = re.compile(b"|".join(rb"\s+".join(map(re.escape, note.encode().split())) for note in (NOTE, NOTE_OF_GLOBAL)))
+"""The notes, also where an editor has broken their lines anew."""
 
 
 class Parts(NamedTuple):
@@ -92,8 +94,9 @@ def is_as_written(found: Parts) -> bool:
 
 
 def inner(zone: bytes) -> bytes:
-    """Return what stands between the marks of a zone."""
-    return zone[zone.index(b"\n") + 1 : zone.rindex(b"<!--")]
+    """Return what people wrote between the marks of a zone. The note is left out; the numbers of lines stay."""
+    between = zone[zone.index(b"\n") + 1 : zone.rindex(b"<!--")]
+    return _NOTES.sub(lambda note: b"\n" * note[0].count(b"\n"), between)
 
 
 def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
@@ -104,13 +107,7 @@ def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
 
 def is_untouched(zone: bytes) -> bool:
     """Whether nobody has written anything in a zone."""
-    lines = [line.strip() for line in inner(zone).splitlines()]
-    return all(line in (b"", NOTE.encode(), NOTE_OF_GLOBAL.encode()) for line in lines)
-
-
-def is_note(text: str) -> bool:
-    """Whether a text is what a zone says at first."""
-    return " ".join(text.split()) in (NOTE, NOTE_OF_GLOBAL)
+    return not inner(zone).strip()
 
 
 def _digest(zone: bytes) -> str:

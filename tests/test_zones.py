@@ -30,7 +30,7 @@ from memtape.sinks import page_files
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render, zone_for
-from memtape.sinks.zones import NOTE, inner, is_note, is_untouched, joined, new_zone, parts
+from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, is_untouched, joined, new_zone, parts
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
@@ -155,8 +155,21 @@ def test_what_is_written_anew_says_the_same(lines: list[str]) -> None:
     texts = [point.text for point in points("\n".join(lines))]
     assert [point.text for point in points(written(texts))] == texts
     zone = new_zone(texts)
-    said = [point.text for point in points(inner(zone).decode()) if not is_note(point.text)]
-    assert said == texts or is_note(texts[0].partition("\n")[0])
+    assert [point.text for point in points(inner(zone).decode())] == texts
+
+
+@pytest.mark.parametrize("note", [NOTE, NOTE_OF_GLOBAL, NOTE.replace(" what ", "\n  what "), f"{NOTE}\r"])
+@pytest.mark.parametrize("where", range(4))
+def test_a_line_anywhere_in_a_zone_is_a_text_without_the_note(note: str, where: int) -> None:
+    lines = [note, "- A point.", "A paragraph."]
+    lines.insert(where, "Typed by hand.")
+    zone = new_zone((), "\n".join(lines))
+    said = {point.line: point.text for point in points(inner(zone).decode())}
+    assert "Typed by hand." in "\n".join(said.values()) and "Yours" not in "".join(said.values())
+    written = inner(zone).decode().split("\n")
+    assert all(written[line - 1].removeprefix("- ") == text.split("\n")[0] for line, text in said.items())
+    if where < 2:
+        assert "Typed by hand." in said.values()
 
 
 def test_points_and_paragraphs_are_texts_and_headings_are_none() -> None:

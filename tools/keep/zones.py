@@ -28,7 +28,7 @@ from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_files import ScopeFiles, Stamp, Zoned
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import PageNote, ZoneNotes
-from memtape.sinks.zones import inner, is_note, parts
+from memtape.sinks.zones import inner, parts
 from memtape.state.text.points import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
@@ -155,7 +155,7 @@ class _ScopeZones:
         # A private part may reach over several points.
         for line, words in points(without_private(markdown, keeps_lines=True)):
             told = without_injected(words).strip()
-            if not told or is_note(told):
+            if not told:
                 continue
             text = self._writer.redactor.text(told)
             if is_private(text):
