@@ -3,7 +3,7 @@
 Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
 is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
 from the code of `state/`. Only what a text is reduced to, and how two texts compare (`normal_text`, `floor_vector`,
-`is_same_wording`, `same_specifics`, `restates`, `gives_another_value`, `terms`, `replaces`), is taken from there, since
+`specifics`, `same_specifics`, `gives_another_value`, `terms`, `replaces`), is taken from there, since
 those are tested by examples of their own.
 
 The model is told what was said and when; it never reads the log or a view.
@@ -27,10 +27,8 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.lanes import unasked_by
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
-from memtape.state.fold.restating import restates
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
-from memtape.state.fold.specifics import same_specifics
-from memtape.state.fold.wordings import is_same_wording, wording
+from memtape.state.fold.specifics import same_specifics, specifics
 from memtape.state.text.categories import category_of
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.polarity import polarity
@@ -579,7 +577,7 @@ class Scope:
                 continue
             one, own = self._vector_of(other, settings.embedder), self._vector_of(capture, settings.embedder)
             found = likeness(one, own, settings.fold_cosine()) if one and own else None
-            if found and (same_specifics(other["body"]["text"], text) or restates(other["body"]["text"], text)):
+            if found and same_specifics(other["body"]["text"], text):
                 near.append((found[0], -other["seq"], root))
         return max(near)[2] if near else None
 
@@ -672,18 +670,16 @@ class Scope:
         """Return what folds with a text, else what the text revises, of memories with how near they are."""
         near = sorted(near, key=lambda found: self.name_of(found[0])["seq"])
         said = {id(memory): spoken(self.living(memory))["body"]["text"] for memory, _ in near}
-        own = wording(text)
-        worded = [memory for memory, _ in near if is_same_wording(wording(said[id(memory)]), own)]
-        worded.sort(key=lambda memory: wording(said[id(memory)]).key != own.key)
+        own = specifics(text).form
+        worded = [memory for memory, _ in near if specifics(said[id(memory)]).form == own]
         if worded:
             return "similar", worded[0], 10_000
         similar = sorted(((memory, found) for memory, found in near if found), key=lambda found: -found[1][0])
-        for place, (memory, (_, similarity)) in enumerate(similar if not by_words else ()):
-            told = said[id(memory)]
-            if same_specifics(told, text) or (place < MOST_ASKED and restates(told, text)):
+        for memory, (_, similarity) in similar if not by_words else ():
+            if same_specifics(said[id(memory)], text):
                 return "similar", memory, similarity
         for memory, (_, similarity) in similar[:MOST_ASKED]:
-            if gives_another_value(wording(said[id(memory)]).key, own.key):
+            if gives_another_value(specifics(said[id(memory)]).form, own):
                 return "revision", memory, similarity
         return "new", None, 0
 
