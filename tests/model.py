@@ -437,9 +437,21 @@ class Scope:
 
     def whole(self, memory: Memory) -> list[str]:
         """Return every id behind a memory, and behind what it was made of."""
-        own = [id for member, _, _ in memory["members"] for id in self.told.get(member["id"], [])]
-        parts = [part for id in own if (part := self.memory_of(id))]
-        return list(dict.fromkeys([*ids_of(memory), *(id for part in parts for id in self.whole(part))]))
+        parts, at = [memory], 0
+        while at < len(parts):
+            told = [id for member, _, _ in parts[at]["members"] for id in self.told.get(member["id"], [])]
+            for part in (part for id in told if (part := self.memory_of(id))):
+                parts += [part] if not any(part is other for other in parts) else []
+            at += 1
+        return [id for part in parts for id in ids_of(part)]
+
+    def _tell(self, cover: Cover) -> None:
+        """Let what covers others stand for them from now on, and nothing below these stand for it any more."""
+        own = ids_of(memory) if (memory := self.memory_of(cover["by"])) else []
+        below = [id for input in cover["ids"] if (memory := self.memory_of(input)) for id in self.whole(memory)]
+        for id in below:
+            self.told[id] = [other for other in self.told.get(id, []) if other not in own]
+        self.told[cover["by"]] = [*self.told.get(cover["by"], []), *cover["ids"]]
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
@@ -456,8 +468,10 @@ class Scope:
             kept = {"add": operation["ids"], "replace": operation["ids"][:1], "remove": [operation["by"]]}
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
             if operation["op"] == "remove":
-                self.covers.append(cover)
-                self.told.setdefault(cover["by"], []).extend(cover["ids"])
+                one = self.memory_of(operation["by"]) in [self.memory_of(id) for id in operation["ids"]]
+                if not one and all(self._as_seen({"id": id, "seq": seq}) for id, seq in cover["seen"].items()):
+                    self.covers.append(cover)
+                    self._tell(cover)
             else:
                 self.awaited[operation["by"]] = cover, body["inputs"]
 
@@ -469,7 +483,7 @@ class Scope:
         if cover and kind != "turn" and (kind == "page" or not self.hidden(text)) and all(map(self._as_seen, own)):
             self.covers.append(cover)
             if cover["op"] == "replace":
-                self.told[text["id"]] = list(cover["ids"])
+                self._tell(cover)
 
     def _as_seen(self, given: dict[str, Any]) -> bool:
         memory = self.memory_of(given["id"])
