@@ -480,7 +480,7 @@ def test_a_cluster_that_fails_three_times_is_set_aside_and_stays_searchable(aski
     asking.capture("The kiln is fired on Fridays by Mira and Tomas.")
     asking.consolidate(at_once=True)
     assert len(model.asked) == MAX_ATTEMPTS + 1, "once it is another cluster it is asked about"
-    assert asking.status().scopes[SCOPE].passes.aside == 0, "what was set aside is no cluster any more"
+    assert not scope_of(asking).passes.aside, "what was set aside is no cluster any more"
 
 
 def test_a_late_answer_is_a_failed_one_and_an_outage_ends_no_pass(
