@@ -54,7 +54,6 @@ THIRD_PARTY_OF_STATE = {
     "Stemmer": "its version is a part of `rules_version`, so that another one makes all views anew",
     "msgspec": "encodes and decodes as the formats are specified",
     "numpy": "products and sums of whole numbers are exact; floats are answers, never state",
-    "orjson": "encodes and decodes as JSON is specified",
     "sortedcontainers": "keeps an order that the keys give",
 }
 

@@ -97,7 +97,7 @@ SUBJECTS = (
     _subject("usage", 3, Usage, usage, ("turns", *_BY_MEMORIES)),
     _subject("edges", 3, Edges, edges, _BY_EDGES),
     _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
-    _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
+    _subject("conflicts", 3, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
     _subject("instructions", 1, Instructions, instructions, ("vault",), sparse=True),
     _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
     _subject("people", 1, People, people, ("vault",), sparse=True),

@@ -104,7 +104,8 @@ def _unglued(tokens: list[str]) -> list[str]:
                 read += [glued[1], _UNITS.get(unit, unit)]
                 continue
         before = tokens[index - 1] if index else ""
-        read.append(_UNITS[token] if token in _UNITS and is_number(before) else token)
+        counted = is_number(before) or before in _NUMBERS
+        read.append(_UNITS[token] if token in _UNITS and counted else token)
     return read
 
 
