@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-ConflictWhy = Literal["both_affirmed", "weaker", "model"]
+ConflictWhy = Literal["both_affirmed", "weaker", "model", "opposed"]
 Severity = Literal["high", "medium", "low"]
 ConflictStatus = Literal["pending", "accepted", "dismissed", "expired"]
 """`accepted`: one side is kept. `dismissed`: both are. `expired`: a side is gone, or something else replaced one."""
@@ -18,6 +18,7 @@ TOLD_WHY: dict[ConflictWhy, str] = {
     "both_affirmed": "both were affirmed",
     "weaker": "who is trusted less says otherwise",
     "model": "a model says that both cannot hold",
+    "opposed": "one person wants both",
 }
 
 

@@ -3,7 +3,7 @@
 Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
 is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
 from the code of `state/`. Only what a text is reduced to, and how two texts compare (`normal_text`, `floor_vector`,
-`is_same_wording`, `same_specifics`, `restates`, `gives_another_value`, `terms`, `replaces`), is taken from there, since
+`specifics`, `same_specifics`, `gives_another_value`, `terms`, `replaces`), is taken from there, since
 those are tested by examples of their own.
 
 The model is told what was said and when; it never reads the log or a view.
@@ -27,10 +27,8 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.lanes import unasked_by
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
-from memtape.state.fold.restating import restates
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
-from memtape.state.fold.specifics import same_specifics
-from memtape.state.fold.wordings import is_same_wording, wording
+from memtape.state.fold.specifics import same_specifics, specifics
 from memtape.state.text.categories import category_of
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.polarity import polarity
@@ -439,9 +437,21 @@ class Scope:
 
     def whole(self, memory: Memory) -> list[str]:
         """Return every id behind a memory, and behind what it was made of."""
-        own = [id for member, _, _ in memory["members"] for id in self.told.get(member["id"], [])]
-        parts = [part for id in own if (part := self.memory_of(id))]
-        return list(dict.fromkeys([*ids_of(memory), *(id for part in parts for id in self.whole(part))]))
+        parts, at = [memory], 0
+        while at < len(parts):
+            told = [id for member, _, _ in parts[at]["members"] for id in self.told.get(member["id"], [])]
+            for part in (part for id in told if (part := self.memory_of(id))):
+                parts += [part] if not any(part is other for other in parts) else []
+            at += 1
+        return [id for part in parts for id in ids_of(part)]
+
+    def _tell(self, cover: Cover) -> None:
+        """Let what covers others stand for them from now on, and nothing below these stand for it any more."""
+        own = ids_of(memory) if (memory := self.memory_of(cover["by"])) else []
+        below = [id for input in cover["ids"] if (memory := self.memory_of(input)) for id in self.whole(memory)]
+        for id in below:
+            self.told[id] = [other for other in self.told.get(id, []) if other not in own]
+        self.told[cover["by"]] = [*self.told.get(cover["by"], []), *cover["ids"]]
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
@@ -458,8 +468,10 @@ class Scope:
             kept = {"add": operation["ids"], "replace": operation["ids"][:1], "remove": [operation["by"]]}
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
             if operation["op"] == "remove":
-                self.covers.append(cover)
-                self.told.setdefault(cover["by"], []).extend(cover["ids"])
+                one = self.memory_of(operation["by"]) in [self.memory_of(id) for id in operation["ids"]]
+                if not one and all(self._as_seen({"id": id, "seq": seq}) for id, seq in cover["seen"].items()):
+                    self.covers.append(cover)
+                    self._tell(cover)
             else:
                 self.awaited[operation["by"]] = cover, body["inputs"]
 
@@ -471,7 +483,7 @@ class Scope:
         if cover and kind != "turn" and (kind == "page" or not self.hidden(text)) and all(map(self._as_seen, own)):
             self.covers.append(cover)
             if cover["op"] == "replace":
-                self.told[text["id"]] = list(cover["ids"])
+                self._tell(cover)
 
     def _as_seen(self, given: dict[str, Any]) -> bool:
         memory = self.memory_of(given["id"])
@@ -579,7 +591,7 @@ class Scope:
                 continue
             one, own = self._vector_of(other, settings.embedder), self._vector_of(capture, settings.embedder)
             found = likeness(one, own, settings.fold_cosine()) if one and own else None
-            if found and (same_specifics(other["body"]["text"], text) or restates(other["body"]["text"], text)):
+            if found and same_specifics(other["body"]["text"], text):
                 near.append((found[0], -other["seq"], root))
         return max(near)[2] if near else None
 
@@ -672,18 +684,16 @@ class Scope:
         """Return what folds with a text, else what the text revises, of memories with how near they are."""
         near = sorted(near, key=lambda found: self.name_of(found[0])["seq"])
         said = {id(memory): spoken(self.living(memory))["body"]["text"] for memory, _ in near}
-        own = wording(text)
-        worded = [memory for memory, _ in near if is_same_wording(wording(said[id(memory)]), own)]
-        worded.sort(key=lambda memory: wording(said[id(memory)]).key != own.key)
+        own = specifics(text).form
+        worded = [memory for memory, _ in near if specifics(said[id(memory)]).form == own]
         if worded:
             return "similar", worded[0], 10_000
         similar = sorted(((memory, found) for memory, found in near if found), key=lambda found: -found[1][0])
-        for place, (memory, (_, similarity)) in enumerate(similar if not by_words else ()):
-            told = said[id(memory)]
-            if same_specifics(told, text) or (place < MOST_ASKED and restates(told, text)):
+        for memory, (_, similarity) in similar if not by_words else ():
+            if same_specifics(said[id(memory)], text):
                 return "similar", memory, similarity
         for memory, (_, similarity) in similar[:MOST_ASKED]:
-            if gives_another_value(wording(said[id(memory)]).key, own.key):
+            if gives_another_value(specifics(said[id(memory)]).form, own):
                 return "revision", memory, similarity
         return "new", None, 0
 

@@ -46,6 +46,7 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.conflicts import Conflict
 from memtape.state.subjects.validity import holds, successor
+from memtape.state.text.opposing import oppose
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import ROWS, all_changes, guarded_rows, memory_row, row_of
 from memtape.tools.agents.mcp.tools import TOOLS, call
@@ -85,6 +86,51 @@ def raised(*events: Event) -> list[Conflict]:
 
 def state_of(*events: Event) -> list[tuple[str, str, str]]:
     return [(it.why, it.severity, it.status) for it in raised(*events)]
+
+
+# --- Opposed wishes of one person ---
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "opposed"),
+    [
+        ("Never deploy on Fridays.", "Deploy on Fridays.", True),
+        ("Deploy on Fridays.", "Please never deploy on Fridays.", True),
+        ("Always keep your answers short.", "I want long, detailed answers.", True),
+        ("Always prefer tabs over spaces.", "Prefer spaces over tabs.", True),
+        ("Never deploy on Fridays.", "Deploy on Mondays.", False),
+        ("Never deploy to staging from main.", "Deploy to main from staging.", False),
+        ("Never turn off the alarm.", "Turn on the alarm.", False),
+        ("Always keep commit messages short.", "Write detailed release notes.", False),
+        ("Ada is taller than Ben.", "Ada is not taller than Ben.", False),
+    ],
+)
+def test_of_opposed_wishes_of_one_person_it_is_asked_at_once(
+    one: str, other: str, opposed: bool, tmp_path: Path
+) -> None:
+    """And a start tells neither without the other, until somebody says that both hold."""
+    events = [said(one, "one", 1), said(other, "other", 2)]
+    assert state_of(*events) == ([("opposed", "medium", "pending")] if opposed else [])
+    assert raised(events[0], said(other, "other", 2, actor="Ben")) == [], "each is the wish of another person"
+    with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
+        for text in (one, one, other, other):
+            client.capture(text)
+        client.project()
+        told = client.context().text
+        assert told.count("ask which holds") == 2 * opposed
+        for conflict in client.conflicts().conflicts:
+            client.settle(conflict.id, "both")
+        client.project()
+        assert "ask which holds" not in client.context().text and client.verify().ok
+
+
+@given(
+    st.sampled_from(["Never push to main.", "Push to main.", "I want long answers.", "Keep answers short."]),
+    st.sampled_from(["Never push to main.", "Push to main.", "I want long answers.", "Keep answers short.", "No."]),
+)
+def test_being_opposed_is_mutual_and_nothing_opposes_itself(one: str, other: str) -> None:
+    assert oppose(one, other) is oppose(other, one)
+    assert not oppose(one, one)
 
 
 # --- When people are asked ---

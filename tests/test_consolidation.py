@@ -157,7 +157,7 @@ def test_a_pass_begins_when_enough_is_new_and_says_why(mark: PassMark, is_open: 
 
 def test_what_is_alike_is_told_once_and_stays(client: Client) -> None:
     ports = say(client, *PORTS)
-    say(client, "On 3 May 2026 the lock was opened.", "The lock was opened on 2026-05-03.")
+    say(client, "Our lock was opened on 3 May 2026.", "The lock was opened on 2026-05-03.")
     entries = say(client, *LINES, kind="journal")
     say(client, "Dock 1 is free.", "Dock 2 is free.")
     assert len(held(client)) == 10
@@ -291,7 +291,7 @@ def test_who_asks_for_a_time_gets_what_was_said_then(client: Client) -> None:
 
 
 def test_who_forgets_what_stands_for_a_restatement_forgets_both(client: Client) -> None:
-    ids = say(client, "On 3 May 2026 the lock was opened.", "The lock was opened on 2026-05-03.")
+    ids = say(client, "Our lock was opened on 3 May 2026.", "The lock was opened on 2026-05-03.")
     client.consolidate(at_once=True)
     (row,) = held(client).values()
     assert set(client.forget(row.id)) == set(ids) and not held(client)
@@ -480,6 +480,7 @@ def test_a_cluster_that_fails_three_times_is_set_aside_and_stays_searchable(aski
     asking.capture("The kiln is fired on Fridays by Mira and Tomas.")
     asking.consolidate(at_once=True)
     assert len(model.asked) == MAX_ATTEMPTS + 1, "once it is another cluster it is asked about"
+    assert not scope_of(asking).passes.aside, "what was set aside is no cluster any more"
 
 
 def test_a_late_answer_is_a_failed_one_and_an_outage_ends_no_pass(

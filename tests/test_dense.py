@@ -28,10 +28,8 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.dense import DenseCandidates
-from memtape.state.fold.restating import restates
 from memtape.state.fold.revision import gives_another_value
-from memtape.state.fold.specifics import same_specifics
-from memtape.state.fold.wordings import is_same_wording, wording
+from memtape.state.fold.specifics import same_specifics, specifics
 from memtape.state.subjects.memories import Memory
 
 EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
@@ -54,8 +52,8 @@ def memories(scope: Scope) -> list[list[str]]:
     return [texts(memory) for memory in sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)]
 
 
-FACT, AGAIN, OTHER = "the job requires 5 minutes", "The job needs five minutes.", "the job requires 6 minutes"
-RESTATED = "The job, please, requires  5 minutes!"
+FACT, AGAIN, OTHER = "the job needs 5 minutes", "Our job needs five minutes.", "the job needs 6 minutes"
+RESTATED = "The job, please, needs  5 minutes!"
 
 
 def test_what_says_the_same_folds_when_its_vector_comes() -> None:
@@ -125,7 +123,7 @@ def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
     past = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
     new = [embedded(name, vector, "other@1/3") for name, vector in ((FACT, NORTH), (AGAIN, EAST))]
     switch = configured(Settings(embedder="other@1/3"), 1)
-    third = "Note that the job needs five minutes"
+    third = "Note that our job needs five minutes"
     scope = scope_of(*past, *new, switch, captured(third, "third"), embedded("third", EAST, "other@1/3"))
     assert memories(scope) == [[FACT, AGAIN, third]]
 
@@ -192,8 +190,7 @@ VECTORS = st.tuples(COMPONENTS, COMPONENTS, COMPONENTS).filter(any)
 LONG = "The nightly job of Ada copies the orders table to the archive in Bern"
 TEXTS = st.sampled_from(
     (FACT, AGAIN, OTHER, RESTATED, "a deploy takes five minutes", "five builds take a minute", LONG,
-     "In Bern, the archive gets the orders table from the archive of Ada", f"{LONG} every 5 minutes",
-     "The orders table is copied to the archive in Bern by Ada's nightly job"),
+     f"{LONG} every 5 minutes", f"That {LONG[4:]}"),
 )  # fmt: skip
 
 
@@ -223,9 +220,10 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
 
     similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= Fraction(hundredths**2, 10_000)}
     similar = {birth for birth in similar if cosine_square(held[birth][1])}
-    worded = {birth for birth, (said, _) in held.items() if is_same_wording(wording(said), wording(text))}
-    folding = {birth for birth in similar if same_specifics(held[birth][0], text) or restates(held[birth][0], text)}
-    revised = {birth for birth in similar if gives_another_value(wording(held[birth][0]).key, wording(text).key)}
+    form_of = {birth: specifics(said).form for birth, (said, _) in held.items()}
+    worded = {birth for birth, form in form_of.items() if form == specifics(text).form}
+    folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
+    revised = {birth for birth in similar if gives_another_value(form_of[birth], specifics(text).form)}
     similar = folding or revised
     verdict = plain.judge(text, pack(list(vector)), hundredths)
     assert verdict == expecting.judge(text, pack(list(vector)), hundredths)

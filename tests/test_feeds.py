@@ -45,7 +45,7 @@ from memtape.state.views.rows import all_changes, row_of
 SEEDS = (0, 1, 3)
 HOW = ("folded", "forgotten", "withdrawn", "echo", "banned")
 DISPUTED = ("withdrawn", "echo", "folded", "banned")
-WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes"
+WORDED, COUNTED = "our build takes fifteen minutes", "the build takes 15 minutes"
 
 
 def answered(how: str, scope: str) -> list[Event]:

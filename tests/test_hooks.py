@@ -125,7 +125,7 @@ main()
 """
 NOT_FOR_A_PROMPT = """
 asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow requests
-stopwordsiso yaml numpy.ma numpy.random numpy.testing importlib.metadata
+yaml numpy.ma numpy.random numpy.testing importlib.metadata
 memtape.flows.views memtape.sinks.epochs memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope
 memtape.state.core.partition memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
 memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.verbs

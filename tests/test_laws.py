@@ -105,7 +105,7 @@ def held(value: Any) -> Any:
         return {
             birth: (
                 value._texts[birth],
-                value._wordings.of(birth),
+                value._forms.of(birth),
                 columns._orders[column],
                 columns._squares[column],
                 columns._matrix[:, column].tobytes(),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+import Stemmer
 from builders import captured
 from soaked import soaked
 from test_feeds import otherwise, with_one
@@ -22,8 +24,10 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import Shard
 from memtape.state.core import digests
 from memtape.state.core import scope as scopes
+from memtape.state.core.digests import changed_rules
 from memtape.state.core.scope import SUBJECTS
 from memtape.state.core.subject import Subject
+from memtape.state.text import common_words, terms
 from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep import refresh as refreshing
 from memtape.tools.keep.owner import Owner
@@ -152,6 +156,41 @@ def test_a_rule_that_feeds_everything_makes_everything_anew(
     project(home, log)
     assert all(set(found.values()).isdisjoint(before[table].values()) for table, found in files(home).items())
     sound(home, log)
+
+
+@pytest.fixture
+def other_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An environment with another stemmer, or another list of words; its name in the version of the rules."""
+    caches = (common_words.common_words, common_words.words_digest, terms._common, terms._terms_of_run)
+    if request.param == "stemmer":
+        monkeypatch.setattr(Stemmer, "version", lambda: "9.9.9")
+        monkeypatch.setattr(terms, "_stem", lambda word, language: word[:3])
+    else:
+        monkeypatch.setattr(common_words, "_data", lambda: common_words_without("the"))
+    for cached in caches:
+        cached.cache_clear()
+    yield request.param
+    monkeypatch.undo()
+    for cached in caches:
+        cached.cache_clear()
+
+
+def common_words_without(word: str) -> bytes:
+    spec = find_spec("memtape.state.text")
+    assert spec is not None and spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0], "common_words.txt").read_bytes().replace(f" {word} ".encode(), b" ")
+
+
+@pytest.mark.parametrize("other_tables", ["stemmer", "words"], indirect=True)
+def test_an_environment_with_other_tables_knows_that_it_differs_and_makes_views_anew(
+    home: Home, log: EmbeddedLog, other_tables: str
+) -> None:
+    watermark = Shard(home.current().shard(0), 0).watermark()
+    assert watermark is not None and changed_rules(watermark.rules) == [other_tables]
+    assert project(home, log) == [f"The views are made anew: the rules have changed ({other_tables})."]
+    assert rebuilt(home, log) == held(home, log)
+    sound(home, log)
+    assert project(home, log) == []
 
 
 def test_pages_that_say_the_same_under_a_changed_rule_stay_where_they_are(

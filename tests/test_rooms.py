@@ -9,10 +9,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TypeGuard
 
 import pytest
+
+from memtape.state.core.digests import rules_version
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -46,16 +49,28 @@ SCHEMAS_MAY_NOT = set(
     """.split()
 )
 
+# Libraries by which the pure room may decide, and why another version of one cannot make another state unnoticed.
+THIRD_PARTY_OF_STATE = {
+    "Stemmer": "its version is a part of `rules_version`, so that another one makes all views anew",
+    "msgspec": "encodes and decodes as the formats are specified",
+    "numpy": "products and sums of whole numbers are exact; floats are answers, never state",
+    "sortedcontainers": "keeps an order that the keys give",
+}
+
+# The one file of the pure room that reads a file, which ships with it and whose digest is a part of `rules_version`.
+READS_ITS_DATA = "state/text/common_words.py"
+
 # The room that must be pure names what it may import instead, since the list of what is impure has no end. A module
 # belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment or threads.
 STATE_MAY = set(
     """
-    __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
-    fractions functools hashlib heapq html importlib itertools json keyword math msgspec numpy operator orjson re
-    memtape Stemmer sortedcontainers string struct textwrap types typing typing_extensions
-    unicodedata zlib
+    __future__ abc array base64 binascii bisect collections contextlib copy dataclasses datetime decimal enum
+    fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson re
+    memtape string struct textwrap types typing typing_extensions
+    unicodedata
     """.split()
 )
+STATE_MAY |= set(THIRD_PARTY_OF_STATE)
 
 # What `math` does in integers alone; the rest of it gives floats, whose last bits differ from machine to machine.
 EXACT_MATHS = {"comb", "factorial", "gcd", "isqrt", "lcm", "perm"}
@@ -260,7 +275,21 @@ def test_schemas_do_no_io() -> None:
 
 
 def test_state_is_pure() -> None:
-    assert complaints(impure, files_of("state")) == []
+    assert complaints(impure, [path for path in files_of("state") if path != READS_ITS_DATA]) == []
+
+
+def test_the_libraries_by_which_state_decides_are_named_and_no_file_of_one_is_read() -> None:
+    found = {name.partition(".")[0] for path in files_of("state") for _, name in imported(parse(path))}
+    assert found & third_party() == THIRD_PARTY_OF_STATE.keys()
+    finders = {Path(path).as_posix() for path in files_of("state") if "importlib" in (ROOT / path).read_text()}
+    assert finders == {READS_ITS_DATA}
+    assert (ROOT / READS_ITS_DATA).read_text().count("find_spec(") == 1, "it finds its own package alone"
+    assert {"stemmer", "words", "unicode"} <= {rule.partition("=")[0] for rule in rules_version().split(",")}
+
+
+def third_party() -> set[str]:
+    """Return the top names of what is installed beside Python and Memtape."""
+    return set(packages_distributions()) - {"memtape"}
 
 
 def test_state_never_sees_the_order_of_a_set() -> None:

@@ -214,7 +214,7 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             continue
         if standing(body.text):
             continue
-        parts = _parts(scope, memory)
+        parts = scope.covers.parts(scope, memory)
         yield Candidate(
             id=by_seq[memory.name].id,
             seq=spoken.seq,
@@ -239,12 +239,3 @@ def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[Said]:
             capture = scope.captures.by_seq[join.seq]
             if not capture.hidden and not capture.made:
                 yield Said(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])
-
-
-def _parts(scope: Scope, memory: Memory) -> list[Memory]:
-    """Return a memory, and all that it stands for, at any remove."""
-    parts = [memory]
-    for id in scope.covers.below(scope, memory):
-        part = scope.memory_of(id)
-        parts += [] if part is None else _parts(scope, part)
-    return parts

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 import msgspec
+import Stemmer
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.rows import ALL_FED, TABLES, Counters, Fed, GoneRow, MemoryRow, Row, TurnRow
@@ -23,6 +24,7 @@ from memtape.state.core.scope import SUBJECTS
 from memtape.state.index.entries import KINDS, ORIGINS
 from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
+from memtape.state.text.common_words import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
 VIEWS_VERSION = 16
@@ -43,12 +45,14 @@ _COLUMNS = ".columns"
 
 def rules_version() -> str:
     """Return what views are made under, as one word: rule versions, the columns of rows and of the search index with
-    what they count by, what is counted for `status`, and Python's Unicode version, which decides what equals what."""
+    what they count by, what is counted for `status`, and what else decides: Python's Unicode version, the stemmer's
+    version, and the digest of the commonest words."""
     columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
     columns[f"counters{_COLUMNS}"] = digest([Counters.__struct_fields__])[:8]
     made = [list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields, VectorSegment._fields]
     columns[f"index{_COLUMNS}"] = digest([made])[:8]
-    versions = RULES | columns | {"unicode": unicodedata.unidata_version}
+    tables = {"unicode": unicodedata.unidata_version, "stemmer": Stemmer.version(), "words": words_digest()}
+    versions = RULES | columns | tables
     return ",".join(f"{name}={version}" for name, version in versions.items())
 
 

@@ -1,13 +1,13 @@
 """Numbers, units, sums, dates and times of English, each in one form, in a row of tokens.
 
-What was read begins with `READ`, which is white space and so in no token as written: a room W5 is no Friday.
+What was read begins with `_READ`, which is white space and so in no token as written: a room W5 is no Friday.
 """
 
 from __future__ import annotations
 
 from memtape.schemas.patterns import lazy
 
-READ = "\x1f"
+_READ = "\x1f"
 _INTEGER = lazy(r"\d{1,4}")
 _DAY = lazy(r"([1-9]|0[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
 _ISO_DATE = lazy(r"(\d{4})[-/](\d\d)[-/](\d\d)")
@@ -43,7 +43,7 @@ _UNITS = {
     "msec": "ms", "percent": "%",
 }  # fmt: skip
 _GLUED_UNITS = _UNITS.keys() | set("second minute hour day week month year KB MB GB TB KiB MiB GiB TiB ms".split())
-UNITS_OF_TIME = frozenset("second minute hour day night week month quarter year morning evening afternoon".split())
+_UNITS_OF_TIME = frozenset("second minute hour day night week month quarter year morning evening afternoon".split())
 """What `a` and `per` may stand before: `5 km a week`."""
 _BEFORE_DATE = frozenset(
     "on is was by before after until till since to from due ends starts in for between and".split()
@@ -93,11 +93,6 @@ def is_number(token: str) -> bool:
     return token[:1].isdigit() or (token[:1] in "$€£" and token[1:2].isdigit())
 
 
-def is_month(token: str) -> bool:
-    """Return whether a token names a month, and nothing else."""
-    return token.lower() in _MONTHS and (token.lower() not in _DOUBTFUL or token[0].isupper())
-
-
 def _unglued(tokens: list[str]) -> list[str]:
     """Return tokens with numbers apart from their units, and the units in one form."""
     read: list[str] = []
@@ -109,7 +104,8 @@ def _unglued(tokens: list[str]) -> list[str]:
                 read += [glued[1], _UNITS.get(unit, unit)]
                 continue
         before = tokens[index - 1] if index else ""
-        read.append(_UNITS[token] if token in _UNITS and is_number(before) else token)
+        counted = is_number(before) or before in _NUMBERS
+        read.append(_UNITS[token] if token in _UNITS and counted else token)
     return read
 
 
@@ -128,14 +124,14 @@ def _number(tokens: list[str], index: int) -> tuple[str, ...]:
     after = tokens[index + 1].lower() if index + 1 < len(tokens) else ""
     if token in _NUMBERS and before and before not in ("called", "named"):
         return (str(_NUMBERS[token]),)
-    if token == "one" and after in UNITS_OF_TIME:
+    if token == "one" and after in _UNITS_OF_TIME:
         return ("1",)
     if token == "twice" and before:
         return ("2", "times")
-    if token in ("a", "an") and after in UNITS_OF_TIME and index and _is_amount(tokens[max(0, index - 2) : index]):
+    if token in ("a", "an") and after in _UNITS_OF_TIME and index and _is_amount(tokens[max(0, index - 2) : index]):
         return ("per",)
     if token in ("noon", "midnight"):
-        return (f"{READ}T{12 if token == 'noon' else 0:02}:00",)
+        return (f"{_READ}T{12 if token == 'noon' else 0:02}:00",)
     if (
         token[-1:].isdigit()
         and before not in ("port", "ports", "pages", "lines", "rooms")
@@ -143,11 +139,11 @@ def _number(tokens: list[str], index: int) -> tuple[str, ...]:
     ):
         return (token.replace(",", ""),)
     if lower in _WEEKDAYS:
-        return (f"{READ}W{_WEEKDAYS[lower]}",)
+        return (f"{_READ}W{_WEEKDAYS[lower]}",)
     if lower[-1:] == "s" and lower[:-1] in _WEEKDAYS:
-        return (f"{READ}W{_WEEKDAYS[lower[:-1]]}s",)
+        return (f"{_READ}W{_WEEKDAYS[lower[:-1]]}s",)
     if lower in _SHORT_DAYS and token[0] != lower[0] and before in _BEFORE_DAY:
-        return (f"{READ}W{_SHORT_DAYS[lower]}",)
+        return (f"{_READ}W{_SHORT_DAYS[lower]}",)
     if before[-1:].isdigit() and (lower in _CURRENCIES or token.strip() in ("$", "€", "£")):
         return (_CURRENCIES.get(lower, token.strip()),)
     money = _MONEY.fullmatch(token)
@@ -166,12 +162,12 @@ def _date_at(tokens: list[str], index: int) -> tuple[str, int] | None:
     """Return the date that starts at a token and where it ends: a day and a month, or a month and a year."""
     iso = _ISO_DATE.fullmatch(tokens[index])
     if iso:
-        return f"{READ}D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
+        return f"{_READ}D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
     found = _day_and_month(tokens, index)
     if not found:
         month = _month(tokens, index)
         if month and _is_year(tokens[index + 1 : index + 2]):
-            return f"{READ}D{tokens[index + 1]}-{month}", index + 2
+            return f"{_READ}D{tokens[index + 1]}-{month}", index + 2
         return None
     day, month, at = found
     if tokens[at : at + 1] == [","] and _is_year(tokens[at + 1 : at + 2]):
@@ -187,7 +183,7 @@ def _date_at(tokens: list[str], index: int) -> tuple[str, int] | None:
         and tokens[at] not in _AFTER_DATE
     ):
         return None
-    return f"{READ}D{year}-{month}-{day}", at
+    return f"{_READ}D{year}-{month}-{day}", at
 
 
 def _day_and_month(tokens: list[str], index: int) -> tuple[int, int, int] | None:
@@ -233,7 +229,7 @@ def _time_at(tokens: list[str], index: int) -> tuple[str, int] | None:
     hour, minute = (int(clock[1]), int(clock[2])) if clock else (int(token), 0)
     after = tokens[index + 1].lower() if index + 1 < len(tokens) else ""
     if after in ("am", "pm") and 1 <= hour <= 12:
-        return f"{READ}T{hour % 12 + 12 * (after == 'pm'):02}:{minute:02}", index + 2
+        return f"{_READ}T{hour % 12 + 12 * (after == 'pm'):02}:{minute:02}", index + 2
     if clock and (hour > 12 or clock[1][0] == "0") and hour < 24:
-        return f"{READ}T{hour:02}:{minute:02}", index + 1
+        return f"{_READ}T{hour:02}:{minute:02}", index + 1
     return None

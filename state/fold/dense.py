@@ -1,30 +1,27 @@
 """Folding by recorded vectors: a family's living memories under one embedder, found exactly by cosine in integers.
 
-Two texts are one memory if they differ in form alone, or if their vectors are similar and both say the same in other
-words: they have one form of paraphrases, or the same words and classes (`restating`). If their vectors are similar and
-the texts differ in one value, the later revises the earlier. Which memories there are is kept in `memories`.
+Two texts are one memory if they differ in form alone, or if their vectors are similar and their specifics agree
+(`specifics`). If their vectors are similar and the texts differ in one value, the later revises the earlier. Which
+memories there are is kept in `memories`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.state.fold.paraphrase import Form
-from memtape.state.fold.restating import restates
+from memtape.state.fold.keys import Keys
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
 from memtape.state.fold.rule import NEW, How, Verdict
-from memtape.state.fold.specifics import Specifics, specifics
-from memtape.state.fold.wordings import Wordings
+from memtape.state.fold.specifics import specifics
 from memtape.state.vectors.floor import SIMILARITY_ONE, in_order, similarity
 from memtape.state.vectors.recorded import recorded
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
-Rows = NDArray[np.intp]
 
 
 class _Said(NamedTuple):
@@ -32,7 +29,6 @@ class _Said(NamedTuple):
 
     text: str
     vector: bytes
-    specifics: Specifics
 
 
 class DenseCandidates:
@@ -47,8 +43,8 @@ class DenseCandidates:
         self._row_of: dict[int, int] = {}
         self._births: list[int] = []
         self._free: list[int] = []
-        self._alike: dict[Form, list[int]] = {}
-        self._wordings = Wordings()
+        self._forms = Keys()
+        self._specifics = Keys()
         self._matrix: Floats = np.zeros((0, 0), dtype=np.float32)
         self._squares: Ints = np.zeros(0, dtype=np.int64)
         self._orders: Ints = np.zeros(0, dtype=np.int64)
@@ -62,9 +58,10 @@ class DenseCandidates:
             self._orders[self._row_of[birth]] = name
             return
         self.drop(birth)
-        said = self._said[birth] = _Said(text, vector, specifics(text))
-        self._alike.setdefault(said.specifics.form, []).append(birth)
-        self._wordings.put(birth, said.specifics.wording)
+        own = specifics(text)
+        self._said[birth] = _Said(text, vector)
+        self._forms.put(birth, own.form)
+        self._specifics.put(birth, own.kept)
         values = recorded(vector)
         row = self._free.pop() if self._free else self._grow(len(values))
         self._births[row] = birth
@@ -76,14 +73,10 @@ class DenseCandidates:
 
     def drop(self, birth: int) -> None:
         """Take a memory out; nothing happens if it is not there."""
-        said = self._said.pop(birth, None)
-        if said is None:
+        if self._said.pop(birth, None) is None:
             return
-        self._wordings.drop(birth)
-        alike = self._alike[said.specifics.form]
-        alike.remove(birth)
-        if not alike:
-            del self._alike[said.specifics.form]
+        self._forms.drop(birth)
+        self._specifics.drop(birth)
         row = self._row_of.pop(birth)
         self._matrix[row] = 0
         self._squares[row] = 0
@@ -104,13 +97,13 @@ class DenseCandidates:
 
         What differs in form alone folds whatever the vectors. Else similar is dot > 0 and
         dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. Fold beats revision, then the greatest
-        dot^2 // |b|^2, then the earliest name. Of many similar texts the most similar are asked; what has the form of
-        the text is found besides.
+        dot^2 // |b|^2, then the earliest name. Of many similar texts the most similar are asked whether the text
+        revises them.
         """
         if not self._row_of:
             return NEW
         own = specifics(text)
-        same = self._wordings.earliest(own.wording, self._name_of)
+        same = self._forms.earliest(own.form, self._name_of)
         if same is not None:
             return Verdict("similar", same, SIMILARITY_ONE)
         values = recorded(vector)
@@ -118,32 +111,16 @@ class DenseCandidates:
         dots = self._dots(vector, values)
         squares = self._squares[: len(dots)]
         reaching = (dots > 0) & (dots * dots * 10_000 >= squares * (cosine_hundredths**2 * square))
-        nearest = in_order(np.flatnonzero(reaching), dots, squares, self._orders)[:MOST_ASKED].tolist()
-        how, row = self._found(text, own, nearest, reaching, lambda rows: in_order(rows, dots, squares, self._orders))
-        if row < 0:
+        alike = [row for birth in self._specifics.with_key(own.kept) if reaching[row := self._row_of[birth]]]
+        how: How = "similar"
+        rows = in_order(np.array(alike, dtype=np.intp), dots, squares, self._orders)[:1].tolist()
+        if not rows:
+            how = "revision"
+            nearest = in_order(np.flatnonzero(reaching), dots, squares, self._orders)[:MOST_ASKED].tolist()
+            rows = [row for row in nearest if gives_another_value(self._forms.of(self._births[row]), own.form)][:1]
+        if not rows:
             return NEW
-        return Verdict(how, self._births[row], similarity(int(dots[row]), square, int(squares[row])))
-
-    def _found(
-        self,
-        text: str,
-        own: Specifics,
-        nearest: list[int],
-        reaching: NDArray[np.bool_],
-        ordered: Callable[[Rows], Rows],
-    ) -> tuple[How, int]:
-        """Return the row that a text folds with, else the one that it revises, else -1."""
-        said = [self._said[self._births[row]] for row in nearest]
-        for row, other in zip(nearest, said, strict=True):
-            if own.form == other.specifics.form != () or restates(other.text, text):
-                return "similar", row
-        alike = (self._row_of[birth] for birth in (self._alike.get(own.form, ()) if own.form else ()))
-        for row in ordered(np.array([row for row in alike if reaching[row]], dtype=np.intp))[:1].tolist():
-            return "similar", row
-        for row, other in zip(nearest, said, strict=True):
-            if gives_another_value(other.specifics.wording.key, own.wording.key):
-                return "revision", row
-        return "new", -1
+        return Verdict(how, self._births[rows[0]], similarity(int(dots[rows[0]]), square, int(squares[rows[0]])))
 
     def _name_of(self, birth: int) -> int:
         return int(self._orders[self._row_of[birth]])

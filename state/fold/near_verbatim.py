@@ -19,12 +19,6 @@ from memtape.state.text.terms import ENGLISH, language_of
 Tokens = tuple[str, ...]
 
 
-def near_verbatim_key(text: str) -> Tokens:
-    """Return the tokens by which a text is found again in another form; empty only where the text has no tokens."""
-    tokens, english = read(text)
-    return key_of(tokens, english=english)
-
-
 # --- One form for each thing, in its place ---
 
 _ABOUT_WORDS = lexicon.ABOUT_WORDS - lexicon.word_set(
@@ -189,15 +183,10 @@ def key_of(tokens: list[str], *, english: bool) -> Tokens:
     """Return what a text says in the tokens of `read`; all of them where nothing else would be left."""
     if not english:
         return tuple(token for token in tokens if token not in _MARKS) or tuple(tokens)
-    kept = said(tokens)
-    kept = [token for index, token in enumerate(kept) if not is_mark(kept, index)]
-    kept = [token for index, token in enumerate(kept) if not is_article(kept, index)]
+    kept = _without_have(_without_courtesy(tokens))
+    kept = [token for index, token in enumerate(kept) if not _is_mark(kept, index)]
+    kept = [token for index, token in enumerate(kept) if not _is_article(kept, index)]
     return tuple(kept) or tuple(tokens)
-
-
-def said(tokens: list[str]) -> list[str]:
-    """Return the tokens of an English text without courtesies, and without a `have` that says nothing."""
-    return _without_have(_without_courtesy(tokens))
 
 
 def _without_courtesy(tokens: list[str]) -> list[str]:
@@ -234,7 +223,7 @@ def _without_courtesy(tokens: list[str]) -> list[str]:
     return kept
 
 
-def is_mark(tokens: list[str], index: int) -> bool:
+def _is_mark(tokens: list[str], index: int) -> bool:
     """Tell whether a token is punctuation that tells nothing where it stands."""
     token = tokens[index]
     if token not in _MARKS:
@@ -243,14 +232,14 @@ def is_mark(tokens: list[str], index: int) -> bool:
     after = tokens[index + 1 : index + 2]
     if token == "," and after not in (["and"], ["or"]):
         named = any(word[:1].isupper() and word[1:].islower() for word in (before, *after))
-        listed = is_listed(tokens, index)
+        listed = _is_listed(tokens, index)
         return not (named or listed) and before not in _SAID_ALONE and index + 2 != len(tokens)
     if token == "-":
         return not (is_number(before) or (after != [] and is_number(after[0])))
     return True
 
 
-def is_listed(tokens: list[str], index: int) -> bool:
+def _is_listed(tokens: list[str], index: int) -> bool:
     """Tell whether a comma stands before the last but one of a list, where it parts what would be one without it."""
     behind = tokens[index + 2 : index + 4]
     return bool(behind) and (behind[0] in ("and", "or") or behind in ([",", "and"], [",", "or"]))
@@ -274,7 +263,7 @@ def _without_have(tokens: list[str]) -> list[str]:
     return kept
 
 
-def is_article(tokens: list[str], index: int) -> bool:
+def _is_article(tokens: list[str], index: int) -> bool:
     """Tell whether a token is an article without which the text says the same."""
     token = tokens[index]
     if token not in ("the", "a", "an") or index + 1 == len(tokens):

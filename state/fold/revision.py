@@ -7,16 +7,73 @@ of two values holds is not asked here, and neither is whether a thing may have b
 
 from __future__ import annotations
 
-from memtape.state.fold import classes
+from collections.abc import Iterator
+
 from memtape.state.fold.near_verbatim import Tokens
-from memtape.state.fold.synonyms import concept
 from memtape.state.text.frames import MOST_VALUE_WORDS, are_of_one_kind, words_alike
+from memtape.state.text.lexicon import word_set
+from memtape.state.text.terms import IRREGULAR
 
 MOST_ASKED = 16
 """Of so many similar texts it is asked, the most similar first."""
 _LEAST_BEFORE = 3
 """So many words before a value at the end hold a verb, though no list has it."""
-_VERBS = classes.BE | frozenset(classes.BINDERS) | frozenset("do does has have = called named due".split())
+_NEGATIONS = word_set("not never no none nobody nothing neither nor cannot without hardly rarely")
+_ROLES = word_set(
+    """
+    in on at inside within to into onto from for with via through by of about regarding concerning before after
+    until till since during between among against without over under below above behind near per as like off out
+    up down across except besides toward towards upon than along instead
+    """
+)
+"""What says how a phrase belongs to the rest."""
+_BEFORE_VALUES = word_set(
+    """
+    not never no neither nor cannot only even hardly barely rarely seldom all every each some any many few several
+    most both half more less fewer another other either and or but must should may might can could would will
+    shall ought approximately roughly around at-least at-most almost nearly still yet again already just also too
+    ever enough least first last next same has have had was were did is are am be been being get gets do does =
+    called named due
+    """
+)
+"""Auxiliary verbs and what binds a value to them."""
+_ATTRIBUTES = word_set(
+    """
+    port name owner version address size color deadline status price budget title email number url limit timeout
+    location password branch region maintainer lead manager birthday capital wife husband son daughter brother
+    sister mother father partner boss cost salary rate interval length capacity version default format language
+    type
+    """
+)
+"""What something has one of."""
+_VERBS = word_set(
+    """
+    use need run work live keep store save send take make get give go come read write call open close start stop
+    restart deploy build test check fix delete remove add create update change move set put ask answer reply
+    respond tell say think know like love hate prefer want eat drink play drive walk travel fly sleep buy sell pay
+    cost own manage maintain handle review approve reject sign join leave meet visit help support host serve
+    listen depend require allow block log cache queue retry fail pass expire end begin finish complete wait rotate
+    back merge push pull commit release ship plan schedule postpone cancel book use show display print return
+    throw raise lower reduce increase connect link load fetch download upload install configure enable disable
+    monitor watch track learn teach study speak report lead hold contain include belong stay remain become turn
+    switch reset clear clean drop purge archive backup restore sync copy rename replace convert parse render
+    compile lint format validate verify ensure avoid follow consume produce publish subscribe encrypt decrypt scan
+    crash reboot measure notify
+    """
+)
+"""Verbs that are common in such texts."""
+
+
+def _inflected(verb: str) -> Iterator[str]:
+    """Yield the regular forms of a verb."""
+    bare = verb.removesuffix("e")
+    yield from (verb, verb + "s", verb + "es", bare + "ed", bare + "ing")
+    yield from (verb + verb[-1] + "ed", verb + verb[-1] + "ing")
+    if verb.endswith("y"):
+        yield from (verb[:-1] + "ies", verb[:-1] + "ied")
+
+
+_VERB_FORMS = frozenset(form for verb in _VERBS for form in _inflected(verb))
 
 
 def gives_another_value(a: Tokens, b: Tokens) -> bool:
@@ -32,31 +89,31 @@ def gives_another_value(a: Tokens, b: Tokens) -> bool:
     values = one[before : len(one) - after], other[before : len(other) - after]
     if not before or not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
         return False
-    if any(value[0] in classes.ROLES or not classes.NEGATIONS.isdisjoint(value) for value in values):
+    if any(value[0] in _ROLES or not _NEGATIONS.isdisjoint(value) for value in values):
         return False
     if frozenset(values[0]) <= frozenset(values[1]) or frozenset(values[1]) <= frozenset(values[0]):
         return False  # One only says more.
     if not are_of_one_kind(*(" ".join(value) for value in values)):
         return False
-    told = any(map(_is_verb, one[:before])) or one[before - 1] in classes.ATTRIBUTES
+    told = any(map(_is_verb, one[:before])) or one[before - 1] in _ATTRIBUTES
     behind = one[len(one) - after :] if after else []
     return (told or (not behind and before >= _LEAST_BEFORE)) and not any(map(_is_finite, behind))
 
 
 def _denies(key: Tokens) -> bool:
-    return not classes.NEGATIONS.isdisjoint(key)
+    return not _NEGATIONS.isdisjoint(key)
 
 
 def _affirmed(key: Tokens) -> list[str]:
     """Return what a text says or denies."""
     said = ("can" if token == "cannot" else token for token in key)
-    return [token for token in said if token not in classes.NEGATIONS and token not in ("do", "does")]
+    return [token for token in said if token not in _NEGATIONS and token not in ("do", "does")]
 
 
 def _is_verb(token: str) -> bool:
-    return token in _VERBS or (token.isalpha() and concept(token) in classes.VERBS)
+    return token in _BEFORE_VALUES or IRREGULAR.get(token, token) in _VERB_FORMS
 
 
 def _is_finite(token: str) -> bool:
     """Tell whether a word says something of what stands before."""
-    return token in _VERBS or (token.endswith("s") and _is_verb(token))
+    return token in _BEFORE_VALUES or (token.endswith("s") and _is_verb(token))

@@ -12,8 +12,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from memtape.schemas.settings import Settings
+from memtape.state.fold.keys import Keys
+from memtape.state.fold.near_verbatim import Tokens
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
-from memtape.state.fold.wordings import Wording, Wordings, wording
+from memtape.state.fold.specifics import specifics
 from memtape.state.text.normal import content_key
 from memtape.state.vectors.floor import SIMILARITY_ONE, Columns, Vector, floor_vector
 
@@ -37,20 +39,20 @@ _DIMS, _VALUES = "<u2", "<i2"
 
 
 class Reading(NamedTuple):
-    """What a text is compared by, which follows from the text: its wording, and its floor vector as bytes."""
+    """What a text is compared by, which follows from the text: its form, and its floor vector as bytes."""
 
-    wording: Wording
+    form: Tokens
     dims: bytes
     values: bytes
     square: int
 
 
 class Candidates:
-    """The canonical texts of a family's living memories, found by their wording and by similarity."""
+    """The canonical texts of a family's living memories, found by their form and by similarity."""
 
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
-        self._wordings = Wordings()
+        self._forms = Keys()
         self._columns = Columns()
 
     def put(self, birth: int, text: str, name: int, known: Reading | None = None) -> None:
@@ -62,7 +64,7 @@ class Candidates:
             self._columns.reorder(birth, name)
             return
         self._texts[birth] = text
-        self._wordings.put(birth, wording(text) if known is None else known.wording)
+        self._forms.put(birth, specifics(text).form if known is None else known.form)
         self._columns.put(birth, floor_vector(content_key(text)) if known is None else _vector(known), name)
 
     def readings(self) -> Iterator[tuple[int, Reading]]:
@@ -70,12 +72,12 @@ class Candidates:
         for birth in self._texts:
             vector = self._columns.vector_of(birth)
             dims, values = vector.dims.astype(_DIMS).tobytes(), vector.values.astype(_VALUES).tobytes()
-            yield birth, Reading(self._wordings.of(birth), dims, values, vector.square)
+            yield birth, Reading(self._forms.of(birth), dims, values, vector.square)
 
     def drop(self, birth: int) -> None:
         """Take a memory out, because nothing of it lives."""
         if self._texts.pop(birth, None) is not None:
-            self._wordings.drop(birth)
+            self._forms.drop(birth)
             self._columns.drop(birth)
 
     def judge(self, text: str, settings: Settings, name_of: Callable[[int], int]) -> Verdict:
@@ -83,13 +85,13 @@ class Candidates:
 
         Fold beats revision, then the highest similarity, then the earliest name (`name_of` a birth).
         """
-        own = wording(text)
-        same = self._wordings.earliest(own, name_of)
+        own = specifics(text).form
+        same = self._forms.earliest(own, name_of)
         if same is not None:
             return Verdict("similar", same, SIMILARITY_ONE)
         vector = floor_vector(content_key(text))
         for birth, how in self._columns.nearest(vector, settings.revision_cosine_hundredths, MOST_ASKED):
-            if gives_another_value(self._wordings.of(birth).key, own.key):
+            if gives_another_value(self._forms.of(birth), own):
                 return Verdict("revision", birth, how)
         return NEW
 

@@ -1,7 +1,8 @@
 """Conflicts: pairs of memories that tell different values of one thing, of which people are asked which one holds.
 
 A pair is asked about once ever, and only where both sides were affirmed since both are known, where the side that is
-trusted less would win, or where a model says that both cannot hold (`decided`). An answer (`settled`) is a word on both
+trusted less would win, where a model says that both cannot hold (`decided`), or where two wishes of one person are
+opposed. An answer (`settled`) is a word on both
 sides; what that means is the subject of `validity`.
 Nothing here hides, ranks or replaces a memory.
 """
@@ -9,21 +10,25 @@ Nothing here hides, ranks or replaces a memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from memtape.schemas.conflicts import ConflictStatus, ConflictWhy, Severity
-from memtape.schemas.events import OF_MEMORIES, PEOPLE, Decided, Event, Linked, Settled, Used
+from memtape.schemas.events import OF_MEMORIES, PEOPLE, Captured, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
-from memtape.state.text.opposing import oppose
+from memtape.state.text.opposing import oppose, standing_of
+from memtape.state.text.polarity import instructs
 
 Pair: TypeAlias = tuple[Memory, Memory]
+MOST_ABOUT_ONE = 8
+"""So many statements about one thing are compared with a later one, the latest."""
 MAX_EVIDENCE = 10
 """So many events are kept that affirmed a side, the first ones."""
 
@@ -58,6 +63,7 @@ class LastUse(NamedTuple):
 class Conflicts:
     """The conflicts of a scope by id in the order in which they were raised, and what affirms by use, by seq.
 
+    `about` has by the digest of a topic (`opposing`) the seqs of the latest statements of people about it.
     All else follows: `naming` has by captured id the conflicts that name it, `pending` those that wait, `revising` by
     each memory's birth the seq that the memory revises, and `revisers` the births by that.
     """
@@ -65,6 +71,7 @@ class Conflicts:
     def __init__(self) -> None:
         self.by_id: dict[str, Conflict] = {}
         self.uses: dict[int, LastUse] = {}
+        self.about: dict[bytes, list[int]] = {}
         self.naming: dict[str, list[str]] = {}
         self.pending: dict[str, None] = {}
         self.revising: dict[int, int] = {}
@@ -85,6 +92,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     if isinstance(body, Linked) and body.relation in OF_MEMORIES:
         told = (body.id, body.to)
     said = list(_said_to_conflict(event, context))
+    wished = list(_opposed_wishes(state, event, context))
     if not (context.touched or context.used or told or context.gone or said):
         return []
     named = (_memory(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
@@ -105,9 +113,9 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
             if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
                 _put(state, raised)
                 changed[raised.id] = None
-    for pair in said:
+    for why, pair, evidence in (*(("model", pair, (event.id,)) for pair in said), *wished):
         if _may_be_asked(state, of, pair):
-            raised = _raised(pair, "model", ((event.id,), (event.id,)), context)
+            raised = _raised(pair, why, (evidence, (event.id,)), context)
             _put(state, raised)
             changed[raised.id] = None
     return [Change("conflicts", context.scope, id) for id in changed]
@@ -115,13 +123,15 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
 
 def snapshot(state: Conflicts) -> bytes:
     """Return the bytes from which, with the memories, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.by_id.values()), state.uses))
+    return msgspec.msgpack.encode((list(state.by_id.values()), state.uses, state.about))
 
 
 def restore(data: bytes, of: HasValidity) -> Conflicts:
     """Return the state of a snapshot; what follows from it and from the memories is found again."""
     state = Conflicts()
-    conflicts, state.uses = msgspec.msgpack.decode(data, type=tuple[list[Conflict], dict[int, LastUse]])
+    conflicts, state.uses, state.about = msgspec.msgpack.decode(
+        data, type=tuple[list[Conflict], dict[int, LastUse], dict[bytes, list[int]]]
+    )
     for conflict in conflicts:
         _put(state, conflict)
     for birth in of.memories.by_birth:
@@ -254,6 +264,29 @@ def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[P
                 continue
             if holds(of, one) and holds(of, other):
                 yield _by_time(of, (one, other))
+
+
+def _opposed_wishes(
+    state: Conflicts, event: Event, context: Context[HasValidity]
+) -> Iterator[tuple[ConflictWhy, Pair, tuple[str, ...]]]:
+    """Note what a person states, and yield it with each earlier wish of that person to which it is opposed."""
+    of, body = context.of, event.body
+    if not isinstance(body, Captured) or body.kind != "fact" or event.actor.origin not in PEOPLE:
+        return
+    own, standing = of.memories.of(context.seq), standing_of(body.text)
+    if own is None or standing is None:
+        return
+    key = blake2b("\n".join(standing.topic).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    earlier = state.about.get(key, [])
+    state.about[key] = [*earlier, context.seq][-MOST_ABOUT_ONE:]
+    for seq in earlier:
+        said, other = of.captures.by_seq[seq], of.memories.of(seq)
+        if other is None or other is own or said.hidden or said.actor != event.actor:
+            continue
+        text = of.captures.body(said).text
+        both_hold = holds(of, own) and holds(of, other)
+        if both_hold and oppose(text, body.text) and (instructs(text) or instructs(body.text)):
+            yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 
 def _raised(

@@ -46,7 +46,8 @@ class Covers:
 
     `awaited` has by the id of each text that is to come its cover and all inputs of the decision. `apart` are the ids
     of inputs that somebody has set apart, of which nothing is to be made again. `made_of` has by what stood for others
-    the inputs that it has ever stood for, so that whoever names it means them too, also once that has ended.
+    the inputs that it has ever stood for, so that whoever names it means them too, also once that has ended. It forms
+    no circle, and has at most one entry for each input of a decision.
     """
 
     def __init__(self) -> None:
@@ -71,21 +72,47 @@ class Covers:
         return next((cover for cover in found if cover.op != "add" and _names(of, cover.ids, memory)), None)
 
     def below(self, of: HasCaptures, memory: Memory) -> Iterator[str]:
-        """Yield the inputs that a memory stands for, or once stood for."""
+        """Yield the inputs that a memory stands for, or once stood for, directly."""
         if self.made_of:
             for join in memory.members:
                 yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
+
+    def parts(self, of: Others, memory: Memory) -> list[Memory]:
+        """Return a memory and all that it stands for, or once stood for, at any remove; each memory once.
+
+        The walk ends also where memories that came to be one have closed a circle.
+        """
+        parts: dict[int, Memory] = {}
+        waiting = [memory]
+        while waiting:
+            part = waiting.pop()
+            if part.birth not in parts:
+                parts[part.birth] = part
+                below = [_memory(of, id) for id in self.below(of, part)]
+                waiting += [other for other in reversed(below) if other is not None]
+        return list(parts.values())
 
     def touching(self, ids: Iterable[str]) -> dict[int, Cover]:
         """Return the covers that name any of these captured ids."""
         return {number: self.holding[number] for id in ids for number in self._numbers_of.get(id, ())}
 
-    def hold(self, cover: Cover) -> None:
+    def hold(self, of: Others, cover: Cover) -> None:
         """Let a cover hold from now on."""
         self._put(self.count, cover)
         self.count += 1
         if cover.op != "add":
-            self.made_of[cover.by] = (*self.made_of.get(cover.by, ()), *cover.ids)
+            self._cut_circles(of, cover)
+            self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
+
+    def _cut_circles(self, of: Others, cover: Cover) -> None:
+        """Let nothing below the inputs of a cover stand for its survivor any more: the later decision counts."""
+        own = frozenset(_members(of, cover.by))
+        inputs = (memory for id in cover.ids if (memory := _memory(of, id)) is not None)
+        for part in [part for memory in inputs for part in self.parts(of, memory)]:
+            for join in part.joins:
+                id = of.captures.by_seq[join.seq].id
+                if not own.isdisjoint(self.made_of.get(id, ())):
+                    self.made_of[id] = tuple(input for input in self.made_of[id] if input not in own)
 
     def _put(self, number: int, cover: Cover) -> None:
         self.holding[number] = cover
@@ -198,8 +225,11 @@ def _decide(state: Covers, decided: Decided, context: Context[Others], touched: 
         own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
         cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
         if operation.op == "remove":
-            state.hold(cover)
-            touched.append(cover)
+            if _is_removable(state, of, cover):
+                state.hold(of, cover)
+                touched.append(cover)
+            else:
+                context.dropped.append(cluster)
         else:
             state.awaited[operation.by] = cover, decided.inputs
 
@@ -212,7 +242,7 @@ def _take_text(state: Covers, id: str, context: Context[Others], touched: list[C
     is_page = text is not None and text.kind == "page"
     is_text = text is not None and text.made and (is_page or not text.hidden)  # A turn stands for nothing.
     if is_text and all(_is_as_seen(state, context.of, input) for input in others):
-        state.hold(cover)
+        state.hold(context.of, cover)
         touched.append(cover)
     elif not is_page:
         context.dropped.append(cover.cluster)
@@ -234,6 +264,14 @@ def _end(state: Covers, number: int, cover: Cover, context: Context[Others], tou
 def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
     memory = _memory(of, input.id)
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
+
+
+def _is_removable(state: Covers, of: Others, cover: Cover) -> bool:
+    """Return whether all of a removal is as it was seen, also after what the same decision covered before, and no input
+    is of the memory that survives."""
+    survivor = _memory(of, cover.by)
+    is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
+    return is_as_seen and all(_memory(of, id) is not survivor for id in cover.ids)
 
 
 def _holds(of: Others, covers: Covers, cover: Cover) -> bool:

@@ -37,8 +37,9 @@ class Passes:
     """`until` is the watermark of consolidation: every capture of a smaller seq has been looked at, at the time `at`.
 
     `queued` has the ids of clusters that are to be looked at again, each with how often it has failed, and the seq of
-    the event that queued it. `aside` are the clusters that have failed too often, as they were. `applied` counts what
-    was decided, by operation.
+    the event that queued it. `aside` are the clusters that have failed too often, as they were: a pass that ends drops
+    those of which something has changed, since they are no longer the same clusters. `applied` counts what was decided,
+    by operation.
     """
 
     def __init__(self) -> None:
@@ -77,6 +78,7 @@ def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
             _count_anew(state, event, context)
+            state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(context.of, cluster)}
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
             changes.append(Change("buffer", context.scope, ""))
         case Decided() as decided:
@@ -129,6 +131,16 @@ def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
         state.queued[cluster] = decided.attempt, context.seq
     else:
         state.aside[tuple((input.id, input.seq) for input in decided.inputs)] = None
+
+
+def _is_as_it_was(of: Others, cluster: Seen) -> bool:
+    """Return whether the same captures still speak for the memories of a cluster."""
+    return all(
+        (own := of.captures.seq_of(id)) is not None
+        and (memory := of.memories.of(own)) is not None
+        and memory.canonical == seq
+        for id, seq in cluster
+    )
 
 
 def snapshot(state: Passes) -> bytes:

@@ -1,28 +1,77 @@
-"""Whether one of two texts denies what the other says, in the same words but for that. English, and no more than that:
-what only resembles another text opposes nothing.
+"""Whether two texts are opposed: they name the same things, and one denies, wants or prefers what the other does not.
+
+English, and no more than that: what only resembles another text opposes nothing. `standing_of` reads each text by
+itself, so that opposed texts are found by a key.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text import slots
-from memtape.state.text.terms import terms
+from memtape.state.text.lexicon import word_set
+from memtape.state.text.normal import words
+from memtape.state.text.terms import ENGLISH, terms
 
 LEAST_SHARED = 2
 """So many terms say the same, so that there is a thing of which something is denied."""
+MOST_CHARS = 300
+"""A longer text wants more than one thing."""
 _DENIES = lazy(slots.DENIES, re.IGNORECASE)
-_DENYING = frozenset(("never", "not", "no", "cannot"))
+_DENYING = word_set("never not no cannot without")
+_SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
+_USES = frozenset(terms("use put leave", ENGLISH))
+"""What a wish says of a thing where a denial names the thing alone: `Use semicolons`, `No semicolons`."""
+_WANTS = frozenset(terms("keep use put make give prefer want leave write", ENGLISH))
+"""What a wish says of a thing whose manner it tells: `Keep answers short`, `I want long answers`."""
+_PREFERS = lazy(r"\s*(?:always |please )*prefer (.+?) (?:over|to) (.+?)[.!]?\s*\Z", re.IGNORECASE)
+_POLES = {
+    pole: is_more
+    for less, more in (
+        ("short brief concise terse", "long detailed verbose lengthy"),
+        ("formal", "informal casual"),
+    )
+    for words, is_more in ((less, False), (more, True))
+    for pole in terms(words, ENGLISH)
+}
+"""Words of which one is the opposite of the other, and where a text stands between them."""
+
+
+_BINDING = word_set("on off up down in out from to into onto over under by for my your our his her their")
+"""Words that are no terms, and by which the same terms name another thing."""
+
+
+class Standing(NamedTuple):
+    """What a text is about, by its terms, and on which of two sides it stands."""
+
+    topic: tuple[str, ...]
+    side: bool
+
+
+def standing_of(text: str) -> Standing | None:
+    """Return what a text is about and its side; None of a question, a long text, or what names too little."""
+    if "?" in text or len(text) > MOST_CHARS:
+        return None
+    denies = bool(_DENIES.search(text))
+    preferred = _PREFERS.match(text)
+    if preferred is not None:
+        first, second = (tuple(terms(part)) for part in preferred.groups())
+        return Standing(("prefer", *sorted((*first, *second))), (first < second) is not denies)
+    said = [term for term in terms(text) if term not in _DENYING and term not in _SAYS_NOTHING]
+    poles = {_POLES[term] for term in said if term in _POLES}
+    if len(poles) > 1:
+        return None
+    if poles:
+        topic = tuple(term for term in said if term not in _POLES and term not in _WANTS)
+        return Standing(("how", *topic), poles.pop() is not denies) if topic else None
+    topic = tuple(term for term in said if term not in _USES)
+    bound = tuple(word for word in words(text) if word in _BINDING)
+    return Standing((*topic, *bound), denies) if topic and len(said) >= LEAST_SHARED else None
 
 
 def oppose(one: str, other: str) -> bool:
-    """Whether exactly one of two texts denies, and both say the same besides."""
-    if "?" in one or "?" in other or bool(_DENIES.search(one)) is bool(_DENIES.search(other)):
-        return False
-    first, second = _said(one), _said(other)
-    return first == second and len(first) >= LEAST_SHARED
-
-
-def _said(text: str) -> list[str]:
-    return [term for term in terms(text) if term not in _DENYING]
+    """Return whether two texts are about the same and stand on different sides."""
+    first, second = standing_of(one), standing_of(other)
+    return first is not None and second is not None and first.topic == second.topic and first.side is not second.side

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
@@ -20,6 +22,7 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
 from memtape.state.text.endings import ending
+from memtape.state.text.opposing import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.polarity import Heard, heard_in, orders_in, same_instruction
 from memtape.state.views.last_session import left_of, session_line, summary_id
@@ -180,16 +183,45 @@ def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
     return bool(orders_in(text)) or is_about(text, names)
 
 
-def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] = ()) -> list[ContextItem]:
+def items_of(
+    known: Sequence[Known],
+    now: int,
+    last: Sequence[Sequence[Known]] = (),
+    asked: Mapping[frozenset[str], bool] = MappingProxyType({}),
+) -> list[ContextItem]:
     """Return all that a context may say, in the order of sections and in each the most important first.
 
     `last` has the turns of the last session in their order, of a long one its beginning and end, and then those of the
     last session of each other agent. No order about memory
-    is an item, and nothing that one of a person wants left out.
+    is an item, and nothing that one of a person wants left out. Of opposed wishes of one person neither is told without
+    the other. `asked` has by pairs of ids whether people are still asked which of both holds.
     """
     names = left_out_by(known)
     items = _all_items([it for it in known if it.valid_to is None], now, last)
-    return [item for item in items if not is_left_out(item.text, names)]
+    return _with_opposed([item for item in items if not is_left_out(item.text, names)], asked)
+
+
+def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]) -> list[ContextItem]:
+    """Return items, each wish with a note of another statement of the same person to which it is opposed.
+
+    Of what no view has seen yet instructions alone are compared, since facts are too many to be read at a start.
+    """
+    by_id = {item.id: item for item in items}
+    pairs = [tuple(pair) for pair, is_pending in asked.items() if is_pending]
+    about: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for item in items:
+        if item.section == "guardrails" and (standing := standing_of(item.text)) is not None:
+            about.setdefault((item.actor, standing.topic), []).append(item.id)
+    pairs += [pair for ids in about.values() for pair in combinations(ids, 2) if frozenset(pair) not in asked]
+    against: dict[str, ContextItem] = {}
+    for ids in pairs:
+        sides = [by_id[id] for id in ids if id in by_id]
+        if len(sides) == 2 and oppose(sides[0].text, sides[1].text):
+            against |= {sides[0].id: sides[1], sides[1].id: sides[0]}
+    told = {id: f"opposed to {other.text!r}: ask which holds" for id, other in against.items()}
+    return [
+        msgspec.structs.replace(item, notes=(*item.notes, told[item.id])) if item.id in told else item for item in items
+    ]
 
 
 def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:

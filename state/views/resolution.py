@@ -65,15 +65,11 @@ def _tied(scope: Scope, seq: int) -> list[int]:
 
 
 def _ties(scope: Scope, seq: int) -> list[Join]:
-    """Return the ties of the memory of a capture, and of all that it was made of, however often; none of a turn."""
+    """Return the ties of the memory of a capture, and of all that it was made of; none of a turn."""
     memory = scope.memories.of(seq)
     if memory is None:
         return []
-    ties = [*memory.joins]
-    for id in scope.covers.below(scope, memory):
-        own = scope.captures.seq_of(id)
-        ties += [] if own is None else _ties(scope, own)
-    return ties
+    return [join for part in scope.covers.parts(scope, memory) for join in part.joins]
 
 
 def _ids(scope: Scope, seqs: Iterable[int]) -> tuple[str, ...]:

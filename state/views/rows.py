@@ -191,11 +191,12 @@ def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
 
 
 def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
-    """Yield the inputs of a text, and of each that is itself a text."""
-    for id in cover.ids:
-        yield id
-        if (inner := scope.covers.of_text(id)) is not None:
-            yield from _made_of(scope, inner)
+    """Yield the inputs of a text, and of each that is itself a text; a text is captured after its inputs."""
+    waiting = [*reversed(cover.ids)]
+    while waiting:
+        yield (id := waiting.pop())
+        inner = scope.covers.of_text(id)
+        waiting += () if inner is None else reversed(inner.ids)
 
 
 def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:

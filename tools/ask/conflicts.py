@@ -80,6 +80,11 @@ def waiting(opened: Opened) -> int:
     return sum(row.status == "pending" for row in _rows(opened))
 
 
+def opposed_pairs(opened: Opened) -> list[tuple[frozenset[str], bool]]:
+    """Return the pairs of opposed wishes about which people were asked, each with whether they still are."""
+    return [(frozenset((row.a, row.b)), row.status == "pending") for row in _rows(opened) if row.why == "opposed"]
+
+
 def _rows(opened: Opened) -> list[ConflictRow]:
     return [row for row in opened.rows("conflicts") if isinstance(row, ConflictRow)]
 

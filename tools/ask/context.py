@@ -34,7 +34,7 @@ from memtape.state.views.context import (
     left_out_by,
 )
 from memtape.tools.ask.choosing import mark_of_turn
-from memtape.tools.ask.conflicts import waiting
+from memtape.tools.ask.conflicts import opposed_pairs, waiting
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.proposals import waiting as proposals_waiting
@@ -171,10 +171,13 @@ def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> l
         rows = [row for found in read for row in found.known()]
         closed = [row for row in rows if isinstance(row, MemoryRow) and row.valid_to is not None]
         last = [_turns(said, closed, now) for said in read[0].last_sessions(session)]
-        items = items_of(known, now, last)
+        items = items_of(
+            known, now, last, {pair: waits for found in read for pair, waits in opposed_pairs(found.opened)}
+        )
         return [*items, *(_open_items(read[0].latest_turns(TURNS_LOOKED_AT), known, items, page, now) if page else ())]
 
-    return read[0].once.of("items", (now, session, page, *(found.texts for found in read)), make)
+    asked = [pair for found in read for pair in opposed_pairs(found.opened)]
+    return read[0].once.of("items", (now, session, page, *asked, *(found.texts for found in read)), make)
 
 
 def _open_items(
