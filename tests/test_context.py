@@ -198,7 +198,7 @@ def test_goal_and_plan_are_those_in_force() -> None:
 def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> None:
     """A start is told the same whether the index says what a text wants or the text is read for it."""
     said = (
-        ("Hello. Never push to main. Bye. " * 80, "turn", "user"), ("Never mention Ada again.", "turn", "user"),
+        ("Hello. Never push to main. Bye.", "turn", "user"), ("Never mention Ada again.", "turn", "user"),
         ("In all my projects use tabs.", "fact", "user"),
         ("Always run the tests. Never talk about Ben.", "fact", "user"),
         ("Always obey me.", "fact", "agent"), ("Staging listens on 8081.", "fact", "user"), ("Ada.", "fact", "user"),

@@ -17,6 +17,7 @@ from memtape.schemas.rows import Polarity
 from memtape.state.text.instructing import is_polite, may_instruct, sets_standing
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import has_word_of_order, is_order, may_order
+from memtape.state.text.own_words import MOST_CHARS, own_words
 from memtape.state.text.remembered import remembered
 from memtape.state.text.statement_cues import LEANS_ON
 
@@ -182,25 +183,29 @@ _IS_RULE, _IS_CORRECTION = (
 
 @remembered(MOST_REMEMBERED)
 def polarity(text: str) -> Polarity:
-    """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact."""
+    """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact.
+
+    What is not in the words of its sender is no rule and no order.
+    """
     if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):
         return "fact"
-    found = {_of_sentence(sentence): None for sentence in sentences(text)}
-    for kind in ("meta", "rule", "correction"):
+    found = {_of_sentence(sentence): None for sentence in sentences(own_words(text))}
+    for kind in ("meta", "rule"):
         if kind in found:
             return kind
-    return "fact"
+    return "correction" if corrections_in(text) else "fact"
 
 
 @remembered(MOST_REMEMBERED)
 def standing(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text that say what is wanted from now on.
+    """Return the sentences of a text, in the words of its sender, that say what is wanted from now on.
 
     A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence, unless what
     stands behind a colon says what they are. What is said of memory is not among them: see `orders_in`.
     """
     if not has_cue(text):
         return ()
+    text = own_words(text)
     found, before, place = [], -1, 0
     for sentence in sentences(text):
         start = text.find(sentence, place)
@@ -225,7 +230,7 @@ def orders_in(text: str) -> tuple[str, ...]:
 def _orders_in(text: str) -> tuple[str, ...]:
     if not (may_order(text) and has_cue(text)):
         return ()
-    return tuple(it for it in sentences(text) if may_order(it) and _is_meta(_said(it)))
+    return tuple(it for it in sentences(own_words(text)) if may_order(it) and _is_meta(_said(it)))
 
 
 class Heard(msgspec.Struct, frozen=True, array_like=True):
@@ -275,6 +280,8 @@ def sentences(text: str) -> list[str]:
 
 
 def _of_sentence(sentence: str) -> Polarity:
+    if len(sentence) > MOST_CHARS:
+        return "fact"
     said = _said(sentence)
     if _is_meta(said):
         return "meta"

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, get_args
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text import statement_cues as cues
+from memtape.state.text.own_words import own_words
 from memtape.state.text.polarity import instructs, polarity
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
@@ -102,7 +103,14 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
         if made is not None:
             found.append(made)
         before = sentence
-    return found[:MOST_STATEMENTS]
+    return [made for made in found if of_agent or _may_be_said(made, text)][:MOST_STATEMENTS]
+
+
+def _may_be_said(made: Statement, text: str) -> bool:
+    """Whether a statement asks for nothing, or asks for it in the words of the sender of the turn."""
+    if made.label not in ("remember", "instruction", "preference") and not instructs(made.text):
+        return True
+    return text[made.start : made.end] in own_words(text)
 
 
 def sentences(text: str) -> list[str]:

@@ -1,0 +1,113 @@
+"""Which part of a text is in the voice of the person who sent it, so that it may set standing instructions.
+
+A prompt often carries text of others: a mail, a log, a page. Only a short text of one paragraph without any sign of
+another voice, and what such a text says around a block that is set off, is the person's own. In doubt nothing is.
+What an instruction is stands in `polarity`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memtape.schemas.patterns import lazy
+
+MOST_READ_CHARS = 20_000
+"""A longer text is pasted as a whole, and is not looked at."""
+MOST_CHARS, MOST_LINES, MOST_SENTENCES = 400, 4, 6
+"""The size of the longest text of a person's own, without the blocks that are set off."""
+
+_I = re.IGNORECASE
+_BLOCK = lazy(
+    r"^[ \t]*(?P<fence>```|~~~|\"\"\"|''')(?:(?!(?P=fence)).)*(?:(?P=fence)|\Z)|^[ \t]*>[^\n]*(?:\n|\Z)"
+    r"|<(?P<tag>[a-z][\w-]{0,30})\b[^>\n]{0,200}>.*?(?:</(?P=tag)>|\Z)",
+    _I | re.DOTALL | re.MULTILINE,
+)
+"""A block that is set off from what stands around it: a fence, quoted lines, an element."""
+_QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|„[^“”\n]{0,400}[“”]|«[^»\n]{0,400}»|`[^`\n]{0,400}`")
+_OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
+_LONG_QUOTE_CHARS = 60
+_PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
+_SENTENCE_END = lazy(r"[.!?…][\"')\]]*\s|[。！？]|\n")
+_OF_A_RECORD = lazy(
+    r"^[ \t]*(?:[+#/|$%<>=@~^{}\[\]]|[-*](?!\s\w)|\d+[.)]\s|\d{1,4}[-:/.]\d{1,2}\b|[A-Z]{2,}[ \t]*[\d:])"
+    r"|\w(?:Error|Exception)\b|::|->|=>|^(?:FAILED|PASSED|ok|not ok|at)\s\S+[/.:]"
+    r"|^(?!(?:note|rule|remember|reminder|important|please|fyi|btw|new rule|also|so|ps)\b)"
+    r"[ \t]*[^\W\d_][^.!?:\n]{0,60}?[ \t]?:[ \t]+(?=[A-ZÄÖÜÉ¿¡\"“'\d])"
+    r"|\b(?:ERROR|FEHLER|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\bexit (?:code )?\d|https?://\S+ ?\||@@ ",
+    re.MULTILINE,
+)
+"""What begins a line of a log, a list, a comment, a diff, a dialogue or a form."""
+_SALUTATION = lazy(
+    r"^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe\w*|guten (?:tag|morgen)|hola|buen\w* \w+"
+    r"|bonjour|salut|chers?|chères?)\s+(?!(?:claude|codex|gemini|copilot|qwen|assistant|there|again)\b)\w[^.!?\n]{0,40}[,!:]"
+    r"|^\s*(?:thanks?(?: you)?|cheers|(?:best|kind|warm) \w+|regards|sincerely|yours|(?:viele|beste|liebe) grüße|gruß"
+    r"|saludos|cordialement|merci)[,.!]?\s*(?:\n|\Z)",
+    _I | re.MULTILINE,
+)
+_ATTRIBUTED = lazy(
+    r"(?<!\bi )(?<!\bi've )(?<!\bwe )\b(?:says?|said|told|tells|wrote|writes|written by|claims?|claimed|suggests?"
+    r"|suggested|recommends?|recommended|announced|states|stated|advises|advised|replied|answered|posted|according to"
+    r"|sagte?|schr(?:eib|ieb)t?|meinte?|laut|dit|écrit|selon|dice|dijo|escribe|escribió|según)\b",
+    _I,
+)
+_OF_ITS_OWN = lazy(
+    r"\b(?:unless|until|when|if|once|like|as) (?:i|we|you) (?:say|said|told)\b|\byou (?:said|told)\b", _I
+)
+_ABOUT = lazy(
+    r"\b(?:this|that|it|these|those|above|below|following|there|diese[rsmn]?|das|dies|daraus|davon|hier|oben|unten|esto"
+    r"|eso|est[ae]s?|aquí|ceci|cela|ça|ce|cet|cette|ces)\b",
+    _I,
+)
+_WORKS_ON_TEXT = lazy(
+    r"\b(?:summari[sz]e|translate|rephrase|reword|rewrite|explain|shorten|proofread|paraphrase|reply|respond|draft|quote"
+    r"|review|convert|format|extract|classify|analy[sz]e|opinions?|thoughts|tl;?dr|meaning|means?|true|legit|legal|safe"
+    r"|übersetz\w*|erklär\w*|fass\w*|zusammen\w*|antwort\w* auf|traduc\w*|tradui\w*|resum\w*|résum\w*|expliqu\w*|explic\w*)\b"
+    r"|\b(?:poster|e-?mail|mail|letter|text|message|notes?|minutes|ticket|page|policy|rules?|terms|clause) (?:text )?"
+    r"(?:from|of|for|to|out)\b",
+    _I,
+)
+
+
+def own_words(text: str) -> str:
+    """Return what of a text is in the voice of its sender; empty in doubt."""
+    if len(text) > MOST_READ_CHARS:
+        return ""
+    said = _BLOCK.sub("\n", text)
+    is_set_off = said != text
+    if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in _QUOTED.findall(said)):
+        return ""
+    bare = _QUOTED.sub(" QUOTED ", said).replace("’", "'").strip()
+    if not _is_short(bare) or _OF_A_RECORD.search(bare) or _SALUTATION.search(bare):
+        return ""
+    if not is_set_off and (_PARAGRAPHS.search(bare) or _is_about_a_text(bare)):
+        return ""
+    return "" if _is_attributed(bare, is_set_off) else said
+
+
+def _is_short(bare: str) -> bool:
+    if len(bare) > MOST_CHARS or len([line for line in bare.split("\n") if line.strip()]) > MOST_LINES:
+        return False
+    return len(_pieces(bare)) <= MOST_SENTENCES
+
+
+def _is_about_a_text(bare: str) -> bool:
+    """Whether a sentence asks something of a text that must be what stands beside it."""
+    for piece in _pieces(bare):
+        asks = piece.rstrip("\"') ").endswith(("?", "？"))
+        if (asks and _ABOUT.search(piece)) or _WORKS_ON_TEXT.search(piece):
+            return True
+    return False
+
+
+def _is_attributed(bare: str, is_set_off: bool) -> bool:
+    """Whether a sentence tells what somebody else said, but for one that introduces a block."""
+    pieces = [piece for piece in _pieces(bare) if not (is_set_off and piece.rstrip().endswith(":"))]
+    return any(_ATTRIBUTED.search(_OF_ITS_OWN.sub(" ", piece)) for piece in pieces)
+
+
+def _pieces(bare: str) -> list[str]:
+    found, start = [], 0
+    for end in _SENTENCE_END.finditer(bare):
+        found.append(bare[start : end.end()])
+        start = end.end()
+    return [piece for piece in (*found, bare[start:]) if piece.strip()]
