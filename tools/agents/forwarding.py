@@ -204,8 +204,8 @@ def _own(words: list[str]) -> socket.socket:
 
 
 def _read(line: bytes) -> dict[str, Any]:
-    """Return a message, empty where a line is none: what that means the server says."""
-    with suppress(ValueError):
+    """Return a message, empty where a line is none, or is nested too deeply to read: the server answers the line."""
+    with suppress(ValueError, RecursionError):
         message = json.loads(line)
         if isinstance(message, dict) and not isinstance(message.get("id"), (dict, list)):
             return message
