@@ -17,7 +17,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
@@ -301,15 +303,13 @@ def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest
     moved = first.rename(tmp_path / "one" / "renamed")
     assert scope_in(moved) == scope
     # The origin gives the same scope on every machine, however it is reached.
-    for folder, url in (
-        (second, "git@example.org:team/Shop.git"),
-        (tmp_path / "third", "https://me@example.org/team/Shop"),
-    ):
-        folder.mkdir(exist_ok=True)
-        git("init", "-q", cwd=folder)
-        git("config", "--unset-all", "memtape.scope", cwd=folder) if folder == second else None
-        git("remote", "add", "origin", url, cwd=folder)
-    assert scope_in(second) == scope_in(tmp_path / "third")
+    found = []
+    for place, url in (("third", "git@example.org:team/Shop.git"), ("fourth", "https://me@example.org/team/Shop")):
+        (tmp_path / place).mkdir()
+        git("init", "-q", cwd=tmp_path / place)
+        git("remote", "add", "origin", url, cwd=tmp_path / place)
+        found.append(scope_of_folder(tmp_path / place, Home(tmp_path / f"home-{place}")))
+    assert found[0] == found[1]
     outside = tmp_path / "plain"
     (outside / "deep").mkdir(parents=True)
     assert scope_in(outside) == scope_in(outside)
