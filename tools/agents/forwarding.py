@@ -49,6 +49,8 @@ def forward(words: list[str]) -> None:
     if len(words) % 2 or not set(words[::2]) <= {*OPTIONS}:
         return
     asked = dict(zip(words[::2], words[1::2], strict=True))
+    if asked.get("--scope") == "":  # The command refuses it.
+        return
     home = os.path.abspath(asked.get("--home") or default_home())
     try:
         line = _introduction(asked)

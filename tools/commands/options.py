@@ -18,7 +18,7 @@ from msgspec import inspect
 
 from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.events import Kind, Origin
-from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
 from memtape.sinks.home.folders import HOME_VARIABLE, Home, default_home
@@ -155,6 +155,8 @@ def _with(
 
         with _explained(as_json, home):
             _check_kept(home)
+            if "" in (kwargs.get("scope"), described.get("scope")):
+                check_scope("")
             try:
                 return called()
             except NotAdopted as error:  # It is raised before the command has done anything.
