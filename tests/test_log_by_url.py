@@ -264,7 +264,7 @@ def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch
     assert (result.exit_code, "does not answer" in result.stderr) == (1, True)
     assert len(result.stderr.splitlines()) == 2
     with pytest.raises(MemtapeError):
-        Client(scope="project:test").log.append([forgotten(captured("x", scope="project:test").id)])
+        Client(scope="project:test").log.append([forgotten(["x"], "f", scope="project:test")])
 
 
 def test_what_waited_for_a_broker_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
