@@ -64,6 +64,22 @@ class InvalidScope(MemtapeError):
     """A scope that is neither `global` nor `project:<name>`."""
 
 
+class NotAdopted(MemtapeError):
+    """A repository that names a scope of another folder, by its origin or configuration, and that nobody has allowed.
+
+    `scope` is the scope, and `elsewhere` the folder that has it.
+    """
+
+    def __init__(self, folder: str, scope: str, elsewhere: str) -> None:
+        super().__init__(
+            f"{folder} is a new copy of the repository in {elsewhere}, and may not use the memory of {scope} yet.",
+            f"If the copy is yours, give `memtape adopt {scope}` in it once; `memtape adopt project:NAME` gives it"
+            " a memory of its own.",
+        )
+        self.scope = scope
+        self.elsewhere = elsewhere
+
+
 class OffsetOutOfRange(MemtapeError):
     """A read at an offset that the partition does not hold; a reader stops here and never jumps."""
 
@@ -82,6 +98,10 @@ class DamagedViews(MemtapeError):
     def __init__(self, message: str, hint: str, partition: int) -> None:
         super().__init__(message, hint)
         self.partition = partition
+
+
+class LogAway(MemtapeError):
+    """The broker of a log does not answer. Nothing was stored by the call."""
 
 
 class LogExists(MemtapeError):

@@ -23,6 +23,10 @@ class Position(msgspec.Struct, frozen=True, order=True):
     offset: int
 
 
+SPOOLED = Position(-1, -1)
+"""The position of an event that waits in the spool of a home for a broker."""
+
+
 class Slot(msgspec.Struct, frozen=True):
     """One place of the log and the bytes in it, which nothing has decoded or believed yet."""
 

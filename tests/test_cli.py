@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
@@ -301,15 +304,13 @@ def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest
     moved = first.rename(tmp_path / "one" / "renamed")
     assert scope_in(moved) == scope
     # The origin gives the same scope on every machine, however it is reached.
-    for folder, url in (
-        (second, "git@example.org:team/Shop.git"),
-        (tmp_path / "third", "https://me@example.org/team/Shop"),
-    ):
-        folder.mkdir(exist_ok=True)
-        git("init", "-q", cwd=folder)
-        git("config", "--unset-all", "memtape.scope", cwd=folder) if folder == second else None
-        git("remote", "add", "origin", url, cwd=folder)
-    assert scope_in(second) == scope_in(tmp_path / "third")
+    found = []
+    for place, url in (("third", "git@example.org:team/Shop.git"), ("fourth", "https://me@example.org/team/Shop")):
+        (tmp_path / place).mkdir()
+        git("init", "-q", cwd=tmp_path / place)
+        git("remote", "add", "origin", url, cwd=tmp_path / place)
+        found.append(scope_of_folder(tmp_path / place, Home(tmp_path / f"home-{place}")))
+    assert found[0] == found[1]
     outside = tmp_path / "plain"
     (outside / "deep").mkdir(parents=True)
     assert scope_in(outside) == scope_in(outside)
@@ -344,3 +345,21 @@ def test_a_scope_that_holds_nothing_says_so_and_what_to_do() -> None:
     capture("The harbour gauge is broken.")
     assert "other words" in call("search", "zebra", *SCOPE).output
     assert "held nothing then" in call("search", "zebra", *SCOPE, "--as-of", "2001-01-01").output
+
+
+@pytest.mark.parametrize("words", [("search", "x"), ("stats",), ("verify",), ("rebuild",), ("tail",)])
+def test_an_empty_scope_is_refused(words: tuple[str, ...]) -> None:
+    done = call(*words, "--scope", "")
+    assert done.exit_code == 1 and "'' is not a scope" in done.stderr
+
+
+@pytest.mark.parametrize("limit", [0, 40])
+def test_a_run_under_a_limit_of_file_sizes_ends_with_a_sentence(home: Path, limit: int) -> None:
+    """`ulimit -f`, in KiB: libraries in Rust panic where a file may grow no more."""
+    for number in range(3):
+        assert call("capture", f"The service {number} listens here.", *SCOPE).exit_code == 0
+    command = f"ulimit -f {limit}; exec {shlex.join([sys.executable, '-m', 'memtape'])} run --once"
+    given = {**os.environ, "MEMTAPE_HOME": str(home), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    done = subprocess.run(["bash", "-c", command], env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "Error: " in done.stderr
+    assert "panicked" not in done.stderr and "Traceback" not in done.stderr

@@ -17,6 +17,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Event, Forgotten
 from memtape.schemas.rows import MemoryRow, Row
+from memtape.schemas.scopes import partition_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
@@ -134,3 +135,27 @@ def test_a_snapshot_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
         running.keep()
         assert slot.offset + 1 - offsets[-1] < max(4, min(10, (slot.offset + 1) // projection.SNAPSHOT_SHARE))
     assert len(offsets) < 40, "in a short history they are written seldom"
+
+
+def test_only_what_is_pending_in_the_scopes_that_are_read_starts_a_projector(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the log is, and whatever waits in another project of the same partition."""
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
+    started: list[str] = []
+    monkeypatch.setattr(reading, "start_detached", lambda home, log: started.append("here"))
+    with Client(home, scope=A) as client:
+        number = partition_of(A, client.log.partitions)
+        beside = next(
+            name for n in range(999) if partition_of(name := f"project:beside-{n}", client.log.partitions) == number
+        )
+        client.capture("Mira owns the harbour.")
+        client.project()
+        with Client(home, scope=beside) as other:
+            other.capture("Nora owns the pier.")
+        for question in ("harbour", "pier", "harbour"):
+            client.search(question)
+        assert not started
+        client.capture("The gauge fell.")
+        client.search("gauge")
+        assert started == ["here"]

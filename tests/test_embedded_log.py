@@ -692,3 +692,42 @@ def test_a_log_that_is_starved_is_waited_for(path: Path, start: Start) -> None:
     assert tried[0] == "locking protocol"
     assert sum(log.ends()) == 16 + 3
     log.close()
+
+
+def test_others_write_while_a_batch_is_checked_encoded_and_digested(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write lock is held for what depends on the log's state alone: ticks, offsets and the insertion."""
+    log, other, held = EmbeddedLog(path), sqlite3.connect(path, timeout=0, isolation_level=None), []
+
+    def watched(name: str) -> None:
+        real = getattr(embedded_log, name)
+
+        def call(*arguments: object) -> object:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+                other.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                held.append(name)
+            return real(*arguments)
+
+        monkeypatch.setattr(embedded_log, name, call)
+
+    for name in ("admit", "_digest", "event_of"):
+        watched(name)
+    log.append([captured(str(number), scope=A) for number in range(20)])
+    log.append_raw(P, [encode(captured("raw", scope=A)), b"no event"])
+    assert not held
+    assert said(map(decode, payloads(log, P)[1:-1])) == ["tick 0", *map(str, range(20)), "raw"]
+    other.close()
+
+
+def test_a_look_at_the_last_events_checks_no_whole_log(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from memtape.tools.commands.cli import main
+
+    EmbeddedLog(path).append([captured("here", scope=A)])
+    monkeypatch.setattr(EmbeddedLog, "check", lambda self: pytest.fail("the whole log was read"))
+    done = CliRunner().invoke(main, ["log", "--limit", "5", "--scope", A, "--home", str(path.parent)])
+    assert done.exit_code == 0 and "here" in done.output

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import captured
+from builders import captured, forgotten
 from click.testing import CliRunner, Result
 from kafka_broker import Broker, free_ports, new_topic
 
@@ -260,8 +260,35 @@ def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 1.0)
     monkeypatch.setenv(LOG_VARIABLE, f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
-    result = call("capture", "x", *SCOPE)
+    result = call("search", "x", *SCOPE)
     assert (result.exit_code, "does not answer" in result.stderr) == (1, True)
     assert len(result.stderr.splitlines()) == 2
     with pytest.raises(MemtapeError):
-        Client(scope="project:test").log.append([captured("x", scope="project:test")])
+        Client(scope="project:test").log.append([forgotten(["x"], "f", scope="project:test")])
+
+
+def test_what_waited_for_a_broker_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the next command that reaches the broker, after a kill in between, and by a projector that runs."""
+    from memtape.sinks.logs import kafka_topic
+    from memtape.sinks.logs.opening import open_log
+    from memtape.sinks.logs.spool import Spool
+    from memtape.tools.keep.workers import WORKERS
+
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 0.2)
+    monkeypatch.setenv(LOG_VARIABLE, f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
+    ids = [document("capture", text, *SCOPE)["id"] for text in ("First.", "Second.")]
+    waiting = Home(home).spool_path.read_bytes()
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 15.0)
+    monkeypatch.setenv(LOG_VARIABLE, kafka.url(new_topic()))
+    last = document("capture", "Third.", *SCOPE)["id"]
+    assert document("status")["spooled"] == 0 and not Home(home).spool_path.exists()
+    Home(home).spool_path.write_bytes(waiting)  # The process was killed before it took the spool away.
+    events = document("log", "--type", "captured", *SCOPE)["events"]
+    assert [it["event"]["id"] for it in events] == [*ids, last]
+    log = open_log(Home(home))
+    Spool(Home(home)).add([captured("Fourth.", scope=SCOPE[1])])
+    worker = WORKERS["deliver"].make(Home(home), log, lambda note: pytest.fail(note))
+    worker.catch_up()
+    worker.catch_up()
+    assert (worker.done, worker.changed) == (1, True)
+    log.close()

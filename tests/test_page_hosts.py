@@ -19,10 +19,12 @@ from page_served import Page, living, own, page  # noqa: F401
 from test_mcp import stdio, talk, text_of
 
 from memtape.schemas.visible import visible
+from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import CONNECTABLE, plugin_folder
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
 from memtape.tools.agents.mcp.resources import CONTEXT
 from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.capture.project import adopt
 from memtape.tools.measure.living import SCOPE
 
 ROOT = Path(__file__).parent.parent
@@ -37,11 +39,11 @@ def told_on(page: Page, name: str, **given: str) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, own: Page) -> Path:
     """A repository that is pinned to the scope of the page."""
     folder = tmp_path / "work"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
+    adopt(folder, Home(own.home), SCOPE)
     return folder
 
 

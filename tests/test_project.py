@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from memtape.schemas.codec import decode
+from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
@@ -18,6 +19,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
+from memtape.tools.commands import options
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import began_in
 
@@ -175,3 +177,94 @@ def test_a_session_that_began_in_a_folder_of_everything_holds_nothing_together(
     first, second = folder(tmp_path, "one"), folder(tmp_path, "two")
     scopes = {scope_of_folder(each, home, began=lambda: start) for each in (first, second, start)}
     assert len(scopes) == 3
+
+
+ORIGIN = "git@example.org:team/shop.git"
+
+
+def repository(folder: Path, origin: str = ORIGIN, **configured: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "--quiet")
+    git(folder, "remote", "add", "origin", origin)
+    for name, value in configured.items():
+        git(folder, "config", name.replace("_", "."), value)
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def linked(folder: Path, to: Path) -> Path:
+    """A folder whose `.git` file points at another repository."""
+    folder.mkdir()
+    (folder / ".git").write_text(f"gitdir: {to / '.git'}\n")
+    return folder
+
+
+COPIES = {
+    "origin": lambda folder, known, scope: repository(folder),
+    "origin by another way": lambda folder, known, scope: repository(folder, "https://me@Example.org/team/shop"),
+    "configuration": lambda folder, known, scope: repository(folder, "x@y.org:z.git", memtape_scope=scope),
+    "link": lambda folder, known, scope: linked(folder, known),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_a_folder_that_names_a_known_repository_reads_nothing_until_a_person_allows_it(
+    how: str, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its origin, its configuration, or a link; at every door."""
+    known = repository(tmp_path / "work/shop")
+    monkeypatch.chdir(known)
+    assert call(home, "capture", "The staging password hint is on the wall.").exit_code == 0
+    scope = scope_here(home)
+    copy = COPIES[how](tmp_path / "downloads", known, scope)
+    monkeypatch.chdir(copy)
+    for words in (("search", "staging"), ("context",), ("capture", "Injected.")):
+        done = call(home, *words)
+        assert done.exit_code == 1 and "on the wall" not in done.output, words
+        assert f"memtape adopt {scope}" in done.stderr and "Traceback" not in done.stderr
+    told = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": str(copy)}
+    shown = hooks.run("claude", home.path, json.dumps(told).encode()).decode()
+    assert f"memtape adopt {scope}" in shown and "on the wall" not in shown
+    prompt = told | {"hook_event_name": "UserPromptSubmit", "prompt": "What is on the staging wall?"}
+    assert hooks.run("claude", home.path, json.dumps(prompt).encode()) == b""
+    memory = ServedMemory(home.path)
+    with pytest.raises(MemtapeError, match="new copy of the repository"):
+        memory.call("search_memories", {"query": "staging"}, copy, "x")
+    memory.close()
+    assert scope_of_folder(known, home) == scope
+    assert call(home, "adopt", scope).exit_code == 0
+    assert "on the wall" in call(home, "search", "staging").output
+    with Client(home.path, folder=copy) as client:
+        assert client.scope == scope and "Injected" not in str(client.search("injected").answer.results)
+
+
+@pytest.mark.parametrize("answer", ["y\n", "n\n"])
+def test_a_person_at_a_terminal_is_asked_once_of_a_new_copy(
+    answer: str, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = scope_of_folder(repository(tmp_path / "work/shop"), home)
+    monkeypatch.chdir(repository(tmp_path / "again/shop"))
+    monkeypatch.setattr(options, "is_asked", lambda: True)
+    first = CliRunner().invoke(main, ["capture", "Use tabs.", "--home", str(home.path)], input=answer)
+    assert first.exit_code == 0 and "Is this copy yours" in first.stderr
+    assert (scope_here(home) == scope) == (answer == "y\n")
+    assert "tabs" in call(home, "search", "tabs").output
+
+
+def test_worktrees_and_a_moved_repository_are_the_same_project(tmp_path: Path, home: Home) -> None:
+    known = repository(tmp_path / "work/shop")
+    scope = scope_of_folder(known, home)
+    git(known, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "-m", "First")
+    git(known, "worktree", "add", "--quiet", str(tmp_path / "beside"))
+    assert scope_of_folder(tmp_path / "beside", home) == scope
+    other = Home(tmp_path / "other home")
+    assert scope_of_folder(known, other) == scope_of_folder(known, home) == scope, "each home has a list of its own"
+    moved = known.rename(tmp_path / "moved")
+    assert scope_of_folder(moved, home) == scope
+    with pytest.raises(NotAdopted):
+        scope_of_folder(repository(known), home)
+    assert scope_of_folder(moved, home) == scope

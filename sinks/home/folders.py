@@ -149,6 +149,11 @@ class Home:
         return self.path / self.LOG_NAME
 
     @property
+    def spool_path(self) -> Path:
+        """Captures that wait for a broker."""
+        return self.path / "spool.jsonl"
+
+    @property
     def vault(self) -> Path:
         """The root of the Markdown vault."""
         return self.path / "vault"

@@ -28,7 +28,7 @@ from memtape.schemas.errors import (
     OffsetOutOfRange,
     StillHeld,
 )
-from memtape.schemas.events import EVENT_TYPES, Event, make_configured
+from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
 from memtape.schemas.log import Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
@@ -77,7 +77,7 @@ class EmbeddedLog:
     ) -> None:
         self.path = path
         self._lock = threading.RLock()
-        self._ticks: set[tuple[int, int]] = set()
+        self._ticks: set[tuple[int, str]] = set()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
             self._db = sqlite3.connect(
@@ -123,18 +123,23 @@ class EmbeddedLog:
         return str(self.path)
 
     def append(self, events: Sequence[Event]) -> list[Position]:
-        """See `Log.append`. The call is one transaction."""
+        """See `Log.append`. The call is one transaction; checks, encoding and digests come before its write lock."""
+        admitted = admit(events, self.partitions, lambda *_: False)
+        salts = os.urandom(SALT_BYTES * len(admitted))
+        made = [
+            (entry, _row(entry.event, salts[number * SALT_BYTES : (number + 1) * SALT_BYTES], entry.payload))
+            for number, entry in enumerate(admitted)
+        ]
         positions = [Position(0, 0)] * len(events)
         with self._writing():
-            admitted = admit(events, self.partitions, self._has_tick)
             ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
-            salts = os.urandom(SALT_BYTES * len(admitted))
             rows = []
-            for number, (partition, event, payload, place) in enumerate(admitted):
+            for (partition, event, _, place), row in made:
+                if place is None and isinstance(event.body, Ticked) and self._has_tick(partition, event):
+                    continue
                 offset = ends[partition]
                 ends[partition] += 1
-                salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
-                rows.append(_row(partition, offset, event, salt, payload))
+                rows.append((partition, offset, *row))
                 if place is not None:
                     positions[place] = Position(partition, offset)
             self._db.executemany(_INSERT, rows)
@@ -142,17 +147,12 @@ class EmbeddedLog:
         return positions
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
-        """See `Log.append_raw`. The call is one transaction."""
+        """See `Log.append_raw`. The call is one transaction; events are read and digests made before its write lock."""
         self._check_partition(partition)
+        rows = [_row(event_of(payload), os.urandom(SALT_BYTES), payload) for payload in payloads]
         with self._writing():
             first = self._end(partition)
-            self._db.executemany(
-                _INSERT,
-                (
-                    _row(partition, first + index, event_of(payload), os.urandom(SALT_BYTES), payload)
-                    for index, payload in enumerate(payloads)
-                ),
-            )
+            self._db.executemany(_INSERT, ((partition, offset, *row) for offset, row in enumerate(rows, first)))
             self._record({partition: first + len(payloads)})
         return [Position(partition, first + index) for index in range(len(payloads))]
 
@@ -365,13 +365,13 @@ class EmbeddedLog:
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
         )
 
-    def _has_tick(self, partition: int, id: str, hour: int) -> bool:
-        if (partition, hour) not in self._ticks:
-            found = self._db.execute("SELECT 1 FROM slots WHERE id = ? AND partition = ?", [id, partition]).fetchone()
-            if found is None:
+    def _has_tick(self, partition: int, tick: Event) -> bool:
+        if (partition, tick.id) not in self._ticks:
+            query = "SELECT 1 FROM slots WHERE id = ? AND partition = ?"
+            if self._db.execute(query, [tick.id, partition]).fetchone() is None:
                 return False
-            # Only what stands committed is remembered: this transaction may still fail.
-            self._ticks.add((partition, hour))
+            # Only committed ticks are remembered: this transaction may still fail.
+            self._ticks.add((partition, tick.id))
         return True
 
     def _meta(self) -> dict[str, str]:
@@ -400,7 +400,7 @@ class EmbeddedLog:
                 return meta
             configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
             rows = [
-                _row(entry.partition, 0, entry.event, os.urandom(SALT_BYTES), entry.payload)
+                (entry.partition, 0, *_row(entry.event, os.urandom(SALT_BYTES), entry.payload))
                 for entry in admit([configured], partitions, lambda *_: True)
             ]
             self._db.executemany(_INSERT, rows)
@@ -510,9 +510,10 @@ def _end_key(partition: int) -> str:
     return f"end of {partition}"
 
 
-def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
+def _row(event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
+    """Return the columns of a slot that stand after its partition and offset."""
     scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
-    return partition, offset, scope, id, type, sent, salt, _digest(salt, payload), payload
+    return scope, id, type, sent, salt, _digest(salt, payload), payload
 
 
 def _digest(salt: bytes, payload: bytes) -> bytes:

@@ -117,7 +117,7 @@ class KafkaLog:
         self._consumer: KafkaConsumer | None = None
         self._places: list[TopicPartition] = []
         self._closed = False
-        self.topic = KafkaTopic(self.target, generation)
+        self.topic = KafkaTopic(self.target, generation, deadline_s)
         try:
             found = self.topic.open(partitions, DEFAULT_PARTITIONS)
             self._topic_id, self.partitions = found.id, found.partitions

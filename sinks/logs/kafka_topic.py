@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar
 
-from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, StillHeld
+from memtape.schemas.errors import DamagedLog, LogAway, LogExists, MemtapeError, StillHeld
 from memtape.schemas.events import MAX_EVENT_BYTES
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, KafkaTarget, check_private
 
@@ -61,7 +61,9 @@ def check_client() -> None:
 class KafkaTopic:
     """What is asked of the cluster about one topic. Safe for threads."""
 
-    def __init__(self, target: KafkaTarget, generation: int | None = None) -> None:
+    def __init__(
+        self, target: KafkaTarget, generation: int | None = None, open_timeout_s: float = OPEN_TIMEOUT_S
+    ) -> None:
         check_client()
         from kafka import KafkaAdminClient
 
@@ -72,7 +74,7 @@ class KafkaTopic:
             self._admin = KafkaAdminClient(
                 **target.options(),
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
-                bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
+                bootstrap_timeout_ms=int(min(OPEN_TIMEOUT_S, open_timeout_s) * 1_000),
                 reconnect_backoff_max_ms=1_000,
             )
 
@@ -278,7 +280,7 @@ def explained(target: KafkaTarget) -> Iterator[None]:
     except (errors.RetriableError, OSError) as error:
         # To a wrong password a broker may answer by nothing but the end of the connection.
         login = f", and user=, mechanism= and {PASSWORD_VARIABLE} too" if target.mechanism else ""
-        raise MemtapeError(
+        raise LogAway(
             f"The broker of {target.place} does not answer: {_said(error)}.",
             f"See that it runs, and that its address and security= are right{login}.",
         ) from error

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import cast
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.variables import NO_PERSIST
 from memtape.sinks.home.folders import Home
@@ -20,15 +21,21 @@ URL_MARK = "://"
 def open_log(home: Home) -> Log:
     """Open the log of a home, made where it is missing.
 
-    Raises `MemtapeError` for a URL that names no log, and whatever the log itself raises.
+    While the broker of a log does not answer, captures go to the spool of the home (`sinks.logs.spool`). Raises
+    `MemtapeError` for a URL that names no log, and whatever the log itself raises.
     """
     url = log_url(home)
     if url is None:
         return EmbeddedLog(home.log_path)
     # The library costs a capture 0.2 s, which who keeps the log in the home does not pay.
-    from memtape.sinks.logs.kafka import KafkaLog
+    from memtape.sinks.logs.away import AwayLog, SpoolingLog
+    from memtape.sinks.logs.spool import Spool
 
-    return KafkaLog(url, ids=home.known_ids)
+    spool = Spool(home)
+    try:
+        return SpoolingLog(url, spool, home.known_ids)
+    except LogAway as error:
+        return cast(Log, AwayLog(url, spool, error))
 
 
 def passing_log(home: Path, given: Log | None) -> Log:

@@ -67,7 +67,7 @@ def flush(turn: Turn) -> bytes:
     except Exception:
         count_outcome(turn.home, "error")
         raise
-    if receipts and is_wanted(turn.home):
+    if receipts and not receipts[0].spooled and is_wanted(turn.home):
         place = receipts[0].position
         turn.start("--distill", f"{place.partition}:{place.offset}")
     return b""

@@ -49,6 +49,8 @@ def forward(words: list[str]) -> None:
     if len(words) % 2 or not set(words[::2]) <= {*OPTIONS}:
         return
     asked = dict(zip(words[::2], words[1::2], strict=True))
+    if asked.get("--scope") == "":  # The command refuses it.
+        return
     home = os.path.abspath(asked.get("--home") or default_home())
     try:
         line = _introduction(asked)
@@ -204,8 +206,8 @@ def _own(words: list[str]) -> socket.socket:
 
 
 def _read(line: bytes) -> dict[str, Any]:
-    """Return a message, empty where a line is none: what that means the server says."""
-    with suppress(ValueError):
+    """Return a message, empty where a line is none, or is nested too deeply to read: the server answers the line."""
+    with suppress(ValueError, RecursionError):
         message = json.loads(line)
         if isinstance(message, dict) and not isinstance(message.get("id"), (dict, list)):
             return message

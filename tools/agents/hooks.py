@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from memtape import STARTED_NS
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
@@ -99,6 +99,10 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
         late.start()
     try:
         return _ended(turn) if turn.handed.taken else _ACTIONS[told.action](turn)
+    except NotAdopted as error:
+        return (
+            in_form(turn, f"{error} Nothing is shown or stored here until the user decides. {error.hint}") * may_begin
+        )
     except Exception as error:
         note_error(where, f"hook {host} {told.event}", error)
         return b""
@@ -424,7 +428,7 @@ def native_of(turn: Turn, client: Client, text: str) -> str | None:
         if name is not None
         for part in ("", "#0")
     }
-    known = frozenset(ids[id] for id in client.log.known(scope, list(ids)))
+    known = frozenset(ids[id] for id in client.known(scope, list(ids)))
     return of_hook(heard_as, now, before, known, retried=turn.alone)
 
 

@@ -17,7 +17,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import homeless
 from memtape.tools.agents.handing import FOLDER as SERVING
 from memtape.tools.agents.leftovers import Leftovers
-from memtape.tools.capture.project import GIT_KEY, git
+from memtape.tools.capture.project import GIT_KEY, scopes_in_configuration, take_out
 from memtape.tools.capture.repositories import note_taken, read
 
 STOP_WAIT_S = 5.0
@@ -74,9 +74,9 @@ def _leave_repositories(home: Home, found: Leftovers) -> None:
     """Take our scope out of every repository that has it; one that has another by now keeps that."""
     for common, scope in read(home)["pinned"].items():
         folder = Path(common)
-        if not folder.is_dir() or git(folder, "config", "--local", "--get", GIT_KEY) != scope:
+        if not folder.is_dir() or scope not in scopes_in_configuration(folder):
             continue
-        if git(folder, "config", "--local", "--unset", GIT_KEY) is None:
+        if not take_out(folder, scope):
             found.left.append(f"{GIT_KEY} in the git configuration of {folder}, which could not be written.")
             continue
         note_taken(home, common, scope)

@@ -179,25 +179,20 @@ def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
     )
 
 
-def pending(log: Log, retriever: Retriever, partitions: Iterable[int]) -> bool:
-    """Whether the log holds anything behind these partitions' watermarks that changes what is visible or used.
+def pending(log: Log, retriever: Retriever, scopes: Iterable[str]) -> bool:
+    """Whether the log holds an event of these scopes behind their watermarks that changes what is visible or used.
 
-    Views that are not of the log as it is are to be made anew, whatever it holds.
+    Views that are not of the log as it is are to be made anew, whatever it holds. Other settings may ask that all is
+    folded anew, so that they count too; every log begins with settings, which change nothing.
     """
-    ends, partitions = log.ends(), tuple(partitions)
-    return bool(retriever.warnings(partitions)) or any(
-        offset < ends[number] and bool(log.read(number, offset, 1, types=_due(offset)))
-        for number in partitions
-        for offset in (retriever.offset(number),)
+    partitions = {scope: partition_of(scope, log.partitions) for scope in scopes}
+    ends = log.ends()
+    return bool(retriever.warnings(partitions.values())) or any(
+        bool(log.read(number, offset, 1, scope=scope, types=PENDING_TYPES))
+        or (offset > 0 and bool(log.read(number, offset, 1, types=("configured",))))
+        for scope, number in partitions.items()
+        if (offset := retriever.offset(number)) < ends[number]
     )
-
-
-def _due(offset: int) -> tuple[str, ...]:
-    """Return the events for which views at an offset are brought up to date: other settings too, where there are any.
-
-    These may ask that all is folded anew. Every log begins with settings, for which nobody need wait.
-    """
-    return (*PENDING_TYPES, "configured") if offset else PENDING_TYPES
 
 
 def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:

@@ -116,9 +116,8 @@ class Reader:
             return
         from memtape.tools.ask.inspection import pending
 
-        partitions = {partition_of(read, self._log.partitions): None for read in scopes_read(scope)}
         try:
-            due = pending(self._log, self.retriever, partitions)
+            due = pending(self._log, self.retriever, scopes_read(scope))
         except DamagedViews as error:
             self.retriever.note_damage(error)
             due = True

@@ -24,6 +24,7 @@ from memtape.sinks.home.model_use import ModelUse, Use, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, tally_of
+from memtape.sinks.logs.spool import Spool
 from memtape.sinks.page_files import kept
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
@@ -77,6 +78,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
     `left_out` counts what hooks were told and did not store, by reason, and `lessened` what they stored so that no
     search finds it, or without its middle.
+    `spooled` counts the captures that wait in the home for a broker.
     `paused` are the pauses that last now, in which nothing is stored.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
     may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
@@ -106,6 +108,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     redacted: int
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
+    spooled: int
     kept: tuple[str, ...]
     zones: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -174,6 +177,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         redacted=counters.redacted,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=sum(its.lag_events for its in views if its.view == "rows"),
+        spooled=Spool(home).count(),
         kept=tuple(kept(home)),
         zones=tuple(zone_problems(home)),
         warnings=warnings,

@@ -1,7 +1,9 @@
 """Which scope a folder belongs to: made once for a repository or folder, pinned, and the same ever after.
 
-A repository keeps its scope as `memtape.scope` in its common git configuration, so that worktrees share
-it and a rename loses nothing. A folder outside git keeps it in the home and is a project by itself: nobody can tell
+The home lists which repository has which scope, and the repository keeps it as `memtape.scope` in its common git
+configuration, so that worktrees share it and a rename loses nothing. A configuration comes with a downloaded folder,
+as an origin does: without the home's list neither opens the memory of a project that this home has, which a person
+allows once by `adopt`. A folder outside git keeps it in the home and is a project by itself: nobody can tell
 whether the folders below it are parts of it or projects of their own, and only the latter mixes nothing up. What a
 session does below the folder that it began in belongs to that folder all the same.
 """
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from memtape.sinks.home.folders import Home, write_whole
@@ -45,34 +47,74 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     """Return the scope of the project that a folder belongs to, made and pinned at the first call.
 
     A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
-    nothing is written, and a scope that would be made `is_unmade`.
+    nothing is written, and a scope that would be made `is_unmade`. Raises `NotAdopted` for a clone of a repository of
+    this home that no person has allowed to share its scope.
     """
     if not folder.is_dir():
         there = next((parent for parent in folder.parents if parent.is_dir()), folder)
         folder = there if git(there, "rev-parse", "--show-toplevel") else folder
     # Git takes some milliseconds to answer: most hooks stand in a tree that has a scope, and ask nothing else.
-    pinned = _pinned(folder) if _is_in_tree(folder.absolute()) else None
-    if pinned:
-        return check_scope(pinned)
+    if _is_in_tree(folder.absolute()) and (scope := _listed(folder, home, pin)):
+        return check_scope(scope)
     top = git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
-    pinned = _pinned(folder)
-    if pinned:
-        return check_scope(pinned)
+    if scope := _listed(folder, home, pin):
+        return check_scope(scope)
     common = _common(folder)
     origin = git(folder, "config", "--get", "remote.origin.url")
     name = _name_of(top, origin, _redactor(home, keeps_key=pin))
-    before = repositories.read(home)["taken"].get(common)
-    scope = before or _new_scope(name, origin)
+    scope, is_made = _unlisted_scope(folder, home, _new_scope(name, origin))
     if not pin:
-        return scope if origin or before else _unmade_scope(name)
-    if git(folder, "config", "--local", GIT_KEY, scope) is None:
+        return scope if origin or not is_made else _unmade_scope(name)
+    _pin(top, home, common, scope)
+    return scope
+
+
+def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
+    """Return the scope that this home has given to a repository, also where the repository was moved since.
+
+    With `pin` the home notes where a repository was moved to.
+    """
+    values = scopes_in_configuration(folder)
+    if not values:
+        return None
+    common, pinned = _common(folder), repositories.read(home)["pinned"]
+    if pinned.get(common) in values:
+        return pinned[common]
+    was = repositories.moved_from(home, common)
+    if was is None or pinned[was] not in values:
+        return None
+    if pin:
+        repositories.note_pinned(home, common, pinned[was], was)
+    return pinned[was]
+
+
+def _unlisted_scope(folder: Path, home: Home, new: str) -> tuple[str, bool]:
+    """Return the scope of a repository whose configuration has none of this home's, and whether `new` is it.
+
+    Raises `NotAdopted` where the configuration, or the origin, names a scope that another folder of this home has.
+    """
+    common, noted = _common(folder), repositories.read(home)
+    before = noted["taken"].get(common) or noted["pinned"].get(common)
+    known = {**noted["taken"], **noted["pinned"]}
+    for scope in (*scopes_in_configuration(folder), new):
+        elsewhere = next((it for it, its in known.items() if its == scope and it != common), None)
+        if elsewhere is not None and scope != before:
+            raise NotAdopted(str(folder), scope, str(Path(elsewhere).parent))
+    if noted["taken"].get(common):
+        return noted["taken"][common], False
+    return new, True
+
+
+def _pin(top: str, home: Home, common: str, scope: str) -> None:
+    """Write a scope into a repository's configuration and into the home's list. Other homes keep theirs."""
+    place = Path(top)
+    if scope not in scopes_in_configuration(place) and git(place, "config", "--local", "--add", GIT_KEY, scope) is None:
         raise MemtapeError(
             f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
         )
     repositories.note_pinned(home, common, scope)
-    return scope
 
 
 def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
@@ -80,23 +122,46 @@ def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
 
     It is taken out where the origin would give the same again, so that nothing that was captured is lost.
     """
-    top, pinned = git(folder, "rev-parse", "--show-toplevel"), _pinned(folder)
+    top = git(folder, "rev-parse", "--show-toplevel")
+    pinned = _listed(folder, home) or next(iter(scopes_in_configuration(folder)), None)
     origin = git(folder, "config", "--get", "remote.origin.url")
     if not top or not pinned or not origin:
         return pinned, False
     if _new_scope(_name_of(top, origin, _redactor(home, keeps_key=False)), origin) != pinned:
         return pinned, False
-    return pinned, git(folder, "config", "--local", "--unset", GIT_KEY) is not None
+    return pinned, take_out(folder, pinned)
 
 
-def _pinned(folder: Path) -> str | None:
-    """Return the scope in the configuration that all worktrees of a repository share, None where there is none."""
-    return git(folder, "config", "--local", "--get", GIT_KEY)
+def take_out(folder: Path, scope: str) -> bool:
+    """Take a scope out of a repository's configuration; whether that could be written."""
+    return git(folder, "config", "--local", "--fixed-value", "--unset-all", GIT_KEY, scope) is not None
+
+
+def scopes_in_configuration(folder: Path) -> list[str]:
+    """Return the scopes in the configuration that all worktrees of a repository share: one of each home."""
+    return (git(folder, "config", "--local", "--get-all", GIT_KEY) or "").splitlines()
 
 
 def _common(folder: Path) -> str:
-    """Return the git folder that all worktrees of a repository share."""
-    return str(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+    """Return the git folder that all worktrees of a repository share.
+
+    A `.git` file that names a git folder elsewhere, which does not name the file in turn, is its own: whoever made a
+    folder can point it at any repository.
+    """
+    told = git(folder, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+    if told is None:  # The folder is one of git's own.
+        return str(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+    top, within, common = told.splitlines()
+    link = Path(top, ".git")
+    return str(link) if link.is_file() and not _names(Path(within), link) else common
+
+
+def _names(within: Path, link: Path) -> bool:
+    """Whether the git folder of a worktree names the worktree's `.git` file."""
+    try:
+        return (within / (within / "gitdir").read_text().strip()).resolve() == link.resolve()
+    except OSError:
+        return False
 
 
 def passing_scope(unmade: str, folder: Path) -> str:
@@ -171,7 +236,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
     """
     top = git(folder, "rev-parse", "--show-toplevel")
     place = Path(top) if top else folder.resolve()
-    before = scope_of_folder(place, home, pin=False)
+    before = _scope_before(place, home)
     with FileLock(home.path / "folders.lock", "The list of folders"):
         folders, redactor = _folders(home), _redactor(home)
         was = next((name for name in map(redactor.name, _paths(once)) if name in folders), None)
@@ -184,12 +249,24 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
         scope = check_scope(once) if was is None else folders.pop(was)
         if top is None:
             folders[redactor.name(str(place))] = scope
-        elif git(place, "config", "--local", GIT_KEY, scope) is None:
-            raise MemtapeError(f"The scope of {top} cannot be kept in its git configuration.", "See who owns it.")
         else:
-            repositories.note_pinned(home, _common(place), scope)
+            _pin(top, home, _common(place), scope)
         _keep(home, folders)
-    return Adopted(str(place), scope, None if before == scope or is_unmade(before) else before)
+    return Adopted(str(place), scope, None if before == scope else before)
+
+
+def _scope_before(place: Path, home: Home) -> str | None:
+    """Return the scope that a folder has, None where it has none yet."""
+    try:
+        scope = scope_of_folder(place, home, pin=False)
+    except NotAdopted:
+        return None
+    return None if is_unmade(scope) else scope
+
+
+def set_apart(folder: Path, home: Home) -> Adopted:
+    """Give a repository a scope of its own, whatever its origin is."""
+    return adopt(folder, home, _new_scope(_redactor(home).name(folder.name), None))
 
 
 def once_elsewhere(folder: Path, home: Home) -> list[str]:

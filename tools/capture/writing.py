@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError, OnlyPrivate
+from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError, OnlyPrivate
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_AT_LEAD_US,
@@ -29,7 +29,7 @@ from memtape.schemas.events import (
     Origin,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, Position
+from memtape.schemas.log import SPOOLED, Log, Position
 from memtape.schemas.metrics import Door
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
@@ -53,13 +53,19 @@ class Receipt(NamedTuple):
     """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
 
     `profile` is the one that was in force. Under one that keeps nothing the capture lasts as long as its process.
-    Of a document in parts, what was taken out is with the first.
+    Of a document in parts, what was taken out is with the first. One that is `spooled` waits in the home for a broker
+    that does not answer, and its position is not known yet.
     """
 
     id: str
     position: Position
     redacted: Mapping[str, int] = {}
     profile: str = PROD
+
+    @property
+    def spooled(self) -> bool:
+        """Whether it waits for a broker."""
+        return self.position == SPOOLED
 
 
 class Receipts(list[Receipt]):
@@ -233,11 +239,11 @@ class Writer:
             return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
 
         is_document = said.kind == "document"
-        if is_document and not (native is not None and self.log.known(scope, [id_of(mark) for mark in BEFORE_PARTS])):
+        if is_document and not (native is not None and self.known(scope, [id_of(mark) for mark in BEFORE_PARTS])):
             from memtape.tools.capture.documents import parts_of
 
             return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
-        if said.kind == "turn" and split and not (native is not None and self.log.known(scope, [id_of("#0")])):
+        if said.kind == "turn" and split and not (native is not None and self.known(scope, [id_of("#0")])):
             from memtape.tools.capture.noise import without_bulk
 
             said = replace(said, text=without_bulk(said.text))
@@ -251,8 +257,18 @@ class Writer:
         """Return the ids of a scope that were erased, and are not to be captured again."""
         from memtape.state.core.erasures import erasures_of
 
-        slots = self.log.erased(partition_of(scope, self.log.partitions))
+        try:
+            slots = self.log.erased(partition_of(scope, self.log.partitions))
+        except LogAway:  # The delivery of the spool leaves an id out that the log has, erased or not.
+            return {}
         return erasures_of(slots).named.get(scope, {}) if slots else {}
+
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
+        """Return which ids an event of a scope has already, for who captures; none while the log is away."""
+        try:
+            return self.log.known(scope, ids)
+        except LogAway:
+            return {}
 
     def silence(self) -> Silence | None:
         """Return why nothing of this scope is stored now, None where all is."""

@@ -74,7 +74,7 @@ def mcp(
     )
     from memtape.tools.keep.operations import operation
 
-    memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor, host=host)
+    memory = ServedMemory(home, scope=check_scope(scope) if scope is not None else None, actor=actor, host=host)
     if not http:
         serve_stdio(memory)
         return

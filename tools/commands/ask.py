@@ -255,7 +255,6 @@ def log(
     """
     if follow and as_json:
         raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
-    client.log.check()
     of_scope = client.scope if partition is None else None
     number = partition_of(client.scope, client.log.partitions) if partition is None else partition
     if number >= client.log.partitions:

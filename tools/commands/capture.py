@@ -14,11 +14,12 @@ import msgspec
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event, Kind
+from memtape.schemas.log import SPOOLED, Position
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.pausing import check_storing
-from memtape.tools.capture.writing import Erased
+from memtape.tools.capture.writing import Erased, Receipt
 from memtape.tools.client import Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_arguments, with_client
 from memtape.tools.commands.project import say_where_it_was
@@ -26,6 +27,10 @@ from memtape.tools.commands.project import say_where_it_was
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
 BATCH_LINES = 1_000
+AWAY = (
+    "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
+    " next command that reaches the broker."
+)
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
@@ -101,15 +106,25 @@ def capture(
     first = receipts[0]
     taken_out = {"redacted": dict(first.redacted), "profile": first.profile}
     if as_json and len(receipts) == 1:
-        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | taken_out)
+        where = {"partition": first.position.partition, "offset": first.position.offset}
+        print_json({"id": first.id} | (_away(first) or where) | taken_out)
     elif as_json:
-        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | taken_out)
+        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | _away(first) | taken_out)
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
         partition, offset = first.position.partition, first.position.offset
         place = f"partition {partition}, offset {offset}" if client.profile.keeps else "kept nowhere"
+        if first.spooled:
+            place = "in the spool"
         say(f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})")
         _print_redacted(first.redacted)
+    if first.spooled:
+        say(AWAY, err=True)
+
+
+def _away(receipt: Receipt) -> dict[str, object]:
+    """Return what JSON says of a capture that waits for a broker."""
+    return {"spooled": True} if receipt.spooled else {}
 
 
 @click.command()
@@ -194,22 +209,26 @@ def _head(stream: BinaryIO) -> bytes:
 def _capture_lines(
     client: Client, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None, as_json: bool
 ) -> None:
-    count, refused = 0, []
+    count, refused, spooled = 0, list[RefusedLine](), 0
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
         while batch := list(itertools.islice(lines, BATCH_LINES)):
             taken, refusals = _taken(client, kind, batch)
-            stored = _append(client, taken, refusals)
+            positions = _append(client, taken, refusals)
+            stored = len(positions)
             count += stored
+            spooled += positions.count(SPOOLED)
             refused += sorted(refusals, key=lambda refusal: refusal.line)
             bar.update(stored if size is None else sum(len(data) for _, data in batch))
     if as_json:
         said = {"count": count, "refused": refused, "redacted": dict(client.redactor.counts)}
-        print_json(said | {"profile": client.profile.name})
+        print_json(said | ({"spooled": spooled} if spooled else {}) | {"profile": client.profile.name})
     else:
         kept = "" if client.profile.keeps else ", kept nowhere"
         say(f"Captured {many(count, 'event')}{kept}. Profile {client.profile.name}.")
         _print_redacted(client.redactor.counts)
+    if spooled:
+        say(AWAY, err=True)
     for refusal in refused[:SHOWN_REFUSALS]:
         say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
     if len(refused) > SHOWN_REFUSALS:
@@ -262,12 +281,12 @@ def _taken(
     return taken, refusals
 
 
-def _append(client: Client, taken: list[TakenLine], refusals: list[RefusedLine]) -> int:
-    """Append the events of lines and return how many; lines with one that the log refuses are left out and named."""
+def _append(client: Client, taken: list[TakenLine], refusals: list[RefusedLine]) -> list[Position]:
+    """Append the events of lines and return their positions; a line that the log refuses is left out and named."""
     from memtape.sinks.logs.admission import check_admissible
 
-    def append(lines: list[TakenLine]) -> int:
-        return len(client.log.append([event for line in lines for event in line.events]))
+    def append(lines: list[TakenLine]) -> list[Position]:
+        return client.log.append([event for line in lines for event in line.events])
 
     try:
         return append(taken)

@@ -16,12 +16,12 @@ import msgspec
 import orjson
 from msgspec import inspect
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.events import Kind, Origin
-from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
-from memtape.sinks.home.folders import HOME_VARIABLE, default_home
+from memtape.sinks.home.folders import HOME_VARIABLE, Home, default_home
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.home.samples import note
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
@@ -145,13 +145,25 @@ def _with(
     @functools.wraps(command)
     def wrapped(as_json: bool, **kwargs: Any) -> Any:
         described, home = {name: kwargs.pop(name) for name in options}, kwargs.pop("home")
-        with _explained(as_json, home):
-            _check_kept(home)
+
+        def called() -> Any:
             with make(home=home, **described) as client:
                 if isinstance(client, Client):
                     client.door = "cli"
                 with _folding_shown():
                     return command(client, as_json=as_json, **kwargs)
+
+        with _explained(as_json, home):
+            _check_kept(home)
+            if "" in (kwargs.get("scope"), described.get("scope")):
+                check_scope("")
+            try:
+                return called()
+            except NotAdopted as error:  # It is raised before the command has done anything.
+                if not is_asked():
+                    raise
+                _ask_to_adopt(error, Path(home) if home is not None else default_home())
+            return called()
 
     home = click.option(
         "--home",
@@ -165,6 +177,18 @@ def _with(
     for option in (profile_option, as_json, home, *reversed(options.values())):
         decorated = option(decorated)
     return cast(CommandT, decorated)
+
+
+def _ask_to_adopt(error: NotAdopted, home: Path) -> None:
+    """Ask a person once whether a new copy of a repository shares its memory, and keep the answer."""
+    from memtape.tools.capture.project import adopt, set_apart
+
+    say(str(error), err=True)
+    if confirmed("Is this copy yours, and shall it use that memory?"):
+        adopt(Path.cwd(), Home(home), error.scope)
+    else:
+        apart = set_apart(Path.cwd(), Home(home))
+        say(f"It has a memory of its own, {apart.scope}; `memtape adopt {error.scope}` changes that.", err=True)
 
 
 def _check_kept(home: str | None) -> None:

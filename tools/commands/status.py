@@ -65,6 +65,7 @@ def _status(state: Status) -> list[str]:
         f"not counted   {ignored}",
         f"redacted      {many(state.redacted, 'secret')}",
         f"lag           {many(state.lag, 'event')}",
+        *_spooled(state),
         *_views(state.views),
         *(f"VIEWS         {warning}" for warning in state.warnings),
         *_embedder(state),
@@ -91,6 +92,11 @@ def _views(views: tuple[Health, ...]) -> list[str]:
                 told.append(f"{state} in {many(len(own), 'partition')}{lag}")
         lines.append(f"  {name:<12}{'; '.join(told)}")
     return lines
+
+
+def _spooled(state: Status) -> list[str]:
+    told = many(state.spooled, "capture waits", "captures wait")
+    return [f"spool         {told} for the broker of the log"] if state.spooled else []
 
 
 def _embedder(state: Status) -> list[str]:

@@ -7,6 +7,7 @@ further line means stop. Where stdin ends, its owner has died: it ends at once, 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from memtape.sinks.epochs import BuildTarget
 
 REPORT_S = 0.1
+
+
+PANIC = "panicked at"
+"""What libraries in Rust say of an error that they do not handle."""
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,12 +111,22 @@ def main() -> None:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return what Memtape or the system raised inside the flow, where Bytewax has wrapped it."""
+    """Return what Memtape or the system raised inside the flow, where Bytewax has wrapped it.
+
+    A panic of a library is told in a sentence: its own text names lines of Rust.
+    """
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (MemtapeError, OSError)):
             return cause
         cause = cause.__cause__
+    if PANIC in str(error) or type(error).__name__ == "PanicException":
+        quoted = re.findall(r'"([^"]{1,200})"', str(error))
+        why = f": {quoted[-1]}" if quoted else ""
+        return MemtapeError(
+            f"The views could not be written{why}.",
+            "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
+        )
     return error
 
 

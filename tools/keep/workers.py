@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
+from memtape.flows.workers.deliver import Delivery
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.propose import Part, Proposals, Think, suggest
@@ -134,7 +135,19 @@ def _proposals(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Proposals(log, OffsetMarks(home.proposals_path, log), Vault(home).scopes, parts, now_us, on_note)
 
 
+def _delivery(home: Home, log: Log, on_note: OnNote) -> Worker:
+    def deliver() -> int:
+        if not home.spool_path.exists():
+            return 0
+        from memtape.sinks.logs.away import SpoolingLog  # A home with a log of its own has no use for it.
+
+        return log.deliver() if isinstance(log, SpoolingLog) else 0
+
+    return Delivery(deliver, on_note)
+
+
 WORKERS: dict[str, WorkerKind] = {
+    "deliver": WorkerKind(_delivery, once="before"),
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),

@@ -26,8 +26,10 @@ import click
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
+from memtape.tools.capture.project import adopt
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
 from memtape.tools.measure.scale_page import Figures, drawn, page
@@ -260,7 +262,7 @@ def hooks(home: Path, count: int) -> Figures:
     """
     folder, settings = home / "work", home / "settings.toml"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
+    adopt(folder, Home(home), SCOPE)
     before, taken, python = settings.read_text(), _Taken(), _installed(home / "installed")
     command = [str(python.with_name("memtape")), "hook", "--host", "claude", "--home", str(home)]
     told = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(folder)}

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -36,6 +36,9 @@ from memtape.tools.page.views.search import kept_or_dropped
 
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
+
+CUT_OFF = PlainTextResponse("The form was cut off, and nothing was done.\n", 400)
+"""The answer to a form of which the end never came; nobody reads it."""
 
 
 class Page:
@@ -152,8 +155,9 @@ class Page:
 
     async def _keep(self, request: Request) -> Response:
         """Keep a question of the view *search* under a name, or keep it no more; then show it."""
-        form = await request.form(max_files=0, max_fields=100)
-        pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+        pairs = await _pairs(request, 100)
+        if pairs is None:
+            return CUT_OFF
         try:
             asked = asked_of("/search", pairs, self._held.scope)
             told = await run_in_threadpool(self._held.do, asked.scope, lambda client: kept_or_dropped(client, asked))
@@ -163,8 +167,9 @@ class Page:
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
-        form = await request.form(max_files=0, max_fields=1_000)
-        pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+        pairs = await _pairs(request, 1_000)
+        if pairs is None:
+            return CUT_OFF
         return await run_in_threadpool(self._acted, request, pairs)
 
     def _acted(self, request: Request, pairs: list[tuple[str, str]]) -> Response:
@@ -184,6 +189,15 @@ class Page:
         if count is None:
             return HTMLResponse(self._drawing.written("confirm.html", shown))
         return HTMLResponse(self._drawing.written("acted.html", shown | {"count": many(count, action.counts)}))
+
+
+async def _pairs(request: Request, most: int) -> list[tuple[str, str]] | None:
+    """Return the fields of a form, None where the browser went before it had sent all."""
+    try:
+        form = await request.form(max_files=0, max_fields=most)
+    except ClientDisconnect:
+        return None
+    return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
 
 
 def _is_folded(view: View, asked: Asked) -> bool:

@@ -81,8 +81,10 @@ def add_memory(client: Client, asked: AddMemory) -> Answered:
     receipt = client.capture(
         asked.text, asked.kind, tags=asked.tags, importance=asked.importance, source=asked.source or None
     )
-    place = f"{receipt.position.partition}/{receipt.position.offset}"
-    told = f"Remembered in {client.scope} as `{receipt.id}` (position {place}).{_profile(client)}"
+    place = f"position {receipt.position.partition}/{receipt.position.offset}"
+    if receipt.spooled:
+        place = "waiting in the spool: the broker of the log does not answer"
+    told = f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
     return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile})
 
 

@@ -1,0 +1,25 @@
+"""The delivery of captures that waited for a broker: brings what the spool of a home holds to the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memtape.flows.workers.worker import OnNote, Worker
+
+
+class Delivery(Worker):
+    """Calls `deliver`, which appends what waits and returns how many events that were. The events keep their ids."""
+
+    def __init__(self, deliver: Callable[[], int], on_note: OnNote) -> None:
+        super().__init__(on_note)
+        self._deliver = deliver
+
+    def catch_up(self) -> None:
+        """Append what waits."""
+        count = self._deliver()
+        self.done += count
+        self.changed = self.changed or count > 0
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return f"Captures wait in the spool: {error} It is tried again."

@@ -1,0 +1,127 @@
+"""The spool of a home: captures that a broker which is away could not take, kept until it answers.
+
+A line of the file is one batch of events, encoded and separated by tabs, in the order of their captures. A line is
+durable before its capture is acknowledged, and deleted after the log has its events: what is delivered twice has one
+id and counts once. Texts come here as a log takes them, without secrets and private parts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.errors import Locked
+from memtape.schemas.events import Event
+from memtape.schemas.log import SPOOLED, Position
+from memtape.schemas.private import without_private_parts
+from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.locks import FileLock
+from memtape.sinks.logs.admission import check_admissible
+
+BATCH_EVENTS = 500
+Append = Callable[[Sequence[Event]], Sequence[Position]]
+Known = Callable[[str, Sequence[str]], Mapping[str, int]]
+
+
+class Spool:
+    """The spool of one home. Several processes may use it at once."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._path = home.spool_path
+
+    def add(self, events: Sequence[Event]) -> list[Position]:
+        """Keep events, all or none, and return their positions once they are durable. Raises `InvalidEvent`."""
+        payloads = []
+        for event in events:
+            payload = check_admissible(event)
+            public = without_private_parts(event, payload)
+            payloads.append(payload if public is None else encode(public))
+        with self._lock(), open(self._path, "ab", opener=_private) as file:
+            whole = sum(map(len, self._lines()))
+            file.truncate(whole)  # A line that was cut short was never acknowledged.
+            file.write(b"\t".join(payloads) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+            if not whole:
+                _sync_folder(self._path.parent)
+        return [SPOOLED] * len(events)
+
+    def count(self) -> int:
+        """Return how many events wait."""
+        return sum(line.count(b"\t") + 1 for line in self._lines())
+
+    def deliver(self, append: Append, known: Known) -> int:
+        """Append what waits, in order, and return how many events that were; raises what `append` raises.
+
+        An id that the log has is left out: its capture was stored, or erased since. Nothing is done while another
+        process delivers.
+        """
+        if not self._path.exists():
+            return 0
+        done, delivering = 0, FileLock(self._home.path / "spool-delivery.lock", "The delivery of the spool")
+        try:
+            delivering.acquire(0)
+        except Locked:
+            return 0
+        try:
+            while batch := self._first():
+                events = [decode(payload) for line in batch for payload in line.rstrip(b"\n").split(b"\t")]
+                done += len(_append_new(events, append, known))
+                self._drop(len(batch))
+        finally:
+            delivering.release()
+        return done
+
+    def _first(self) -> list[bytes]:
+        """Return the lines that are delivered next, some hundred events at most unless one line has more."""
+        batch, events = [], 0
+        for line in self._lines():
+            batch.append(line)
+            events += line.count(b"\t") + 1
+            if events >= BATCH_EVENTS:
+                break
+        return batch
+
+    def _drop(self, count: int) -> None:
+        with self._lock():
+            rest = self._lines()[count:]
+            if rest:
+                write_whole(self._path, b"".join(rest), durable=True)
+            else:
+                self._path.unlink()
+
+    def _lines(self) -> list[bytes]:
+        try:
+            lines = self._path.read_bytes().splitlines(keepends=True)
+        except FileNotFoundError:
+            return []
+        return lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]
+
+    def _lock(self) -> FileLock:
+        return FileLock(self._home.path / "spool.lock", "The spool")
+
+
+def _append_new(events: Sequence[Event], append: Append, known: Known) -> list[Event]:
+    ids: dict[str, list[str]] = {}
+    for event in events:
+        ids.setdefault(str(event.scope), []).append(event.id)
+    there = {scope: known(scope, its) for scope, its in ids.items()}
+    new = [event for event in events if event.id not in there[str(event.scope)]]
+    if new:
+        append(new)
+    return new
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

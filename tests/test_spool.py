@@ -1,0 +1,109 @@
+"""Captures that a broker could not take: none is lost, none counts twice, and their order stays."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import captured
+from click.testing import CliRunner
+from kafka_broker import free_ports
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent, LogAway, UnknownOutcome
+from memtape.schemas.events import Event
+from memtape.schemas.log import SPOOLED, Position
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs import kafka_topic, spool
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.sinks.logs.spool import Spool
+from memtape.tools.commands.cli import main
+
+A = "project:a"
+UP, AWAY, UNSURE, KILLED = "up", "away", "unsure", "killed"
+
+
+class Killed(Exception):
+    """A process that ends between the append and what comes after it."""
+
+
+def texts(log: MemoryLog) -> list[str]:
+    slots = log.read(partition_of(A, log.partitions), 0, 10_000, types=("captured",))
+    return [decode(slot.payload).body.text for slot in slots]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("weather", list(itertools.product((UP, AWAY, UNSURE, KILLED), repeat=3)))
+def test_each_capture_reaches_the_log_once_and_in_order(
+    weather: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever becomes of each delivery: the broker is away, stores without saying so, or the process is killed."""
+    monkeypatch.setattr(spool, "BATCH_EVENTS", 2)
+    log, kept, said = MemoryLog(), Spool(Home(tmp_path / "home")), list[str]()
+    for number, becomes in enumerate((*weather, UP)):
+
+        def append(events: Sequence[Event], becomes: str = becomes) -> list[Position]:
+            if becomes == AWAY:
+                raise LogAway("away")
+            positions = log.append(events)
+            if becomes in (UNSURE, KILLED):
+                raise UnknownOutcome("unsure") if becomes == UNSURE else Killed
+            return positions
+
+        for batch in ([f"{number}.0"], [f"{number}.1", f"{number}.2"]):
+            assert kept.add([captured(text, scope=A) for text in batch]) == [SPOOLED] * len(batch)
+            said += batch
+        before = kept.count()
+        try:
+            assert kept.deliver(append, log.known) <= before
+        except (LogAway, UnknownOutcome, Killed):
+            assert becomes != UP and kept.count()
+    assert texts(log) == said and kept.count() == 0 == kept.deliver(log.append, log.known)
+
+
+def test_a_line_that_was_cut_short_was_never_acknowledged(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    kept = Spool(home)
+    kept.add([captured("whole", scope=A)])
+    whole = home.spool_path.read_bytes()
+    for cut in (1, len(whole) // 2, len(whole) - 1):
+        home.spool_path.write_bytes(whole + whole[:cut])
+        assert kept.count() == 1
+    kept.add([captured("after", scope=A)])
+    log = MemoryLog()
+    assert kept.deliver(log.append, log.known) == 2 and texts(log) == ["whole", "after"]
+
+
+def test_what_may_not_stand_on_the_log_does_not_wait_for_it(tmp_path: Path) -> None:
+    kept = Spool(Home(tmp_path / "home"))
+    with pytest.raises(InvalidEvent):
+        kept.add([captured("fine", scope=A), captured("global", scope="global")])
+    kept.add([captured("said <private>whispered</private>", scope=A)])
+    assert kept.count() == 1 and b"whispered" not in Home(tmp_path / "home").spool_path.read_bytes()
+
+
+def test_a_capture_waits_in_the_home_while_the_broker_is_away(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 0.2)
+    monkeypatch.setenv(LOG_VARIABLE, f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
+
+    def call(*words: str, **given: Any) -> Any:
+        return CliRunner().invoke(main, [*words, "--home", str(home)], **given)
+
+    first = call("capture", "The token is ghp_0123456789abcdefghijABCDEFGHIJ012345.", "--scope", A)
+    assert first.exit_code == 0 and "in the spool" in first.stdout and "does not answer" in first.stderr
+    second = json.loads(call("capture", "Ada said this.", "--native-id", "n-1", "--scope", A, "--json").stdout)
+    assert second["spooled"] is True
+    lines = call("capture", "-", "--scope", A, "--json", input='{"text": "One."}\n{"text": "Two."}\n')
+    assert json.loads(lines.stdout)["spooled"] == 2
+    for words in (("status", "--json"), ("search", "token", "--scope", A), ("forget", second["id"], "--scope", A)):
+        done = call(*words)
+        assert done.exit_code == 1 and "4 captures wait in the spool" in done.output, words
+    kept, log = Spool(Home(home)), MemoryLog()
+    assert b"ghp_0123456789" not in Home(home).spool_path.read_bytes()
+    assert kept.deliver(log.append, log.known) == 4
+    assert texts(log)[1:] == ["Ada said this.", "One.", "Two."]
