@@ -10,7 +10,8 @@ from __future__ import annotations
 from memtape.state.fold import classes
 from memtape.state.fold.near_verbatim import Tokens
 from memtape.state.fold.synonyms import concept
-from memtape.state.text.frames import MOST_VALUE_WORDS, are_of_one_kind, words_alike
+from memtape.state.text.claims import MOST_VALUE_WORDS
+from memtape.state.text.replacing import are_of_one_kind, words_alike
 
 MOST_ASKED = 16
 """Of so many similar texts it is asked, the most similar first."""
