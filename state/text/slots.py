@@ -195,14 +195,15 @@ GENERIC = frozenset(
 """Stems that say of what kind a thing is, and not which."""
 SAYS_NOTHING = frozenset(
     """
-    use using run go goe come get got make made set put take keep say said tell know need want call see find reach be
-    been do now current nowaday today new still week day month year pleas anyth everyth thing contact send sent
-    live host serv held hold happen place schedul plan book move switch chang becom becam updat
-    start begin begun back again instead long longer anymor via through per each at most least more up
-    to note remind correct actual here handl done found sit stand work allow decid agre went have has had give given good ok okay fyi ask
-    locat situat base kept stay remain will since effect oper show end rais lower increas reduc reduct bump upgrad
-    migrat renam replac revert rollback push postpon extend shorten cut delay slip reschedul reloc transfer convert
-    swap forward exchang shift due pay frequenc frequent write turn expect kg kilo
+    use using run go goe come get got make made set put take keep say said tell know need want call see find
+    reach be been do now current nowaday today new still week day month year pleas anyth everyth thing
+    contact send sent live host serv held hold happen place schedul plan book move switch chang becom becam
+    updat start begin begun back again instead long longer anymor via through per each at most least more up
+    to note remind correct actual here handl done found sit stand work allow decid agre went have has had
+    give given good ok okay fyi ask locat situat base kept stay remain will since effect oper show end rais
+    lower increas reduc reduct bump upgrad migrat renam replac revert rollback push postpon extend shorten
+    cut delay slip reschedul reloc transfer convert swap forward exchang shift due pay frequenc frequent
+    write turn expect kg kilo
     """.split()
 )
 """Stems that say nothing of what a text is about."""
