@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
 from memtape.state.text.statements import statements
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
 from memtape.tools.measure.replacing import main
 
 REPLACED = [
@@ -273,3 +275,22 @@ def test_little_of_what_people_say_is_closed() -> None:
                 pairs += len(near)
                 closed += sum(replaces(said[other], text) is not None for other in near)
     assert pairs > 1_000 and closed * 1_000 <= pairs
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Goal: ship the beta of the importer by June.", "Goal: ship the beta of the importer by August."),
+        ("The goal of the spring is 200 sign-ups.", "The goal of the spring is now 320 sign-ups."),
+        ("Move the blog to Hugo.", "Keep the blog on WordPress instead of Hugo."),
+        ("Plan: move the shop to Medusa by May.", "Forget the Medusa move, the shop stays on Shopify."),
+    ],
+)
+def test_the_goal_in_force_stands_above_the_one_that_it_replaced(older: str, newer: str, tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
+        dated = [(older, "2026-01-03T09:00:00Z"), (newer, "2026-02-03T09:00:00Z")]
+        client.capture_many([Line(text=text, kind="goal", origin="user", at=at) for text, at in dated])
+        client.project()
+        for question in (older, newer):
+            assert [it.text for it in client.search(question).results][:2] == [newer, older]
+        assert [it.text for it in client.context().items if it.section == "goal"] == [newer]

@@ -64,8 +64,6 @@ PERSONAL = frozenset(
 """Slots of the speaker; any other slot is of something that a text must name, or tell nothing besides."""
 HOMES = frozenset("home employer workplace seat region room".split())
 """Slots of a person that end when the person leaves or moves."""
-_NUMBERED = lazy(r"(?:^|[\s(#$€£:])(?:v|[a-z]+-)?\d", _I)
-_OPENING = frozenset("on in at for by with to of what who whoever whatever which why how as per".split())
 _PLANS = lazy(r"(?:the |our |my |current )*(?:plan|goal|todo|task|next step)s?\b", _I)
 _MEANS = lazy(r"\b(?:uses?|using|in|over|with|via|through)\s+(?:the\s+)?\S+(?:\s\S+)?\W*\Z", _I)
 LEAST_ALIKE = 3
@@ -246,12 +244,3 @@ def words_alike(a: Sequence[str], b: Sequence[str]) -> int:
     """Return how many words two rows begin with alike, whatever their case."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((n for n, (one, other) in pairs if one.lower() != other.lower()), min(len(a), len(b)))
-
-
-def are_of_one_kind(older: str, newer: str) -> bool:
-    """Whether two values may fill one slot: both have a number or none, and both or none open as a preposition does."""
-    opening = [value.split()[0].lower() for value in (older, newer)]
-    numbered = [_NUMBERED.search(value) is not None for value in (older, newer)]
-    return numbered[0] == numbered[1] and (opening[0] if opening[0] in _OPENING else "") == (
-        opening[1] if opening[1] in _OPENING else ""
-    )
