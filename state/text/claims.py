@@ -19,6 +19,8 @@ from memtape.state.text.terms import ENGLISH, is_common, language_of, terms, wor
 
 MOST_CHARS = 300
 """A longer text tells more than one thing."""
+MOST_READ = 2_000
+"""No value is looked for in a longer text."""
 MOST_VALUE_WORDS, MOST_APART = 5, 30
 """Words of a value, and characters between a verb and the value that the verb tells."""
 SPEAKER = "<speaker>"
@@ -269,7 +271,7 @@ def _is_value(value: str, cls: str) -> bool:
 def singles_of(text: str) -> tuple[Claim, ...]:
     """Return the values of a clause that are the only one of their class; what is about the rest."""
     found = list[Claim]()
-    for cls in _TYPES:
+    for cls in _TYPES if len(text) <= MOST_READ else ():
         held = [it for it in _typed(text, cls) if cls != "name" or _LEADS.search(text, 0, it.start())]
         if len(held) == 1:
             rest = f"{text[: held[0].start()]} {text[held[0].end() :]}"

@@ -65,7 +65,8 @@ SLOTS = (
          r"|lead time|turnaround|(?:delivery|response|waiting) time", keyed=True),
     Slot("licence", ("name",), r"licen[cs]e", r"(?:is|are|comes?) under|(?:re)?licen[cs]ed (?:under|to)"
          r"|relicen[cs]ed\b([^.;]{0,30}?) (?:under|to)"),
-    Slot("vehicle", ("any",), "", r"drives?(?= an?\b)|(?:drives?|commutes?) (?:by|with)"),
+    Slot("vehicle", ("any",), "", r"drives?(?= an?\b)"),
+    Slot("commute", ("any",), "", r"(?:drives?|commutes?) (?:to work )?(?:by|with)"),
     Slot("seat", ("any",), r"seat", r"(?:sits?|sitting|seated) at|put (?:me|him|her|them) at"),
     Slot("weight", ("number",), r"weight(?: this morning| today)?|(?:on )?the scales?", r"weighs?"),
     Slot("end", ("date", "weekday"), r"end date|(?:year|term|contract|project|lease|season|semester) end",
