@@ -65,6 +65,8 @@ REPLACED = [
     ("The default region is eu-west-1.", "The default region is eu-central-1 now."),
 ]
 HOLD = [
+    ("1. Ada Quint is a citizen of Norway.", "5. Ada Quint is employed by Northpine."),
+    ("2. The mayor of Velt is Omar Naseri.", "7. The mayor of Marn is Freya Holt."),
     ("Dock 1 is free.", "Dock 2 is free."),
     ("Staging listens on port 8080.", "Production listens on port 9090."),
     ("The metrics endpoint listens on 9100.", "The health endpoint listens on 9200."),

@@ -66,6 +66,11 @@ HOMES = frozenset("home employer workplace seat region room".split())
 """Slots of a person that end when the person leaves or moves."""
 _PLANS = lazy(r"(?:the |our |my |current )*(?:plan|goal|todo|task|next step)s?\b", _I)
 _MEANS = lazy(r"\b(?:uses?|using|in|over|with|via|through)\s+(?:the\s+)?\S+(?:\s\S+)?\W*\Z", _I)
+_RELATES = frozenset(
+    "is are was were has have of by to at from with on in for as im am auf bei mit an en a à au aux dans sur chez em no"
+    " na op i på de von".split()
+)
+"""Words that no plain value holds: with one of them more is told than a value, or of something else."""
 LEAST_ALIKE = 3
 
 
@@ -232,6 +237,8 @@ def _alike(older: str, newer: str) -> Replacement | None:
     alike = words_alike(a, b)
     values = " ".join(a[alike:]), " ".join(b[alike:])
     if alike < LEAST_ALIKE or not all(0 < len(value.split()) <= MOST_VALUE_WORDS for value in values):
+        return None
+    if any(word.lower() in _RELATES for value in values for word in value.split()):
         return None
     is_told = _COPULA.search(" ".join(b[:alike])) is not None and kind_of(values[0]) == kind_of(values[1]) != "date"
     is_numbered = all(any(map(str.isdigit, value)) for value in values)
