@@ -408,7 +408,7 @@ def test_little_of_what_people_say_is_closed() -> None:
                 near = sharing.near(number, 30)
                 pairs += len(near)
                 closed += sum(replaces(said[other], text) is not None for other in near)
-    assert pairs > 1_000 and closed * 1_000 <= pairs
+    assert pairs > 200 and closed * 1_000 <= pairs
 
 
 @pytest.mark.parametrize(
