@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -152,6 +154,25 @@ def test_a_value_is_taken_back_within_a_session(at_once: bool, client: Client) -
     assert right.valid_to is not None and best[0].id == old
     assert [item.text for item in client.context().items if item.section == "facts"] == [PORT]
     assert client.verify().ok
+
+
+def test_a_long_row_of_corrections_ends_and_holds_no_partition_up(client: Client) -> None:
+    """A chain is resolved in steps, and not by as many calls within calls; the last value of it holds."""
+    client.capture(PORT, origin="agent")
+    client.project()
+    client.search("staging database port")
+    deep, calls = sys.getrecursionlimit(), 300
+    client.capture_many(
+        [Line(text=f"No, it is {6_000 + n}.", kind="turn", origin="user", session="s-1") for n in range(calls)]
+    )
+    sys.setrecursionlimit(min(deep, len(inspect.stack()) + 200))
+    try:
+        client.project()
+    finally:
+        sys.setrecursionlimit(deep)
+    last = f"The staging database listens on port {6_000 + calls - 1}."
+    (best, *_) = client.search("staging database port").results
+    assert (best.text, best.valid_to) == (last, None) and len(said_so(client)) == calls
 
 
 def test_another_session_or_an_agent_corrects_nothing(client: Client) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from itertools import permutations
 from pathlib import Path
 
 import msgspec
@@ -12,52 +12,61 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.state.text.claims import _cues, cues_near
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
-from memtape.state.text.slots import SLOTS
 from memtape.state.text.statements import statements
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
 from memtape.tools.measure.replacing import main
 
 REPLACED = [
-    ("slot", "Our invoices API is on version 3.2.", "The invoices API runs 4.0 now."),
-    ("slot", "Marta maintains the export job.", "The export job is maintained by Olek."),
-    ("slot", "The visa application is due on 3 June.", "Visa application deadline: 17 June."),
-    ("slot", "I live in Porto.", "I moved to Braga."),
-    ("slot", "My doctor is Dr Haas.", "Dr Mendel is my new doctor."),
-    ("slot", "The session timeout is 30 minutes.", "We raised the session timeout to 45 minutes."),
-    ("slot", "Ticket 881 is open.", "Ticket 881 is closed."),
-    ("slot", "The library is called pebble.", "pebble was renamed to cobble."),
-    ("slot", "My phone number is 0171 5550123.", "You can call me on 0160 5559876."),
-    ("slot", "Ticket 881 is in review.", "881: merged and deployed."),
-    ("slot", "The poster is due on 2 May.", "Another extension: the poster is due on 9 May."),
-    ("slot", "The dryer may take up to 25 trays.", "The dryer may take up to 10 trays, not 25."),
-    ("moved", "The opening is planned for July.", "We moved the opening to May after all."),
-    ("slot", "kiln_retries is 3", "kiln_retries: 5"),
-    ("slot", "Our apprenticeship ends in May.", "Our apprenticeship ends in June."),
-    ("slot", "The pastry chef is Alma.", "Bruno is our pastry chef."),
-    ("slot", "Petra owns the dye vats.", "For anything about the dye vats, Karl is the owner."),
-    ("ended", "Weavers hand in sheets through Lumo.", "We stopped using Lumo, a form is there for that."),
-    ("ended", "The mill is open on Sundays from 11 to 4.", "The mill is not open on Sundays any more."),
-    ("moved", "We use Figma for the mockups.", "We switched to Penpot for the mockups."),
-    ("moved", "The alerts go to PagerDuty.", "The alerts now go to Opsgenie."),
-    ("moved", "Invoices are exported weekly.", "Invoices are now exported daily."),
-    ("ended", "I'm allergic to nuts.", "I'm not allergic to nuts any more."),
-    ("ended", "The mobile app supports iOS 14.", "The mobile app no longer supports iOS 14."),
-    ("ended", "The parser is written in Python.", "The parser was rewritten: it's in Rust instead of Python."),
-    ("serial", "3. The capital of Oronia is Velt.", "17. The capital of Oronia is Marn."),
-    ("frame", "El código del portal es 4411.", "El código del portal es 7719."),
-    ("frame", "rsync: 812 ready, 40% used", "rsync: 901 ready, 55% used"),
-    ("stated", "The kiln is behind the shed.", "The kiln is now in the barn."),
-    ("stated", "Die Orgel steht im Keller.", "Die Orgel steht jetzt in der Aula."),
-    ("stated", "El taller está en Lugo.", "El taller está ahora en Vigo."),
-    ("stated", "L'atelier est à Nantes.", "L'atelier est maintenant à Brest."),
-    ("stated", "报表系统部署在甲机房。", "报表系统已经迁到乙机房了。"),
-    ("ended", "Our kiln is fired by Marta.", "Marta has retired."),
-    ("ended", "Crates are tracked in Lumo.", "We dropped Lumo for the crates."),
-    ("ended", "Usamos Trello para las rutas.", "Ya no usamos Trello; las rutas están en papel."),
+    ("Our invoices API is on version 3.2.", "The invoices API runs 4.0 now."),
+    ("Marta maintains the export job.", "The export job is maintained by Olek."),
+    ("The visa application is due on 3 June.", "Visa application deadline: 17 June."),
+    ("I live in Porto.", "I moved to Braga."),
+    ("My doctor is Dr Haas.", "Dr Mendel is my new doctor."),
+    ("The session timeout is 30 minutes.", "We raised the session timeout to 45 minutes."),
+    ("Ticket 881 is open.", "Ticket 881 is closed."),
+    ("The library is called pebble.", "pebble was renamed to cobble."),
+    ("My phone number is 0171 5550123.", "You can call me on 0160 5559876."),
+    ("Ticket 881 is in review.", "881: merged and deployed."),
+    ("The poster is due on 2 May.", "Another extension: the poster is due on 9 May."),
+    ("The dryer may take up to 25 trays.", "The dryer may take up to 10 trays, not 25."),
+    ("The opening is planned for July.", "We moved the opening to May after all."),
+    ("kiln_retries is 3", "kiln_retries: 5"),
+    ("Our apprenticeship ends in May.", "Our apprenticeship ends in June."),
+    ("The pastry chef is Alma.", "Bruno is our pastry chef."),
+    ("Petra owns the dye vats.", "For anything about the dye vats, Karl is the owner."),
+    ("The alerts go to PagerDuty.", "The alerts now go to Opsgenie."),
+    ("Invoices are exported weekly.", "Invoices are now exported daily."),
+    ("I'm allergic to nuts.", "I'm not allergic to nuts any more."),
+    ("The mobile app supports iOS 14.", "The mobile app no longer supports iOS 14."),
+    ("The parser is written in Python.", "The parser was rewritten: it's in Rust instead of Python."),
+    ("3. The capital of Oronia is Velt.", "17. The capital of Oronia is Marn."),
+    ("El código del portal es 4411.", "El código del portal es 7719."),
+    ("I work at Google.", "I moved from Google to Microsoft."),
+    ("I live in Hamburg.", "I moved from Hamburg to Leipzig."),
+    ("The blog is on Netlify.", "The blog moved from Netlify to Vercel."),
+    ("Our queue is RabbitMQ.", "NATS replaced RabbitMQ as our queue."),
+    ("The gym costs 30 euros a month.", "The gym is 35 euros a month now."),
+    ("The dentist appointment is on 3 May.", "The dentist appointment was moved to 9 May."),
+    ("My manager is Ola.", "I report to Finn now."),
+    ("The team uses Jira.", "The team no longer uses Jira."),
+    ("Payments are monitored with Datadog.", "Payments are now monitored with Grafana."),
+    ("The store opens at 9.", "The store now opens at 10."),
+    ("The report is due on Friday.", "The deadline of the report is now Monday."),
+    ("The API is written in Java.", "The API was ported from Java to Kotlin."),
+    ("The memory limit of the worker is 512 MB.", "The worker's memory limit was raised to 1 GB."),
+    ("My phone number is 0171 5550123.", "My new number is 0160 5559876."),
+    ("We use Jest for unit tests.", "We use Vitest for unit tests instead of Jest."),
+    ("The frontend uses React 17.", "The frontend was upgraded to React 18."),
+    ("Dana is our treasurer.", "Kim is our treasurer now."),
+    ("The retro is on Friday.", "The retro moved to Thursday."),
+    ("The default region is eu-west-1.", "The default region is eu-central-1 now."),
 ]
 HOLD = [
+    ("1. Ada Quint is a citizen of Norway.", "5. Ada Quint is employed by Northpine."),
+    ("2. The mayor of Velt is Omar Naseri.", "7. The mayor of Marn is Freya Holt."),
     ("Dock 1 is free.", "Dock 2 is free."),
     ("Staging listens on port 8080.", "Production listens on port 9090."),
     ("The metrics endpoint listens on 9100.", "The health endpoint listens on 9200."),
@@ -118,15 +127,215 @@ HOLD = [
     ("17. The capital of Oronia is Marn.", "3. The capital of Oronia is Velt."),
     ("Der Schlüssel fürs Auto hängt im Flur.", "Der Schlüssel für den Keller hängt im Bad."),
 ]
+DIFFER = [
+    ("I work at Microsoft.", "I moved from Google to Microsoft."),
+    ("I live in Berlin.", "I switched from Berlin sans to Inter."),
+    ("The ingest team is led by Mira Kolb.", "The ingest team moved to room Nordsee."),
+    ("The tool is written in Go.", "The tool moved to Kubernetes."),
+    ("The site is maintained by Nora.", "The site switched to Tailwind."),
+    ("The API is hosted in Frankfurt.", "The API is now written in Rust."),
+    ("The gym opens at 7.", "The gym now costs 30 euros."),
+    ("My car is a Golf.", "My car is now parked on Elm Street."),
+    ("The course starts at 9:00.", "The course now ends at 12:00."),
+    ("The app is tested with Jest.", "The app is now built with Vite."),
+    ("The report is due on Friday.", "The report was moved to the shared drive."),
+    ("The report is written by Anna.", "The report is now written in English."),
+    ("The choir meets in the hall.", "The choir now meets on Mondays."),
+    ("The service runs on Debian 12.", "The service now runs on port 8080."),
+    ("The newsletter is sent weekly.", "The newsletter is now sent from Brevo."),
+    ("My boss is Carla.", "My boss moved to Lyon."),
+    ("Tom lives in Bonn.", "Tom switched to decaf."),
+    ("The server has 64 GB of memory.", "The server now has 2 TB of disk."),
+    ("The launch is on 3 May.", "The launch was moved from Berlin to Rome."),
+    ("I use Vim.", "I no longer use Slack."),
+    ("The blog runs on Hugo 0.12.", "The blog runs on Node 20 now."),
+    ("The trip costs 900 euros.", "The trip now lasts 5 days."),
+    ("The lab is open on Mondays.", "The lab is closed from May."),
+    ("The database is Postgres.", "The database moved to the Ulm data center."),
+    ("Eva is our treasurer.", "Eva is now our neighbour."),
+    ("The invoice is due on 3 May.", "The invoice is now paid by card."),
+    ("I drive a Polo.", "I now drive to work on Mondays."),
+    ("The branch is called dev.", "The branch is now protected."),
+    ("The team uses Jira.", "The team dropped the daily meeting."),
+    ("The cache lives in Redis 6.", "The cache TTL is now 60 seconds."),
+    ("My flat is in Ghent.", "My flat now has a cat flap."),
+    ("The board meets on Tuesday.", "The board is now chaired by Ina."),
+    ("The pool is 25 m long.", "The pool now opens at 6."),
+    ("The exam takes 90 minutes.", "The exam was moved to 3 June."),
+    ("The budget is 9000 euros.", "The budget was approved on 3 May."),
+    ("Ola works at Nokia.", "Ola moved to Espoo."),
+    ("Kim works at Nokia.", "Kim started at the gym in May."),
+    ("The printer is on floor 3.", "The printer was moved to room 12."),
+    ("The house is painted blue.", "The house was sold to the Meiers."),
+    ("The crate ships in May.", "The crate now ships from Oslo."),
+    ("The repo is on GitLab.", "The repo was renamed to core."),
+    ("The wifi password is tulip-7.", "The wifi is now on channel 11."),
+]
+"""Pairs that share a subject and tell different attributes of the subject."""
+
+ATTRIBUTES = {
+    "The ledger service": (
+        "is written in Go",
+        "now runs on Kubernetes",
+        "listens on port 8080",
+        "is owned by Mira Kolb",
+        "moved from AWS to Hetzner",
+        "was upgraded to Postgres 16",
+        "is hosted in Frankfurt",
+        "is now deployed every Monday",
+        "is monitored with Datadog",
+        "switched to Tailwind",
+        "has a timeout of 30 seconds",
+        "is on version 3.2",
+        "was renamed to quill",
+        "uses Redis as its queue",
+        "now writes its logs to Loki",
+        "is backed up nightly",
+        "costs 90 euros a month",
+        "no longer sends mails",
+        "is now maintained by Olek Dudek's team",
+        "sends invoices to Stripe",
+        "is built with Bazel",
+        "is now tested by Nora",
+        "requires Python 3.12",
+        "was moved to 9 May",
+        "is led by Ida",
+        "is under MIT",
+        "has three replicas",
+        "has a memory limit of 512 MB",
+        "now lives at ledger.example.com",
+        "is licensed to Acme",
+    ),
+    "The chess club": (
+        "meets on Wednesdays",
+        "meets at Elena's place",
+        "is now chaired by Olek Dudek",
+        "moved to room Nordsee",
+        "costs 40 euros a year",
+        "now starts at 19:00",
+        "ends at 22:00",
+        "is called Gambit",
+        "has 30 members",
+        "switched to Lichess",
+        "no longer plays blitz",
+        "was moved from hall B to hall F",
+        "is open on Mondays",
+        "now uses DGT clocks",
+        "is run by Finn",
+        "plays in the second league",
+        "is now sponsored by Hansa",
+        "lasts two hours",
+        "opens at 18:00",
+        "closes at 23:00",
+        "now takes cards",
+        "is at chess.example.org",
+        "changed its colours from red to blue",
+        "was founded on 3 May 1990",
+        "has its party on 9 June",
+        "will be in Ulm in May",
+    ),
+    "My sister": (
+        "lives in Porto",
+        "works at Siemens",
+        "is now a paramedic",
+        "drives a Golf",
+        "moved from Hamburg to Leipzig",
+        "now plays the cello",
+        "weighs 61 kilos",
+        "is allergic to nuts",
+        "no longer eats meat",
+        "switched from tea to coffee",
+        "was born on 4 May",
+        "is now called Ada Quist",
+        "has two kids",
+        "reports to Ina Bell",
+        "starts work at 7:00",
+        "changed her number to 0171 5550192",
+        "sold the Polo",
+        "left Nokia",
+    ),
+    "I": (
+        "live in Porto",
+        "work at Siemens",
+        "am now a paramedic",
+        "drive a Golf",
+        "moved from Hamburg to Leipzig",
+        "switched from Vim to Zed",
+        "now play the cello",
+        "weigh 61 kilos",
+        "use Zed instead of Nano",
+        "no longer eat meat",
+        "report to Ina Bell",
+        "now use Firefox",
+        "take the train at 7:40",
+        "sold the Polo",
+        "left Nokia",
+        "was born on 4 May",
+        "pay 900 euros of rent",
+        "now work from the Dublin office",
+        "have an exam on 9 June",
+        "write my notes in Obsidian",
+        "now commute by bike",
+    ),
+    "The exam": (
+        "is on 14 June",
+        "lasts 90 minutes",
+        "starts at 9:00",
+        "is now held in English",
+        "is supervised by Dr. Quist",
+        "costs 30 euros",
+        "was moved from hall B to hall F",
+        "ends at 11:00",
+        "has 40 questions",
+        "is now graded by Ina",
+        "is due for review on 3 July",
+        "is written on paper",
+        "no longer has an oral part",
+        "switched to Moodle",
+        "is open to everyone",
+        "has a pass mark of 60%",
+    ),
+}
+"""What may be said of a subject: no two of these are values of one attribute."""
 
 
-TEXTS = st.one_of(st.text(max_size=80), st.sampled_from([text for _, *pair in REPLACED for text in pair]))
+TEXTS = st.one_of(st.text(max_size=80), st.sampled_from([text for pair in REPLACED for text in pair]))
 
 
-@pytest.mark.parametrize(("how", "older", "newer"), REPLACED)
-def test_a_value_is_replaced_in_other_words(how: str, older: str, newer: str) -> None:
+DATA = Path(__file__).parent / "data"
+
+
+def pairs_of(name: str) -> list[tuple[str, str]]:
+    """Return the pairs of a file of `tests/data`, written by somebody who did not know the rule."""
+    rows = (msgspec.json.decode(row) for row in (DATA / name).read_bytes().splitlines())
+    return [(row["a"], row["b"]) for row in rows]
+
+
+@pytest.mark.parametrize(("older", "newer"), REPLACED)
+def test_a_value_is_replaced_in_other_words(older: str, newer: str) -> None:
     found = replaces(older, newer)
-    assert found is not None and found.how == how and found.whole
+    assert found is not None and found.whole
+
+
+def test_two_attributes_of_one_subject_both_stand() -> None:
+    closed = [pair for pair in (*DIFFER, *pairs_of("replacing-differ.jsonl")) if replaces(*pair) is not None]
+    assert closed == []
+
+
+def test_no_attribute_closes_another_whichever_comes_later() -> None:
+    closed = [pair for pair in (*DIFFER, *pairs_of("replacing-differ.jsonl")) if replaces(*pair[::-1]) is not None]
+    assert closed == []
+
+
+@pytest.mark.parametrize("subject", ATTRIBUTES)
+def test_no_attribute_of_a_subject_closes_any_other(subject: str) -> None:
+    told = [f"{subject} {attribute}." for attribute in ATTRIBUTES[subject]]
+    assert [pair for pair in permutations(told, 2) if replaces(*pair) is not None] == []
+
+
+def test_most_changes_of_one_attribute_are_found() -> None:
+    pairs = pairs_of("replacing-replaces.jsonl")
+    assert sum(replaces(*pair) is not None for pair in pairs) >= 0.8 * len(pairs)
 
 
 @pytest.mark.parametrize(("older", "newer"), HOLD)
@@ -145,9 +354,9 @@ def test_no_text_replaces_itself_and_any_text_is_read(older: str, newer: str) ->
     assert replaces(older, newer) == replaces(older, newer)
 
 
-@given(st.sampled_from(REPLACED + [("", *pair) for pair in HOLD]), st.sampled_from(("  ", " \t")), st.booleans())
-def test_how_a_text_is_written_replaces_nothing(case: tuple[str, str, str], space: str, ends: bool) -> None:
-    for text in case[1:]:
+@given(st.sampled_from(REPLACED + HOLD + DIFFER), st.sampled_from(("  ", " \t")), st.booleans())
+def test_how_a_text_is_written_replaces_nothing(case: tuple[str, str], space: str, ends: bool) -> None:
+    for text in case:
         other = text.rstrip(".") if ends else text.replace(" ", space)
         assert replaces(text, other) is None
         assert replaces(text, text.upper()) is None
@@ -159,22 +368,9 @@ def test_what_adds_replaces_nothing_in_either_order(pair: tuple[str, str], word:
     assert replaces(pair[0], added) is None and replaces(added, pair[0]) is None
 
 
-@pytest.mark.parametrize(("how", "older", "newer"), [case for case in REPLACED if case[0] in ("slot", "stated")])
-def test_where_nothing_says_a_change_the_order_of_time_decides(how: str, older: str, newer: str) -> None:
-    if not re.search(r"\b(?:now|new|moved|renamed|raised|jetzt|ahora|maintenant)\b|已经", newer):
-        assert replaces(newer, older) is not None
-
-
-@given(st.lists(st.sampled_from([slot.name for slot in SLOTS]), min_size=1), TEXTS)
-def test_no_slot_is_passed_over_whose_words_a_text_has(names: list[str], text: str) -> None:
-    near = cues_near(text)
-    for number, (slot, _, pattern) in enumerate(_cues()):
-        assert number in near or slot.name not in names or not pattern.search(text)
-
-
 @given(st.sampled_from(REPLACED[:13]), st.sampled_from(["Ada", "Borealis", "Kiel"]))
-def test_another_subject_is_another_thing(case: tuple[str, str, str], name: str) -> None:
-    _, older, newer = case
+def test_another_subject_is_another_thing(case: tuple[str, str], name: str) -> None:
+    older, newer = case
     assert replaces(f"For {name}, {older[0].lower()}{older[1:]}", f"For Zeta, {newer[0].lower()}{newer[1:]}") is None
 
 
@@ -182,7 +378,7 @@ def test_a_weaker_source_closes_nothing_and_an_older_text_that_arrives_late_is_c
     def said(text: str, day: int, origin: str = "user") -> dict[str, str]:
         return {"text": text, "at": f"2026-03-{day:02}T09:00:00Z", "origin": origin, "kind": "fact"}
 
-    older, newer = said(REPLACED[2][1], 1), said(REPLACED[2][2], 9)
+    older, newer = said(REPLACED[2][0], 1), said(REPLACED[2][1], 9)
     cases = [
         {"id": "late", "kind": "late", "texts": [newer, older], "current": [0], "replaced": [1]},
         {"id": "weak", "kind": "weak", "texts": [older, {**newer, "origin": "model"}], "current": [0], "replaced": []},
@@ -212,4 +408,23 @@ def test_little_of_what_people_say_is_closed() -> None:
                 near = sharing.near(number, 30)
                 pairs += len(near)
                 closed += sum(replaces(said[other], text) is not None for other in near)
-    assert pairs > 1_000 and closed * 1_000 <= pairs
+    assert pairs > 200 and closed * 1_000 <= pairs
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Goal: ship the beta of the importer by June.", "Goal: ship the beta of the importer by August."),
+        ("The goal of the spring is 200 sign-ups.", "The goal of the spring is now 320 sign-ups."),
+        ("Move the blog to Hugo.", "Keep the blog on WordPress instead of Hugo."),
+        ("Plan: move the shop to Medusa by May.", "Forget the Medusa move, the shop stays on Shopify."),
+    ],
+)
+def test_the_goal_in_force_stands_above_the_one_that_it_replaced(older: str, newer: str, tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
+        dated = [(older, "2026-01-03T09:00:00Z"), (newer, "2026-02-03T09:00:00Z")]
+        client.capture_many([Line(text=text, kind="goal", origin="user", at=at) for text, at in dated])
+        client.project()
+        for question in (older, newer):
+            assert [it.text for it in client.search(question).results][:2] == [newer, older]
+        assert [it.text for it in client.context().items if it.section == "goal"] == [newer]

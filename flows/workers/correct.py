@@ -60,15 +60,55 @@ def may_correct(event: Event) -> bool:
     )
 
 
-def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int) -> Resolved | None:
-    """Return what an event of a partition corrects; None where nothing can be told for sure."""
-    assert isinstance(said.body, Captured)
-    correction = _correction(said)
-    if correction is None:
+def resolved(
+    log: Log, number: int, said: Event, erasures: Erasures, now_us: int, memo: dict[str, Resolved | None]
+) -> Resolved | None:
+    """Return what an event of a partition corrects; None where nothing can be told for sure.
+
+    A correction may correct what a correction before it made, which may stand on another again. The chain is resolved
+    from its first on, each once: `memo` has by id what those before made. No chain is longer than `LOOKED_AT`.
+    """
+    if _correction(said) is None:
         return None
-    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
-    before = _before(log, number, offset, said, erasures, now_us)
-    one = _shown_that_is_meant(before, correction) or _said_that_is_meant(before, correction)
+    events = [*_session_before(log, number, said, erasures), said]
+    for place in _chain(events, memo):
+        memo[events[place].id] = _resolved(log, number, events[: place + 1], erasures, now_us, memo)
+    return memo[said.id]
+
+
+def _chain(events: Sequence[Event], memo: dict[str, Resolved | None]) -> list[int]:
+    """Return the places of the corrections that the last of a session's events may stand on, and its own, in order."""
+    last = len(events) - 1
+    found, first = [last], _reach(events[:last])
+    for place in range(last - 1, -1, -1):
+        if place < first:
+            break
+        if events[place].id not in memo and _correction(events[place]) is not None:
+            found.append(place)
+            first = min(first, _reach(events[:place]))
+    return found[::-1]
+
+
+def _reach(events: Sequence[Event]) -> int:
+    """Return the place of the first of a session's events that is still talked about after them."""
+    turns = [place for place, event in enumerate(events) if _is_spoken(event)]
+    return 0 if len(turns) < LAST_TURNS else turns[-LAST_TURNS]
+
+
+def _resolved(
+    log: Log,
+    number: int,
+    events: Sequence[Event],
+    erasures: Erasures,
+    now_us: int,
+    memo: dict[str, Resolved | None],
+) -> Resolved | None:
+    """Return what the last of a session's events corrects, by those before."""
+    *before, said = events
+    correction = _correction(said)
+    assert isinstance(said.body, Captured) and correction is not None
+    known = _before(log, number, before, erasures, memo)
+    one = _shown_that_is_meant(known, correction) or _said_that_is_meant(known, correction)
     if one is None:
         return None
     text = dated(one.made.text, said.at)
@@ -86,11 +126,9 @@ def _correction(event: Event) -> Correction | None:
     return correction_of(found[0]) if len(found) == 1 else None
 
 
-def _before(log: Log, number: int, offset: int, said: Event, erasures: Erasures, now_us: int) -> _Before:
-    """Return what a session was about before an event of it at an offset.
-
-    What its last correction made was told last, in place of what that corrected: so a value can be taken back.
-    """
+def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> list[Event]:
+    """Return what was captured and recalled in the session of an event before it, among the last of its scope."""
+    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
     slots: list[Slot] = []
     start, window = offset, LOOKED_AT
     while start and len(slots) < LOOKED_AT:
@@ -98,18 +136,29 @@ def _before(log: Log, number: int, offset: int, said: Event, erasures: Erasures,
         read = log.read(number, first, start - first, scope=said.scope, types=("captured", "recalled"))
         slots = [slot for slot in read if slot.offset < start] + slots
         start, window = first, 4 * window
-    events = [event for slot in slots if (event := event_of(slot.payload)) is not None and not erasures.covers(event)]
-    of_session = [event for event in events if event.session == said.session and event.id != said.id]
-    turns = [event for event in of_session if _is_spoken(event)]
-    since = 0 if len(turns) < LAST_TURNS else of_session.index(turns[-LAST_TURNS])
-    recalls = [event.body for event in of_session[since:] if isinstance(event.body, Recalled)]
-    shown = _captured(log, number, said.scope or "", recalls[-1].results, erasures) if recalls else ()
-    correcting = (event for event in reversed(of_session[since:]) if _correction(event) is not None)
-    corrected_last = next((resolved(log, number, event, erasures, now_us) for event in correcting), None)
-    if corrected_last is not None:
-        made = corrected_last.events[0]
+    events = (event_of(slot.payload) for slot in slots[-LOOKED_AT:])
+    of_session = (event for event in events if event is not None and event.session == said.session)
+    return [event for event in of_session if event.id != said.id and not erasures.covers(event)]
+
+
+def _before(
+    log: Log, number: int, events: Sequence[Event], erasures: Erasures, memo: dict[str, Resolved | None]
+) -> _Before:
+    """Return what a session was about after some events of it.
+
+    What its last correction made was told last, in place of what that corrected: so a value can be taken back.
+    """
+    near = events[_reach(events) :]
+    recalls = [event for event in near if isinstance(event.body, Recalled)]
+    shown: tuple[Event, ...] = ()
+    if recalls and isinstance(recalls[-1].body, Recalled):
+        shown = _captured(log, number, recalls[-1].scope or "", recalls[-1].body.results, erasures)
+    resolved_near = (memo.get(event.id) for event in reversed(near))
+    last = next((it for it in resolved_near if it is not None), None)
+    if last is not None:
+        made = last.events[0]
         shown = (made, *(event for event in shown if event.id not in made.refs))
-    return _Before(shown, turns[-1] if turns else None)
+    return _Before(shown, next(filter(_is_spoken, reversed(events)), None))
 
 
 def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from memtape.flows.workers.correct import may_correct, resolved
+from memtape.flows.workers.correct import Resolved, may_correct, resolved
 from memtape.flows.workers.stating import statement_event
 from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
@@ -71,17 +71,20 @@ class Extraction(Worker):
         """Append what turns of a partition state, and what is corrected in them, and in what people captured."""
         now = self._now_us()
         erasures = erasures_of(self._log.erased(number)) if said else Erasures()
-        made = [event for one in said for event in self._made_of(number, one, erasures, now)]
+        memo: dict[str, Resolved | None] = {}
+        made = [event for one in said for event in self._made_of(number, one, erasures, now, memo)]
         new = append_new(self._log, made)
         self.done += len(new)
         self.changed = self.changed or bool(new)
 
-    def _made_of(self, number: int, said: Event, erasures: Erasures, now: int) -> list[Event]:
+    def _made_of(
+        self, number: int, said: Event, erasures: Erasures, now: int, memo: dict[str, Resolved | None]
+    ) -> list[Event]:
         """Return what one event states; a sentence that corrects stands in whole words, and not as it was said."""
         assert isinstance(said.body, Captured)
         right = None
         if may_correct(said) and corrections_in(said.body.text):
-            right = resolved(self._log, number, said, erasures, now)
+            right = resolved(self._log, number, said, erasures, now, memo)
         if said.body.kind != "turn":
             return [] if right is None else list(right.events)
         text = said.body.text

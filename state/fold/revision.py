@@ -7,13 +7,18 @@ of two values holds is not asked here, and neither is whether a thing may have b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.state.fold.near_verbatim import Tokens
-from memtape.state.text.frames import MOST_VALUE_WORDS, are_of_one_kind, words_alike
+from memtape.state.text.claims import MOST_VALUE_WORDS
 from memtape.state.text.lexicon import word_set
+from memtape.state.text.replacing import words_alike
 from memtape.state.text.terms import IRREGULAR
 
+_NUMBERED = lazy(r"(?:^|[\s(#$€£:])(?:v|[a-z]+-)?\d", re.IGNORECASE)
+_OPENING = frozenset("on in at for by with to of what who whoever whatever which why how as per".split())
 MOST_ASKED = 16
 """Of so many similar texts it is asked, the most similar first."""
 _LEAST_BEFORE = 3
@@ -93,7 +98,7 @@ def gives_another_value(a: Tokens, b: Tokens) -> bool:
         return False
     if frozenset(values[0]) <= frozenset(values[1]) or frozenset(values[1]) <= frozenset(values[0]):
         return False  # One only says more.
-    if not are_of_one_kind(*(" ".join(value) for value in values)):
+    if not _are_of_one_kind(*(" ".join(value) for value in values)):
         return False
     told = any(map(_is_verb, one[:before])) or one[before - 1] in _ATTRIBUTES
     behind = one[len(one) - after :] if after else []
@@ -117,3 +122,13 @@ def _is_verb(token: str) -> bool:
 def _is_finite(token: str) -> bool:
     """Tell whether a word says something of what stands before."""
     return token in _BEFORE_VALUES or (token.endswith("s") and _is_verb(token))
+
+
+def _are_of_one_kind(older: str, newer: str) -> bool:
+    """Whether two values may fill one slot: both or none have a number, and both open with one preposition or none."""
+    openings, numbered = [], []
+    for value in (older, newer):
+        first = value.split()[0].lower()
+        openings.append(first if first in _OPENING else "")
+        numbered.append(_NUMBERED.search(value) is not None)
+    return numbered[0] == numbered[1] and openings[0] == openings[1]

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.claims import Claim, differ, singles_of
-from memtape.state.text.slot_values import VALUES
-from memtape.state.text.telling import told
+from memtape.state.text.claims import Claim, differ, pattern_of, reading, singles_of
 from memtape.state.text.terms import ENGLISH, worded_terms
 
 _I = re.IGNORECASE
@@ -85,7 +82,7 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
 
 def _readings(text: str, correction: Correction, near: str) -> Iterator[Corrected]:
     """Yield what a correction makes of a text, by each value of it that it may be of."""
-    stands = told(text)
+    stands = reading(text)
     if stands.supposes:
         return
     held = frozenset(term for _, term in worded_terms(text, ENGLISH))
@@ -106,7 +103,7 @@ def _readings(text: str, correction: Correction, near: str) -> Iterator[Correcte
 
 def _value_of(said: str, cls: str) -> re.Match[str] | None:
     """Return the one value of a class with which a correction ends."""
-    found = list(_pattern(cls).finditer(said))
+    found = list(pattern_of(cls).finditer(said))
     return found[0] if len(found) == 1 and found[0].end() == len(said) else None
 
 
@@ -114,11 +111,6 @@ def _has_another(text: str, value: str) -> bool:
     """Whether a text has another value with digits that is written as this one is."""
     shapes = [re.sub(r"\d+", "0", word.strip(".,:;!")) for word in text.split() if any(map(str.isdigit, word))]
     return shapes.count(re.sub(r"\d+", "0", value)) > 1
-
-
-@cache
-def _pattern(cls: str) -> re.Pattern[str]:
-    return re.compile(VALUES[cls], 0 if cls == "name" else _I)
 
 
 def _with_value(text: str, older: str, newer: str) -> str | None:
@@ -129,7 +121,7 @@ def _with_value(text: str, older: str, newer: str) -> str | None:
 
 def _tells(made: str, claim: Claim, value: str) -> bool:
     """Whether a text tells a value in the slot of a claim, and it is another than the claim's."""
-    for clause in told(made).clauses:
+    for clause in reading(made).clauses:
         for its in (*clause.claims, *singles_of(clause.text)):
             if (its.slot, its.cls) == (claim.slot, claim.cls) and its.value == value:
                 return differ(its.tokens, claim.tokens)

@@ -61,7 +61,8 @@ _ABOUT = lazy(
 _WORKS_ON_TEXT = lazy(
     r"\b(?:summari[sz]e|translate|rephrase|reword|rewrite|explain|shorten|proofread|paraphrase|reply|respond|draft|quote"
     r"|review|convert|format|extract|classify|analy[sz]e|opinions?|thoughts|tl;?dr|meaning|means?|true|legit|legal|safe"
-    r"|übersetz\w*|erklär\w*|fass\w*|zusammen\w*|antwort\w* auf|traduc\w*|tradui\w*|resum\w*|résum\w*|expliqu\w*|explic\w*)\b"
+    r"|übersetz\w*|erklär\w*|fass\w*|zusammen\w*|antwort\w* auf|traduc\w*|tradui\w*|resum\w*|résum\w*|expliqu\w*"
+    r"|explic\w*)\b"
     r"|\b(?:poster|e-?mail|mail|letter|text|message|notes?|minutes|ticket|page|policy|rules?|terms|clause) (?:text )?"
     r"(?:from|of|for|to|out)\b",
     _I,

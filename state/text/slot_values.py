@@ -16,8 +16,10 @@ VALUES: dict[str, str] = {
     "port": r"(?<![\w.:/-])(?:[\w.-]*[A-Za-z][\w.-]*:|:)?\d{2,5}(?![\w/%-]|[.,]\d|\s*(?:%|percent|euros?|dollars?))",
     "version": r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.]?(?:rc|beta|alpha|b)\d*)?(?![\w%])"
     r"|(?<=\bversion )\d+(?![\w.]*\w)|(?<=[a-z] )(?:1\d|2\d|[4-9])(?= LTS\b)",
-    "clock": r"(?<![\w.:])(?:\d{1,2}[:.]\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|(?<=\bat )\d{1,2}(?:\s+o['’]clock)?"
-    r"(?![\w:.,%]|\s*[A-Za-z]{3})|(?:half|quarter) past \w+|quarter to \w+|noon|midday|midnight)(?![:\d])",
+    "release": r"\b(?P<of>[A-Z][a-z]*(?:[ -]?[A-Z][a-z]+)*)[ -]?v?\d+(?:\.\d+)*(?![\w%])",
+    "clock": r"(?<![\w.:])(?:\d{1,2}[:.]\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b"
+    r"|(?<=\b(?:at|to) )\d{1,2}(?:\s+o['’]clock)?(?![\w:.,%]|\s*[A-Za-z]{3})"
+    r"|(?:half|quarter) past \w+|quarter to \w+|noon|midday|midnight)(?![:\d])",
     "hours": r"\b\d{1,2}(?:[:.]\d\d)?\s*(?:[ap]m)?\s*(?:to|-|–|until"
     r"|till)\s*\d{1,2}(?:[:.]\d\d)?\s*(?:[ap]m)?(?![\w:%-])",
     "weekday": rf"\b{_WEEKDAY}\b(?:\s+(?:and|to)\s+{_WEEKDAY})?",
@@ -57,8 +59,9 @@ VALUES: dict[str, str] = {
     r"|blocked on \w+|online|offline|down|up|broken|working|enabled|disabled|occupied|vacant|full|empty|archived"
     r"|abandoned"
     r"|in (?:transit|backlog)|delivered|delayed|started|not started|(?:on|off)(?=\s*\Z))(?: and |\b)){1,2}(?<! and )",
+    "title": rf"(?:{_WORD}(?:\s+{_WORD}){{0,3}}|[a-z][\w.]*(?:[-_/][\w.]+)+|`[^`]+`|[a-z]{{3,}}(?=\W*\Z))",
     "name": rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?{_WORD}(?:\s+(?:(?:van|von|de|der|of|la)\s+)*{_WORD}){{0,3}}",
 }
-"""What a value of each class looks like. Classes that stand in no `FREE` are told from their looks alone."""
-FREE = ("name", "any")
+"""What a value of each class looks like. Classes that are not `FREE` are told by their looks."""
+FREE = ("name", "title", "release", "any")
 """Classes that any words may be of: their values stand where a frame has them, and nowhere else."""

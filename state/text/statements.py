@@ -49,7 +49,7 @@ _WORD = lazy(r"[^\W\d_][\w'’-]*")
 _OUTPUT = lazy(
     r"^\s*(?:>|\$ |% |>>> |\.\.\. |at \S+\(|File \"|Traceback|\+{1,3} |-{3} |@@ |diff |\||[\w./-]+:\d+:"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
-    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED"
+    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|(?:error|warning|note)(?:\[\w+\])?:|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED"
     r"|PASSED|ok|not ok)\s)"
     r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip|git"
     r"|docker|curl)\s+\S+"
@@ -241,7 +241,7 @@ def _does(said: str) -> Label | None:
         return "preference"
     if (not held.isdisjoint(cues.OF_TASKS) or "[ ]" in said) and cues.TASK.search(said) and _is_task(said):
         return "task"
-    if not (_is_fact(said) or cues.LIFE.search(said) or _is_event(said)):
+    if not (_is_fact(said) or cues.LIFE.search(said)):
         return None
     return None if cues.SHOWN.search(said) else "fact"
 
@@ -276,21 +276,10 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 
 def _is_fact(said: str) -> bool:
-    """Whether a sentence states something of what it names by an identifier."""
-    return bool(cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said))
-
-
-def _is_event(said: str) -> bool:
-    """Whether somebody tells what they did, or will do, and when."""
-    own = _OWN.search(said)
-    return own is not None and any(cue.search(said) for cue in (cues.TIME_PAST, cues.TIME_AHEAD, cues.AMOUNT))
-
-
-_OWN = lazy(
-    r"\b(?:i|we)(?:'m|’m| am|'re| are|'ll| will|'ve| have)?\s+(?!(?:was thinking|think|thought|hope|know|saw"
-    r"|want(?:ed)? to (?:tell|ask|say|share|know)|felt|feel|love|need)\b)\w+",
-    re.IGNORECASE,
-)
+    """Whether a sentence states something of what it names by an identifier, and not what the person just did to it."""
+    return not cues.DID.search(said) and bool(
+        cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said)
+    )
 
 
 def without_code(text: str) -> str:
