@@ -1,4 +1,4 @@
-"""The clock: any run that ends does the pass that is due, once an hour, wherever something was said."""
+"""The clock: any run that ends does the pass that is due. What workers and owners hold for life is bounded."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.flows.workers.clock import EMPTY_WAIT_US, Clock
+from memtape.flows.workers.worker import NOTES_KEPT
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Ticked
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.requests import Request, Requests
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.keep.owner import Owner
 
 SCOPE = "project:harbour"
 TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the second drawer.", "The gate closes late.")
@@ -112,3 +116,27 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
 def _ends(machine: Machine) -> list[int]:
     with Client(machine.home, scope=SCOPE) as client:
         return client.log.ends()
+
+
+# --- What a process that lives for long holds ---
+
+
+def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
+    told: list[str] = []
+    clock = Clock(MemoryLog(1), lambda: 0, told.append)
+    for number in range(3 * NOTES_KEPT):
+        clock.note(f"note {number}")
+        clock.note(f"note {number}")
+    assert len(told) == 3 * NOTES_KEPT
+    assert len(clock._noted) == NOTES_KEPT
+
+
+def test_an_owner_remembers_answers_only_while_their_questions_lie_there(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    owner, requests = Owner(home, MemoryLog(1)), Requests(home.requests)
+    stuck, gone = (requests.ask(Request(verb="unknown", scope=None, pid=1)) for _ in range(2))
+    owner._answered = {stuck: None, gone: None}
+    requests.forget(gone)
+    asked = requests.ask(Request(verb="unknown", scope=None, pid=1))
+    assert owner._asked() == [asked]
+    assert list(owner._answered) == [stuck]
