@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from corpora import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from memtape.state.ranking.deep.rules import Judge, Rules, Told
 from memtape.state.ranking.deep.seen import SURE, Seen, Spot, merged
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
 from memtape.state.ranking.meaning import Among
-from memtape.state.ranking.ranker import Corpus, Ranking, corpus_of
+from memtape.state.ranking.ranker import Corpus, Ranking
 from memtape.state.text.kinds import of_kind
 
 NOW = 1_790_000_000_000_000

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import START
+from corpora import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import KINDS
 from memtape.state.ranking.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
-from memtape.state.ranking.ranker import Corpus, corpus_of
+from memtape.state.ranking.ranker import Corpus
 from memtape.state.text.asking import first_person
 from memtape.state.text.passages import PASSAGE_CHARS, Passages
 from memtape.state.vectors.recorded import quantised

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from builders import START, captured, forgotten, make_id, restored, worlds
 from click.testing import CliRunner
+from corpora import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 from overlaying import laid_over
@@ -24,7 +25,6 @@ from memtape.state.index.entries import Entry
 from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
-from memtape.state.ranking.ranker import corpus_of
 from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import ROWS, all_changes, row_of

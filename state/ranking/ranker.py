@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.lanes import LANES, Lane
-from memtape.state.index.documents import Document
-from memtape.state.index.entries import AGES, EMPTY_WORDS, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
-from memtape.state.index.parts import Floats, Ints, part_of
+from memtape.state.index.entries import AGES, EMPTY_WORDS, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN
+from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.sorted_values import distinct, firsts, is_one_of
 from memtape.state.index.texts import Texts
-from memtape.state.index.vectors import TextVectors, Vectors, text_vectors
+from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import Hit, first_of
 from memtape.state.ranking.lexical import Worded
@@ -439,20 +438,6 @@ class Corpus:
     @cached_property
     def _sessions(self) -> Ints:
         return self._texts.sessions.number
-
-
-def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> Corpus:
-    """Return a corpus of documents that stand nowhere else, each at its place in the sequence."""
-    entries = [Entry(document, document.text.encode("utf-8", "surrogatepass"), 0) for document in documents]
-    texts = Texts([part_of(entries)])
-    place_of = {document.id: place for place, document in enumerate(documents) if document.id}
-    used = {
-        place: Used(document.uses, document.hot, document.neighbours)
-        for place, document in enumerate(documents)
-        if document.uses or document.hot or document.neighbours
-    }
-    given = None if vectors is None else text_vectors(vectors)
-    return Corpus(texts, lambda place: documents[place].text, place_of.get, given, used)
 
 
 def _no_hit(number: int) -> Hit:
