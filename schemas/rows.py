@@ -677,8 +677,8 @@ class PassMark(msgspec.Struct, frozen=True, kw_only=True):
 class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a scope as a whole stands, `since` when, and how many of its texts have aged how far.
 
-    `mid` and `long` count the memories and turns of these tiers, `archived` those that are archived, of which `purged`
-    have left the views. `name` is what people call the project.
+    `mid` and `long` count the memories and turns of these tiers that are not archived, `archived` those that are, of
+    which `purged` have left the views. `name` is what people call the project.
     """
 
     state: Literal["active", "dormant", "finished"] = "active"

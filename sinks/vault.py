@@ -125,19 +125,6 @@ class Vault:
         files = ScopeFiles(self.home, scope)
         files.lay({path: b"" for path in files.listed() if path not in paths})
 
-    def leave(self, scope: str) -> None:
-        """Remove what this vault has written of a scope that the log does not hold, and its folder if nothing else is
-        in it.
-        """
-        folder = self.home.scope_folder(scope)
-        if not (folder / WATERMARK_FILE).is_file():
-            return  # Somebody else's.
-        self.prune(scope, ())
-        (folder / WATERMARK_FILE).unlink()
-        for inner in (*sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True), folder):
-            if not any(inner.iterdir()):
-                inner.rmdir()
-
     def scopes(self) -> list[str]:
         """Return the scopes for which something was written."""
         names = (place.rpartition("/") for place in listed_places(self.home))

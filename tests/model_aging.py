@@ -399,7 +399,7 @@ class Aging:
 
     def mark(self) -> dict[str, Any]:
         """Return how the project stands, as a whole and in figures."""
-        tiers = list(self.tiers.values())
+        tiers = [tier for id, tier in self.tiers.items() if id not in self.archived]
         return {
             "state": self.state, "since": self.since, "name": self.name, "mid": tiers.count("mid"),
             "long": tiers.count("long"), "summaries": len(self.groups), "archived": len(self.archived),

@@ -19,7 +19,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.commands.cli import main
 
@@ -274,9 +273,6 @@ def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:
         assert json.loads(out)["stopped"] is True
     assert document("status")["memories"] == 3
     assert document("verify")["ok"]
-    # The daemon's clock worker has put this hour on every partition.
-    log = EmbeddedLog(home / "log.db")
-    assert all(log.read(number, 0, 10, types=("ticked",)) for number in range(16))
 
 
 def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +22,12 @@ from test_embedding import home as home  # A fixture.
 from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.codec import decode
-from memtape.schemas.embedding import FLOOR
+from memtape.schemas.embedding import FLOOR, EmbedderOptions
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Embedded
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.settings import local_settings, prefer_embedder
 from memtape.sinks.logs.configuring import configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.ask.recorded_vectors import RecordedVectors
@@ -450,3 +451,34 @@ def test_up_over_up_and_back_again_with_a_real_model(running: Running, home: Hom
     assert before["ok"]
     call("rebuild")
     assert call("verify")["state_hash"] == before["state_hash"]
+
+
+# --- A home without a text, and a machine without the model ---
+
+
+def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Home, server: Server) -> None:
+    state = call("embedder", "set", "http", "--fold-cosine", "70")
+    assert (state["configured"], state["next"]) == (TINY, None)
+    said("The build takes 5 minutes.", "The build takes five minutes.")
+    assert call("run", "--once")["embedded"] == 2
+    assert call("embedder", "status")["past"] == [], "no text was folded under the floor"
+    anew = call("refold", "--dry-run")
+    assert (anew["together"], anew["apart"]) == (0, 0)
+    assert call("embedder", "set", "floor")["configured"] == FLOOR
+    state = call("embedder", "set", "http")
+    assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"
+
+
+def test_a_local_model_that_is_missing_is_named_with_what_to_do(
+    running: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    running.step()
+    said("One more.")
+    prefer_embedder(running.home, EmbedderOptions(choice="local", model=str(tmp_path / "nowhere")))
+    monkeypatch.setenv("MEMTAPE_EMBEDDER", "local")
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.exit_code == 1 and "DEGRADED" in outcome.stderr
+    outcome = CliRunner().invoke(main, ["embedder", "set", "local", "--model", "no-such-model"])
+    assert outcome.exit_code == 1 and "floor" not in outcome.stderr
+    assert "no-such-model is not on this machine" in outcome.stderr or "pip install" in outcome.stderr
+    assert running.settings == (TINY, None)

@@ -118,7 +118,8 @@ def _from_hub(options: EmbedderOptions) -> Path:
         if not options.download:
             raise EmbedderUnavailable(
                 f"The model {options.model} is not on this machine.",
-                "Set download = true under [embedder] in settings.toml, or name a folder that holds it.",
+                "Give `memtape embedder set local` at a terminal, which offers to download it; or set download = true "
+                "under [embedder] in settings.toml; or name a folder that holds the model.",
             ) from None
     try:
         return Path(snapshot_download(repository, allow_patterns=_FILES))

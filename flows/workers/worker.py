@@ -13,6 +13,8 @@ POLL_S = 1.0
 RETRY_S = (2.0, 60.0)
 """A worker that failed is asked again after the first, then twice as long, at most after the second."""
 
+NOTES_KEPT = 256
+
 OnNote = Callable[[str], None]
 
 
@@ -70,7 +72,9 @@ class Worker(ABC):
                 self.stopping.wait(POLL_S)
 
     def note(self, note: str) -> None:
-        """Tell people a sentence, each sentence once."""
+        """Tell people a sentence, unless the sentence is among the last `NOTES_KEPT` different ones."""
         if note not in self._noted:
             self._noted[note] = None
+            if len(self._noted) > NOTES_KEPT:
+                del self._noted[next(iter(self._noted))]
             self._on_note(note)

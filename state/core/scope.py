@@ -120,6 +120,9 @@ class Scope:
 
     `seq` is the count of its events without duplicates; `sent` the greatest `sent` of them; `changed` is
     the offset of the last event that touched a row. `generation` counts the `erased` events folded.
+
+    `seen` has an entry for each event of the scope and grows with the log: an event can come again at any time, and
+    counts once.
     """
 
     decisions: Decisions

@@ -208,8 +208,9 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         for unit in units:
             before = state.within.get(unit, ())
+            state.count(unit, -1)
             state.within[unit] = paths.setdefault(before, (*before, summary.id))
-        state.long += len(units) if group.level == LONG else 0
+            state.count(unit, 1)
         changes += change_summary(state, summary.id, context)
     for unit in units:
         if group.level == ARCHIVE:

@@ -114,7 +114,8 @@ class Lifecycle:
     """How the texts of a scope age.
 
     `summed` has the ids of the summaries by their groups, and `within` by its unit those of the summaries that have
-    taken it in, level 1 first. `long` counts the units of that tier, `purged` those that have left the views.
+    taken it in, level 1 first. `mid` and `long` count the units of these tiers that are not archived, `purged` those
+    that have left the views.
 
     `awaited` has by the id of each text that is to come the summary that it tells, `told` the same by the seq of each
     that came.
@@ -131,6 +132,7 @@ class Lifecycle:
         self.awaited: dict[str, str] = {}
         self.told: dict[int, str] = {}
         self.project = Project()
+        self.mid = 0
         self.long = 0
         self.purged = 0
         self.due: Due | None = None
@@ -141,6 +143,12 @@ class Lifecycle:
         """Return the tier of a unit."""
         return TIERS[len(self.within.get(unit, ()))]
 
+    def count(self, unit: int, by: int) -> None:
+        """Count a unit that is not archived in its tier `by` so many more."""
+        level = len(self.within.get(unit, ()))
+        self.mid += by * (level == MID)
+        self.long += by * (level == LONG)
+
     def mark(self) -> LifeMark:
         """Return what readers are told of how the scope stands."""
         project = self.project
@@ -148,7 +156,7 @@ class Lifecycle:
             state=project.state,
             since=project.since,
             name=project.name,
-            mid=len(self.within) - self.long,
+            mid=self.mid,
             long=self.long,
             summaries=len(self.summaries),
             archived=len(self.archived),
@@ -279,6 +287,7 @@ def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Cha
     if archiving is None:
         return []
     state.purged -= archiving.purged
+    state.count(unit, 1)
     look_at(state, unit)
     rows = all_rows_of if archiving.purged else rows_of
     return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
@@ -370,6 +379,7 @@ def _archive(state: Lifecycle, ids: Iterable[str], context: Context[Others]) -> 
 def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[Others]) -> list[Change]:
     """Archive a unit, and return the rows that this touched."""
     state.archived[unit] = Archiving(context.clock, why)
+    state.count(unit, -1)
     look_at(state, unit)
     archived = Change("archive", context.scope, archive_id(context.of, unit))
     return [*rows_of(context.scope, context.of, unit), archived]
@@ -377,8 +387,9 @@ def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: 
 
 def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change]:
     """Forget a memory that is one with another now."""
+    if birth not in state.archived:
+        state.count(birth, -1)
     changes, path = [], state.within.pop(birth, ())
-    state.long -= len(path) == LONG
     for id in path:
         state.summaries[id].units.remove(birth)
         changes += change_summary(state, id, context)
@@ -451,7 +462,9 @@ def restore(data: bytes, of: object) -> Lifecycle:
         for unit in summary.units:
             path = (*state.within.get(unit, ()), summary.id)
             state.within[unit] = shared.setdefault(path, path)
-    state.long = sum(len(path) == LONG for path in state.within.values())
+    for unit in state.within:
+        if unit not in state.archived:
+            state.count(unit, 1)
     state.purged = sum(archiving.purged for archiving in state.archived.values())
     return state
 

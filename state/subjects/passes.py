@@ -24,9 +24,6 @@ Seen = tuple[tuple[str, int], ...]
 """A cluster: the ids of its memories, each with the seq of the capture that spoke for it."""
 
 
-_Queued = tuple[tuple[str, ...], tuple[int, int]]
-
-
 class Others(HasCaptures, Protocol):
     """What this subject reads of others."""
 

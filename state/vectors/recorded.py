@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.schemas.events import MAX_DIMENSIONS, VECTOR_SQUARES
+from memtape.schemas.events import MAX_DIMENSIONS
 from memtape.state.vectors.floor import SCALE, round_ratio
 
 # Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which stays below
@@ -61,21 +61,6 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
 def recorded(vector: bytes) -> NDArray[np.float32]:
     """Return the components of a recorded vector, whole numbers in float32, shape (dimensions,)."""
     return np.frombuffer(vector, dtype="<i2").astype(np.float32)
-
-
-def dequantised(data: bytes) -> NDArray[np.float32]:
-    """Return the float32 unit vector, shape (dimensions,), of a vector in its quantised form.
-
-    Raises `ValueError` for what `quantised` never returns: an odd length, all zeros, a sum of squares of 2^24 or more.
-    """
-    if len(data) % 2:
-        raise ValueError("a quantised vector has 2 bytes a dimension")
-    values = np.frombuffer(data, dtype="<i2").astype(np.int64)
-    square = int(np.square(values).sum())
-    if not 0 < square < VECTOR_SQUARES:
-        raise ValueError("that is no quantised vector: its sum of squares is 0, or 2^24 and more")
-    unit: NDArray[np.float32] = (values / np.sqrt(square)).astype(np.float32)
-    return unit
 
 
 def _integers(doubles: NDArray[np.float64]) -> list[int]:

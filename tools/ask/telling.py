@@ -67,7 +67,8 @@ def lives_told(lives: Iterable[LifeMark]) -> str:
     mid, long, archived, purged, made = (
         sum(getattr(mark, name) for mark in marks) for name in ("mid", "long", "archived", "purged", "summaries")
     )
-    counts = [f"{mid:,} mid", f"{long:,} long", f"{archived:,} archived" + (f" ({purged:,} purged)" if purged else "")]
+    counts = [f"{mid:,} mid", f"{long:,} long", f"{archived - purged:,} archived"]
+    counts += [f"{purged:,} purged"] if purged else []
     counts.append(many(made, "summary", "summaries"))
     states = Counter(mark.state for mark in marks if mark.state != "active")
     counts += [f"{many(count, 'project')} {state}" for state, count in sorted(states.items())]

@@ -127,7 +127,7 @@ def _pass(it: Pass, limit: int) -> Iterator[str]:
         yield "The project would become dormant, since nothing happened in it for long."
     elif it.project == "purged":
         yield "The project, dormant for long, would leave the views until somebody asks or says something there."
-    yield "That was only tried: nothing is put on the log by a dry run."
+    yield "That was only tried. The first `memtape run --once` at that time or later makes the pass."
 
 
 def _group(move: Moving) -> str:

@@ -44,6 +44,15 @@ def context(client: Client, budget_tokens: int, form: str, explain: bool, as_of:
     else:
         say(found.text, nl=False)
     if not found.items:
-        nothing = "Nothing fits the budget." if found.omitted else "Nothing is remembered yet."
-        say(f"{nothing} `memtape status` says what there is.", err=True)
+        say(_why_empty(client, as_of, has_more=bool(found.omitted)), err=True)
         say_where_it_was(client)
+
+
+def _why_empty(client: Client, as_of: str | None, *, has_more: bool) -> str:
+    """Return why a context tells of no text, and the command that shows more."""
+    if has_more:
+        return "Nothing fits the budget. `memtape status` says what there is."
+    archive = None if as_of is not None else client.archived(1)
+    if archive is not None and (archive.counts or archive.purged):
+        return "Nothing is told here that is not archived. `memtape archived` lists the rest."
+    return "Nothing is remembered yet. `memtape status` says what there is."

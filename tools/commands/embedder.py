@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
-from memtape.schemas.embedding import FLOOR, EmbedderOptions
+from memtape.schemas.embedding import EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.visible import many
 from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
@@ -58,10 +58,11 @@ def set_embedder(
 ) -> None:
     """Let another embedder take over, and use it on this machine.
 
-    The one that decides now goes on until `memtape run` has given every text its vector under the new one. It can be
-    stopped and started at any time. The floor takes over at once. An endpoint is named by MEMTAPE_EMBED_URL,
-    MEMTAPE_EMBED_MODEL and MEMTAPE_EMBED_KEY. Models differ in how similar they call two texts that say the same;
-    --fold-cosine says it for this one, from when it decides. A local model that is not on this machine is downloaded if
+    The one that decides now goes on until `memtape run` has given every text its vector under the new
+    one. It can be stopped and started at any time. The floor takes over at once, and so does any in a
+    home without a text. An endpoint is named by MEMTAPE_EMBED_URL, MEMTAPE_EMBED_MODEL and
+    MEMTAPE_EMBED_KEY. Models differ in how similar they call two texts that say the same; --fold-cosine
+    says it for this one, from when it decides. A local model that is not on this machine is downloaded if
     you say so when it asks, or if settings.toml has `download = true` under [embedder].
 
     \b
@@ -77,9 +78,10 @@ def set_embedder(
         options = msgspec.structs.replace(options, model=model)
     change_over(client.home, client.log, _with_leave(options), fold_cosine_hundredths)
     _prefer(client, options)
-    _print(client.embedder(), as_json)
+    state = client.embedder()
+    _print(state, as_json)
     if not as_json:
-        say("`memtape run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once.")
+        say("It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors.")
         say("What was folded stays so; once it decides, `memtape refold` folds all anew under it.")
 
 

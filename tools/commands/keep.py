@@ -60,6 +60,8 @@ def run(
     With --log-format or --log-level each event of operation is a line on stderr, and the sentences that are told
     without are left out. No line has a text of a memory.
 
+    Texts age at each hour, with --once at the hour of the run; nothing need be said for that.
+
     With --once it exits 1 where texts can get no vectors before somebody does what it says; an endpoint that does not
     answer now is only noted.
 

@@ -142,8 +142,8 @@ class Embedding(Worker):
             if queue.look() and not queue.waiting:
                 return None, False
         opened = self._open(settings)
-        if not opened.key:
-            raise EmbedderUnavailable(opened.resolved.warning)
+        if not opened.key:  # An endpoint comes back by itself; a model does not come onto this machine by itself.
+            raise (EmbedderUnavailable if opened.resolved.kind == "http" else MemtapeError)(opened.resolved.warning)
         if opened.resolved.warning:
             self.note(opened.resolved.warning)
         chosen = plan(settings, history, opened.key)
@@ -235,11 +235,16 @@ def try_again(home: Home, log: Log) -> int:
 
 
 def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Tell the log that the embedder of these options is to take over; the floor does at once, having no vectors.
+    """Tell the log that the embedder of these options is to take over. The floor does at once, having no vectors.
 
+    On a log without a text any embedder takes over at once, so that it decides the fold of the first text.
     `fold_cosine_hundredths` is the cosine from which texts fold under it, where that is said. Raises `MemtapeError`
     where this machine cannot open it.
     """
+    if options.choice == "local":
+        from memtape.flows.embed.local import model_folder
+
+        model_folder(options)
     embedder, resolved = choose_embedder(options, dense_on_log=False)
     if resolved.kind == FLOOR and fold_cosine_hundredths is not None:
         raise MemtapeError("The floor folds equal wording only.", "Leave --fold-cosine out.")
@@ -252,7 +257,10 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
             f"{resolved.warning}".strip(),
             "Set one up, or say `memtape embedder set floor` to go on by words alone.",
         )
-    return set_next(log, FLOOR if resolved.kind == "floor" else key_of(embedder), fold_cosine_hundredths)
+    key = FLOOR if resolved.kind == "floor" else key_of(embedder)
+    if any(log.read(number, 0, 1, types=("captured",)) for number in range(log.partitions)):
+        return set_next(log, key, fold_cosine_hundredths)
+    return configure(log, lambda now: decided(with_next(now, key, fold_cosine_hundredths), key))
 
 
 def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:

@@ -301,7 +301,9 @@ class Owner:
             self._projector.stop()
 
     def _asked(self) -> list[str]:
-        return [id for id in self._requests.waiting() if id not in self._answered]
+        waiting = self._requests.waiting()
+        self._answered = {id: None for id in waiting if id in self._answered}  # Only while its file cannot be removed.
+        return [id for id in waiting if id not in self._answered]
 
     def _answer(self, id: str) -> None:
         request = self._requests.read(id)

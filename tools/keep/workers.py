@@ -40,13 +40,14 @@ from memtape.tools.keep.zones import Zones
 
 
 class WorkerKind(NamedTuple):
-    """How a worker of a home is made, and which runs that end have it catch up too: `run --once`, before it projects
-    or *after*, or none. What is done before is quick, and asks nobody. What is done *first* comes before any page is
-    written, also where views are only made anew.
+    """How a worker of a home is made, and when `run --once` has the worker catch up: *before* or *after* projecting.
+
+    A worker that catches up before is quick, and asks no model. A worker that catches up *first* comes before any page
+    is written, also where views are only made anew. Those after catch up in the order of the table.
     """
 
     make: Callable[[Home, Log, OnNote], Worker]
-    once: Literal["first", "before", "after", "never"]
+    once: Literal["first", "before", "after"]
 
 
 def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -148,7 +149,7 @@ def _delivery(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 WORKERS: dict[str, WorkerKind] = {
     "deliver": WorkerKind(_delivery, once="before"),
-    "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
+    "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="after"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
     "commits": WorkerKind(_commits, once="after"),

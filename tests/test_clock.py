@@ -1,0 +1,142 @@
+"""The clock: any run that ends does the pass that is due. What workers and owners hold for life is bounded."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import START, captured
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.flows.workers.clock import EMPTY_WAIT_US, Clock
+from memtape.flows.workers.worker import NOTES_KEPT
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Ticked
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.requests import Request, Requests
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.owner import Owner
+
+SCOPE = "project:harbour"
+TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the second drawer.", "The gate closes late.")
+
+
+def hours_of(log: MemoryLog) -> list[tuple[int, int]]:
+    """Return the partition and the hour of each tick of a log, in order."""
+    events = [decode(slot.payload) for number in range(log.partitions) for slot in log.read(number, 0, 10_000)]
+    return [(event.body.partition, event.body.hour) for event in events if isinstance(event.body, Ticked)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["say", "run", "serve"]), st.integers(0, 3), st.sampled_from([0, 1, 5, 800])),
+        max_size=12,
+    )
+)
+def test_every_partition_with_a_scope_has_each_hour_of_a_run_once(steps: list[tuple[str, int, int]]) -> None:
+    log, said = MemoryLog(4), set[int]()
+    start = decode(log.read(0, 0, 1)[0].payload).sent
+    time_of = [start]
+    served = Clock(log, lambda: time_of[-1], lambda note: None)
+    for place, (kind, scope, hours) in enumerate(steps):
+        now = time_of[-1] + hours * HOUR_US
+        time_of.append(now)
+        if kind == "say":
+            log.append([captured(f"{place}", scope=f"project:{scope}", sent=now)])
+            said.add(partition_of(f"project:{scope}", 4))
+            continue
+        (served if kind == "serve" else Clock(log, lambda: time_of[-1], lambda note: None)).catch_up()
+        ticks = hours_of(log)
+        assert len(dict.fromkeys(ticks)) == len(ticks), "no tick stands twice"
+        here = {partition for partition, hour in ticks if hour == now // HOUR_US}
+        assert said <= here
+        assert here <= said or now - start >= EMPTY_WAIT_US
+        Clock(log, lambda: time_of[-1], lambda note: None).catch_up()
+        assert hours_of(log) == ticks, "a second run in the same hour adds nothing"
+
+
+class Machine:
+    """The command line on a machine whose time the test sets."""
+
+    def __init__(self, home: Path, patch: pytest.MonkeyPatch) -> None:
+        self.home = home
+        self.now = START + 10 * HOUR_US
+        patch.setattr(time, "time_ns", lambda: self.now * 1_000)
+        patch.setenv("MEMTAPE_HOME", str(home))
+
+    def call(self, *words: str) -> str:
+        """Return what a command prints."""
+        done = CliRunner().invoke(main, list(words))
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    def told(self, *words: str) -> Any:
+        """Return what a command prints as JSON."""
+        return json.loads(self.call(*words, "--scope", SCOPE, "--json"))
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
+
+
+def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
+    with Client(machine.home, scope=SCOPE, actor="Ada", origin="user") as client:
+        for text in TEXTS:
+            client.capture(text, "fact")
+    machine.call("run", "--once")
+    places = []
+    for days in (30, 70, 280, 40):  # In all of which nothing is said.
+        machine.now += days * DAY_US
+        pass_ = machine.told("lifecycle", "--dry-run")["pass"]
+        machine.call("run", "--once")
+        told = machine.told("lifecycle")
+        assert told["standing"][pass_["moves"][0]["to"]] == pass_["moving"] == len(TEXTS)
+        assert machine.told("lifecycle", "--dry-run")["pass"]["moving"] == 0
+        ends, life = _ends(machine), json.loads(machine.call("status", "--json"))["lives"][SCOPE]
+        machine.call("run", "--once")
+        assert _ends(machine) == ends, "a second run in the same hour adds nothing"
+        archive, purged = machine.told("archived"), machine.told("archived", "--purged")
+        assert len(archive["archived"]) == told["standing"]["archived"]
+        assert len(archive["archived"]) + len(purged["archived"]) == life.get("archived", 0)
+        assert [life.get(tier, 0) for tier in ("mid", "long")] == [told["standing"][tier] for tier in ("mid", "long")]
+        places.append(pass_["moves"][0]["to"])
+    assert places == ["mid", "long", "archived", "purged"]
+
+
+def _ends(machine: Machine) -> list[int]:
+    with Client(machine.home, scope=SCOPE) as client:
+        return client.log.ends()
+
+
+# --- What a process that lives for long holds ---
+
+
+def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
+    told: list[str] = []
+    clock = Clock(MemoryLog(1), lambda: 0, told.append)
+    for number in range(3 * NOTES_KEPT):
+        clock.note(f"note {number}")
+        clock.note(f"note {number}")
+    assert len(told) == 3 * NOTES_KEPT
+    assert len(clock._noted) == NOTES_KEPT
+
+
+def test_an_owner_remembers_answers_only_while_their_questions_lie_there(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    owner, requests = Owner(home, MemoryLog(1)), Requests(home.requests)
+    stuck, gone = (requests.ask(Request(verb="unknown", scope=None, pid=1)) for _ in range(2))
+    owner._answered = {stuck: None, gone: None}
+    requests.forget(gone)
+    asked = requests.ask(Request(verb="unknown", scope=None, pid=1))
+    assert owner._asked() == [asked]
+    assert list(owner._answered) == [stuck]
