@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import queue
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from page_served import Page, served
 
 from memtape.tools.page.drawing import VIEWS
 from memtape.tools.page.guard import HEADERS, MAX_BODY_BYTES
+from memtape.tools.page.serving import Serving
 
 PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]
 
@@ -170,3 +173,31 @@ def test_two_pages_of_one_machine_have_cookies_of_their_own(page: Page, tmp_path
         assert page.http.get("/", headers={"cookie": f"{two}={other.token}"}).status_code in (200, 403)
         with httpx.Client(base_url=page.base, trust_env=False) as http:
             assert http.get("/", headers={"cookie": f"{one}={other.token}"}).status_code == 403
+
+
+def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = queue.SimpleQueue[str]()
+    monkeypatch.setattr("memtape.tools.page.serving.webbrowser.open", opened.put)
+    serving = Serving(tmp_path / "home", "project:mine", 0)
+    token = serving.address.partition("=")[2]
+    path = serving.make_opening()
+    said = path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600 and token not in said
+    address = said.partition("url=")[2].partition('"')[0]
+    thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})
+    thread.start()
+    try:
+        with httpx.Client(trust_env=False, timeout=60) as browser, httpx.Client(trust_env=False, timeout=60) as thief:
+            entered = browser.get(address, headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"})
+            assert entered.status_code == 200 and "url=/" in entered.text and "set-cookie" in entered.headers
+            assert browser.get(address.partition("?")[0]).status_code == 200
+            assert thief.get(address).status_code == 403
+    finally:
+        serving.stop()
+        thread.join()
+        path.unlink()
+    named = opened.get(timeout=60)
+    assert named.startswith("file://") and token not in named
+    assert not Path(named.removeprefix("file://")).exists()

@@ -549,7 +549,7 @@ class Client(Writer):
         check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
-        return erase(self.home, self.log, made, self.append, on_phase, on_note)
+        return erase(self.home, self.log, made, self, on_phase, on_note)
 
     def status(self, *, as_of: str | None = None) -> Status:
         """Return counts, positions and lag of the whole home, now or in the past."""

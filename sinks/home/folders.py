@@ -28,10 +28,12 @@ def write_whole(
 ) -> bool:
     """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`.
 
+    The file is readable by its owner alone.
+
     `unless` is asked right before the file takes its name; where it says so nothing is written. Returns whether it was.
     """
     temporary = unfinished or unfinished_beside(path)
-    with temporary.open("wb") as file:
+    with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
         if durable:
             file.flush()
@@ -167,6 +169,11 @@ class Home:
     def requests(self) -> Path:
         """What other processes ask of the projector."""
         return self.path / "requests"
+
+    @property
+    def erasures(self) -> Path:
+        """Plans of erasures that were cut short."""
+        return self.path / "erasures"
 
     @property
     def as_of(self) -> Path:

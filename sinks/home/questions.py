@@ -5,7 +5,9 @@ It stands in the home alone: no log and no other machine has it. A damaged file 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote_plus
 
 import msgspec
 
@@ -40,3 +42,11 @@ def drop_question(home: Path, name: str) -> str:
     if address:
         write_whole(home / NAME, msgspec.json.encode(kept))
     return address
+
+
+def drop_questions(home: Path, is_gone: Callable[[str], bool]) -> None:
+    """Keep no question of which the name or the address says what `is_gone`."""
+    kept = questions_of(home)
+    left = {name: address for name, address in kept.items() if not is_gone(f"{name} {unquote_plus(address)}")}
+    if left != kept:
+        write_whole(home / NAME, msgspec.json.encode(left))

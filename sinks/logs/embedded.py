@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,8 @@ class EmbeddedLog:
         self._ticks: set[tuple[int, str]] = set()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
+            with suppress(OSError):  # SQLite says why it cannot open the file, and gives its mode to those beside it.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             self._db = sqlite3.connect(
                 path,
                 timeout=BUSY_TIMEOUT_S,

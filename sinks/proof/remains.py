@@ -59,7 +59,7 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
     `vectors` are in their recorded form, and found whatever their length and format. Of the `said` texts for which all
     of it stands, `hidden` are not looked for: they are too short, or others say the same. `labelled` are telling words
     of the texts that no living text says and that a label of another event has (a tag, a source): so nobody looks for
-    them.
+    them. `shared` are telling words that living texts say, so that nobody looks for them, each with ids of such texts.
     """
 
     ids: tuple[str, ...]
@@ -69,6 +69,7 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
     said: int = 0
     hidden: int = 0
     labelled: tuple[str, ...] = ()
+    shared: dict[str, tuple[str, ...]] = {}
 
     @property
     def prove(self) -> bool:
@@ -119,11 +120,12 @@ def search_home(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     is_own: Callable[[str], bool] = lambda name: False,
     zone_in: Callable[[str], ZoneInPage | None] = lambda name: None,
+    passed_over: str = "",
 ) -> list[Place]:
     """Look for needles in every file of a folder, hidden and unfinished ones too.
 
     `is_own` says by its path in the folder whether a file is somebody's and not Memtape's, `zone_in` which part of one
-    is: that has a place of its own.
+    is: that has a place of its own. `passed_over` is the path of a file that is not looked at.
 
     It reads some 10 MB/s (one core) and tells `on_progress` the bytes that are done, and all. Files that come and go
     meanwhile are passed over.
@@ -136,6 +138,8 @@ def search_home(
         name = path.relative_to(home).as_posix()
         on_progress(done, sum(files.values()))
         done += size
+        if name == passed_over:
+            continue
         own = is_own(name)
         try:
             zone = None if own else zone_in(name)

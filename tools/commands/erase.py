@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -128,6 +128,7 @@ def search_as_json(search: FileSearch) -> dict[str, Any]:
         "proves": search.needles.prove,
         "hidden_texts": search.needles.hidden,
         "labelled_words": list(search.needles.labelled),
+        "shared_words": search.needles.shared,
         "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
         "files": [
             {
@@ -175,6 +176,8 @@ def _keeps(made: ErasurePlan, yes: bool) -> bool:
 def _print_plan(made: ErasurePlan) -> None:
     if not made.items and not made.erased_before:
         say(f"Nothing in {made.scope} matches; nothing was erased.")
+    if made.is_resumed:
+        say("This erasure was cut short, and is finished now.")
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     _print_items(f"{len(made.items)} of {made.scope} to erase:", made.items)
@@ -214,7 +217,7 @@ def _print_items(title: str, items: list[ErasedItem]) -> None:
     _print_more(items)
 
 
-def _print_more(listed: Sequence[object]) -> None:
+def _print_more(listed: Collection[object]) -> None:
     if len(listed) > LISTED:
         say(f"  … and {len(listed) - LISTED:,} more")
 
@@ -238,6 +241,8 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say(f"{gone}, and stands in files of your own.", err=True)
     elif not erasure.ok:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
+    elif erasure.proven and after.needles.shared:
+        say(f"Erased, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     elif erasure.proven:
         say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     else:
@@ -250,6 +255,11 @@ def print_unproven(needles: Needles, ok: bool) -> None:
     if needles.hidden:
         why = "each is too short, or other events say the same"
         say(f"Nothing was looked for of {needles.hidden:,} of {many(needles.said, 'text')}: {why}.", err=True)
+    if needles.shared:
+        say("Other texts still say words of it, which were not looked for:", err=True)
+        for word, ids in list(needles.shared.items())[:LISTED]:
+            say(f"  {one_line(word, 80)}  {', '.join(ids)}", err=True)
+        _print_more(needles.shared)
     if needles.labelled:
         say(
             f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.", err=True

@@ -10,12 +10,11 @@ import msgspec
 
 from memtape.flows.workers.worker import OnNote
 from memtape.schemas.codec import decode, event_of
-from memtape.schemas.errors import MemtapeError, NotFound, StillHeld
+from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_IDS,
     OWN_TAGS,
-    Body,
     Captured,
     Embedded,
     Erased,
@@ -28,8 +27,11 @@ from memtape.schemas.log import Log, Slot, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.questions import drop_questions
+from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.proof.remains import Needles, Place, search_home, search_log, without_structure
 from memtape.sinks.proof.sqlite_pages import Piece
+from memtape.sinks.unfinished_erasures import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
@@ -37,19 +39,23 @@ from memtape.state.text.statements import IMPORTANCE
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
+from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import scope_now, state_at
 from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
 
-Append = Callable[[str, Body, str], object]
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of what is erased."""
 
 
 OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
 """What Memtape files captures under by itself, whatever is said in them: it gives nothing away."""
+
+
+MOST_SHARED_IDS = 10
+"""So many living texts are named for each word that an erased text shares with them."""
 
 
 class ErasedItem(NamedTuple):
@@ -89,15 +95,8 @@ class Carried(msgspec.Struct, kw_only=True):
     unreadable: list[tuple[int, int]] = []
 
 
-class ErasurePlan(msgspec.Struct, kw_only=True):
-    """What an erasure would do.
-
-    `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
-    text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
-    asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
-    filed under. `corrections` of people go too, unless they are to be kept: then they are captured anew. `standing`
-    still says what they replaced, and nothing marks that afterwards.
-    """
+class KeptPlan(msgspec.Struct, kw_only=True):
+    """What is kept of a plan until its erasure is proven: all but corrections, which are captured anew before that."""
 
     scope: str
     items: list[ErasedItem]
@@ -107,10 +106,25 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
-    corrections: list[Correction] = []
     standing: list[Standing] = []
     take_unreadable: bool = False
+    vectors: list[bytes] = []
+
+
+class ErasurePlan(KeptPlan, kw_only=True):
+    """What an erasure would do.
+
+    `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
+    text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
+    asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
+    filed under. `corrections` of people go too, unless they are to be kept: then they are captured anew. `standing`
+    still says what they replaced, and nothing marks that afterwards. `vectors` are those of the items, once they were
+    looked up. A plan `is_resumed` if an erasure by it was cut short.
+    """
+
+    corrections: list[Correction] = []
     keep_corrections: bool = False
+    is_resumed: bool = False
 
     def take_carriers(self) -> None:
         """Let what carries the texts go as well."""
@@ -130,7 +144,12 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
 
 
 def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> ErasurePlan:
-    """Return what erasing these ids of a scope would do. Raises `NotFound` for one that the scope never had."""
+    """Return what erasing these ids of a scope would do, or the plan of these ids that was cut short.
+
+    Raises `NotFound` for an id that the scope never had.
+    """
+    if (begun := _begun(home, scope, ids)) is not None:
+        return begun
     number = partition_of(scope, log.partitions)
     end = log.ends()[number]
     state = state_at(log, home.current(), number, end).scopes.get(scope) or Scope(scope)
@@ -184,6 +203,15 @@ def ids_matching(
         found = hits if only else [capture.id for capture in whole(state, hits)]
         ids = {id: None for id in found if id in ids}
     return tuple(ids)
+
+
+def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
+    """Return the plan of these ids that was cut short, or without ids any of the scope: what selected them is gone."""
+    for kept in unfinished_erasures(home, KeptPlan):
+        plan = ErasurePlan(**msgspec.structs.asdict(kept), is_resumed=True)
+        if plan.scope == scope and not {*ids} - {*plan.ids().get(scope, ()), *plan.erased_before}:
+            return plan
+    return None
 
 
 class FileSearch(NamedTuple):
@@ -244,35 +272,78 @@ class Erasure(NamedTuple):
         return self.ok and self.after.needles.prove
 
 
-def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnPhase, on_note: OnNote) -> Erasure:
+def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
     """Carry out a plan and return the proof. Cut short, it goes on when it is called again with the same ids.
 
-    `append` puts a body of a type into a scope. Raises `StillHeld` where another process keeps what was erased.
+    Raises `MemtapeError` before anything is erased where the writer may not write to a scope of the plan, and
+    `StillHeld` where another process keeps what was erased.
     """
-    gone: Gone = dict.fromkeys(
-        [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
-    )
     on_phase("reading the log", 0, 1)
+    renewals = list(_renewals(home, log, made))
+    _check_rights(writer, made, [scope for scope, _ in renewals])
     if made.keep_corrections:
         log.append([kept_anew(correction) for correction in made.corrections])
-    needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_or_ask(home, log, on_phase, on_note)
-    if made.texts or made.labels:
-        needles = needles_of(log, gone, made.texts, made.labels)
-        before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total))
+    needles, before = _look_before(home, log, made, on_phase)
+    name = made.items[0].id if made.items else ""
+    if name:
+        keep_unfinished(home, name, msgspec.structs.replace(made, corrections=[], vectors=list(needles.vectors)))
+    for scope, again in renewals:
+        writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
+    _append_erased(log, made, writer)
+    traces = Traces(needles.texts, needles.words)
+    drop_questions(home.path, lambda said: any(traces.find(said)))
+    _scrub(home, log, on_phase, on_note)
+    after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total), name)
+    if after.clean or after.only_own:
+        drop_unfinished(home, name)
+    return Erasure(made, before, after)
+
+
+def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
+    """Return what to look for, and a search for that before the erasure, None where the texts are not at hand."""
+    gone: Gone = dict.fromkeys(
+        [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
+    )
+    if not (made.texts or made.labels):
+        return Needles(ids=_ids(gone), texts=(), words=()), None
+    needles = needles_of(log, gone, made.texts, made.labels, made.vectors)
+    name = made.items[0].id if made.is_resumed else ""
+    before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total), name)
+    if not made.is_resumed:
         _check_sight(before)
-    for scope, again in list(_renewals(home, log, made)):
-        append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
+    return needles, before
+
+
+def _check_rights(writer: Writer, made: ErasurePlan, renewed: Iterable[str]) -> None:
+    """Raise `MemtapeError` where a writer may not write to a scope of a plan."""
+    for scope in dict.fromkeys([*made.ids(), *renewed]):
+        try:
+            check_admissible(writer.made("erased", Erased(ids=(made.items[0].id,)), scope))
+        except InvalidEvent as error:
+            raise MemtapeError(
+                f"Nothing was erased: the plan has events of the scope {scope}. {error}",
+                "Give it again with --origin operator, if you may speak for that.",
+            ) from None
+
+
+def _append_erased(log: Log, made: ErasurePlan, writer: Writer) -> None:
+    """Append that the items of a plan are erased, unless the log says so, and blank unreadable slots."""
     for scope, ids in made.ids().items():
-        for start in range(0, len(ids), MAX_IDS):
-            append("erased", Erased(ids=tuple(ids[start : start + MAX_IDS])), scope)
+        known = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
+        left = [id for id in ids if id not in known]
+        for start in range(0, len(left), MAX_IDS):
+            writer.append("erased", Erased(ids=tuple(left[start : start + MAX_IDS])), scope)
     if made.take_unreadable:
         by_partition: dict[int, list[int]] = {}
         for number, offset in made.unreadable:
             by_partition.setdefault(number, []).append(offset)
         log.blank(by_partition)
+
+
+def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     try:
         scrub_or_ask(home, log, on_phase, on_note)
     except StillHeld:
@@ -282,23 +353,24 @@ def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnP
             f"It is erased for every reader, but not from every file yet: {error}",
             "Mend that, and give the same command again.",
         ) from error
-    after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total))
-    return Erasure(made, before, after)
 
 
-def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = ()) -> Needles:
+def needles_of(
+    log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = (), known: Iterable[bytes] = ()
+) -> Needles:
     """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
 
     Labels are looked for whole. What a living event still says, in any of its strings, and what a home of nothing holds
-    by its structure alone, proves nothing.
+    by its structure alone, proves nothing. `known` are vectors of what is gone that the log no longer has.
     """
     sought = [*(part for text in texts for part in parts(text)), *labels]
     traces = Traces(part for part in sought if is_searched(part))
     words = {word: None for text in texts for word in telling_words(text)}
     erasures = _erasures(log)
-    spoken, labelled = dict[str, None](), dict[str, None]()
+    told = dict.fromkeys(words)
+    spoken, labelled = dict[str, dict[str, None]](), dict[str, None]()
     carried: dict[int, None] = {}
-    vectors: dict[bytes, bool] = {}
+    vectors = dict.fromkeys(known, True)
     for slot, event in _events(log):
         if event is not None:
             is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))
@@ -311,7 +383,13 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
             for said in texts_of_body(event.body) if event.body is not None else ():
                 if said.role == "label" and said.text in OWN_LABELS:
                     continue
-                (spoken if said.role == "statement" else labelled).update(all_words(said.text))
+                for word in all_words(said.text):
+                    if word not in told:
+                        continue
+                    if said.role == "statement" and len(ids := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
+                        ids[event.id] = None
+                    elif said.role != "statement":
+                        labelled[word] = None
             for string in _strings(event):
                 carried.update(dict.fromkeys(traces.find(string).texts))
                 for word in all_words(string):
@@ -322,9 +400,9 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
     needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
     left = dict.fromkeys((*needles.texts, *needles.words))
     hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
-    told = dict.fromkeys(word for text in texts for word in telling_words(text))
     only_labelled = tuple(word for word in told if word in labelled and word not in spoken)
-    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled)
+    shared = {word: tuple(ids) for word, ids in spoken.items()}
+    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled, shared=shared)
 
 
 def _ids(gone: Gone) -> tuple[str, ...]:
@@ -332,18 +410,25 @@ def _ids(gone: Gone) -> tuple[str, ...]:
 
 
 def search(
-    home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None
+    home: Home,
+    log: Log,
+    needles: Needles,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+    unfinished: str = "",
 ) -> FileSearch:
-    """Look for needles in every byte of a home, and in every slot that its log gives to readers."""
+    """Look for needles in every byte of a home, and in every slot that its log gives to readers.
+
+    The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds nothing else.
+    """
     pieces = (Piece(f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
     vault = Vault(home)
 
     def is_own(name: str) -> bool:
         return name.startswith(f"{home.vault.name}/") and not vault.is_ours(name)
 
-    return FileSearch(
-        needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress, is_own, vault.zone_in)]
-    )
+    kept = f"{home.erasures.name}/{unfinished}.json" if unfinished else ""
+    places = search_home(home.path, needles, on_progress, is_own, vault.zone_in, kept)
+    return FileSearch(needles, [search_log(pieces, needles), *places])
 
 
 class Proven(NamedTuple):

@@ -210,10 +210,11 @@ def _own_path(path: str) -> str:
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
 
 
-def page_app(page: Page, port: int, token: str) -> ASGIApp:
-    """Return the application, which answers nobody without the token."""
+def page_app(page: Page, port: int, token: str, code: str) -> ASGIApp:
+    """Return the application, which answers nobody without the token, or the code for one use."""
     return Guard(
         Starlette(routes=page.routes(), exception_handlers={HTTPException: page.missing, Exception: page.broken}),
         port,
         token,
+        code,
     )

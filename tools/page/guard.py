@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_KEY = "token"
@@ -35,13 +35,15 @@ HEADERS = {
 class Guard:
     """Lets a request through that knows the token, and gives every answer the headers that keep a page to itself."""
 
-    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+    def __init__(self, app: ASGIApp, port: int, token: str, code: str) -> None:
         self._app = app
         self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
         self._origins = tuple(f"http://{host}" for host in self._hosts)
         # Cookies are shared by all ports of a host: two pages must not take each other's.
         self._cookie = f"memtape-{port}"
         self._token = token.encode()
+        self._code = code.encode()
+        """Lets in once, as the token does; empty from then on."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or hand on, one request."""
@@ -81,11 +83,16 @@ class Guard:
             return PlainTextResponse("That is too long.\n", 413)
         return None
 
-    def _entry(self, scope: Scope) -> PlainTextResponse | RedirectResponse | None:
+    def _entry(self, scope: Scope) -> Response | None:
         """Return what is answered instead of the page: a cookie for the token, or a word on how to come in."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == TOKEN_KEY]
         enters = scope["method"] in READING and any(map(self._is_token, given))
+        if scope["method"] == "GET" and any(map(self._takes_code, given)):
+            # A browser sends no strict cookie along a redirect from a file: the page itself leads on.
+            entered = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=/">\n')
+            self._let_in(entered)
+            return entered
         if not enters and not self._is_token(self._kept(scope)):
             return PlainTextResponse("Open the address that `memtape page` has printed: it lets you in.\n", 403)
         if not given:
@@ -96,8 +103,11 @@ class Guard:
         path = "/" + quote(scope["path"].lstrip("/\\"))
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
         if enters:
-            answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict", path="/")
+            self._let_in(answer)
         return answer
+
+    def _let_in(self, answer: Response) -> None:
+        answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict", path="/")
 
     def _kept(self, scope: Scope) -> str:
         cookies = Headers(scope=scope).getlist("cookie")
@@ -105,3 +115,10 @@ class Guard:
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
+
+    def _takes_code(self, given: str) -> bool:
+        """Whether the code for one use was given, which ends it."""
+        is_code = bool(self._code) and hmac.compare_digest(given.encode("utf-8", "replace"), self._code)
+        if is_code:
+            self._code = b""
+        return is_code
