@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memtape.schemas.events import MAX_INPUTS, REPOSITORY_TAG, Kind, Origin
+from memtape.schemas.placeholders import without_digits
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.covers import is_shown
@@ -196,7 +197,7 @@ class _Near:
 def may_replace(a: Candidate, b: Candidate) -> bool:
     """Whether the later of two candidates replaces the earlier, and tells all that this one is about."""
     older, newer = sorted((a, b), key=lambda it: (it.latest.at, it.seq))
-    found = replaces(older.latest.text, newer.latest.text)
+    found = replaces(without_digits(older.latest.text), without_digits(newer.latest.text))
     return found is not None and found.whole
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
+from memtape.schemas.placeholders import without_digits
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
@@ -408,7 +409,8 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     for near in _living(of, sharing.near(memory.birth, COMPARED)):
         birth, other = near.birth, of.captures.by_seq[near.canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
-        found = replaces(of.captures.body(older).text, of.captures.body(newer).text)
+        # Two homes may have two keys, under which one secret has two placeholders.
+        found = replaces(*(without_digits(of.captures.body(it).text) for it in (older, newer)))
         if found is not None:
             first, second = (birth, memory.birth) if older is other else (memory.birth, birth)
             state.newer.setdefault(first, {})[second] = (

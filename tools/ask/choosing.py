@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.events import PEOPLE, STATED_TAG
+from memtape.schemas.placeholders import without_digits
 from memtape.schemas.rows import MemoryRow, replaced
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
@@ -145,7 +146,11 @@ def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Res
     for it, same in found:
         may_differ = it.scope == GLOBAL and it.kind in FAMILIES and it.valid_to is None
         after = (own for own in here if own.at > it.at and FAMILIES[own.kind] == FAMILIES.get(it.kind))
-        other = next((own for own in after if replaces(it.text, own.text)), None) if may_differ else None
+        other = (
+            next((own for own in after if replaces(without_digits(it.text), without_digits(own.text))), None)
+            if may_differ
+            else None
+        )
         if other is not None:
             score = max(0.0, min(it.score, other.score - LEAST_STEP))
             marks = (*it.marks, f"{other.scope} tells otherwise since {format_day(other.valid_from)}: {other.id}")
