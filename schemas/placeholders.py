@@ -1,7 +1,8 @@
 """The form of what stands for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
 
 The kind says what was there; the digits are the same for the same secret under one key. Under another key they differ,
-so that a difference of digits tells nothing of a change. What a secret looks like and where the key is, `tools/capture/secrets` knows.
+so that a difference of digits tells nothing of a change. What a secret looks like and
+where the key is, `tools/capture/secrets` knows.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ PASSWORD = "|".join(
 """What a password is called, in the languages of those who write of them."""
 _SHORT = "|".join(
     r"""
-    (?:(?<=[a-z0-9][_-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
+    (?:(?<=[a-z0-9][._-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
     (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
     sshpass(?==) (?<=[\"'])(?:auth|pass)(?=[\"']\s?:)
     """.split()
