@@ -220,8 +220,10 @@ def _read(text: str, read: Read) -> Iterator[FoundSecret]:
     """Yield what is found in a text as it stands, and then as people read it, by its places in the text."""
     yield from read(text)
     plain = plain_text(text)
-    for start, end, kind in read(plain.text) if plain else ():
-        yield FoundSecret(*plain.span(start, end), kind)
+    if plain is not None:
+        for finding in read(plain.text):
+            start, end = plain.span(finding.start, finding.end)
+            yield FoundSecret(start, end, finding.kind)
 
 
 _MARK = re.compile(re.escape(MARK))
