@@ -1,7 +1,8 @@
 """The form of what stands for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
 
-The kind says what was there; the digits are the same for the same secret in one home and say nothing in another. What a
-secret looks like and where the key is, `tools/capture/secrets` knows.
+The kind says what was there; the digits are the same for the same secret under one key. Under another key they differ,
+so that a difference of digits tells nothing of a change. What a secret looks like and
+where the key is, `tools/capture/secrets` knows.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ def placeholder(kind: str, digest: str) -> str:
 def placeholders(texts: Iterable[str | None]) -> int:
     """Return how many placeholders stand in texts."""
     return sum(len(PLACEHOLDER.findall(text)) for text in texts if text and _OPENING in text)
+
+
+def without_digits(text: str) -> str:
+    """Return a text in which every placeholder of a kind is the same, for who compares what texts tell."""
+    return PLACEHOLDER.sub(r"[redacted:\1]", text) if _OPENING in text else text
 
 
 def head_of(text: str, chars: int) -> str:

@@ -24,16 +24,17 @@ from soaked import soaked
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
-from memtape.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
-from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
+from memtape.schemas.events import Actor, Captured, Forgotten, Origin, Recalled, Restored
+from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, without_digits
 from memtape.schemas.texts import texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
+from memtape.state.text.replacing import replaces
 from memtape.state.views.filters import make_filters
 from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import known as known_secrets
-from memtape.tools.capture.secrets.met import MetSecrets
+from memtape.tools.capture.secrets.met import KnownSecret, MetSecrets
 from memtape.tools.capture.secrets.places import PIECE_CHARS
 from memtape.tools.capture.secrets.redaction import Redactor, findings
 from memtape.tools.client import Client
@@ -51,7 +52,7 @@ OTHER_KEY = TOKENS["anthropic"](random.Random(2))
 def redactor() -> Redactor:
     """A redactor that has met nothing and whose key is fixed, so that examples can be repeated."""
     made = Redactor(Home(Path("nowhere"), make=False), keeps_key=False)
-    made._key = b"k" * 32
+    made._key._read = b"k" * 32
     return made
 
 
@@ -211,6 +212,7 @@ HOSTILE = [
     "password from a1 to ", "wifi a ", "login(", "httphttpauth", "http", "admin / ", "enter 1234 on the ",
     "1234 is the ", "password\n", "password, type = a\n", "convertto-securestring ", "WIFI:;P:",
     "password is harbour tide ", "hasło to a ",
+    "pass\u200bword: ", "\uff50\uff41\uff53\uff53\uff1a", "p\u0430ss ", "a \\\n ", " ", " `\n",
     "login a1b2c3d4 ", "login Ab12cd34! ", "get in with ", "the key for a is a1", "is the password. ",
     "harbour is the password. ",
     "creds\na Ab12cd34!\n", "a Ab12cd34!\n", "creds for a\n", "cvv 1", "cvv ", "sonar=a1", "credentials(a,",
@@ -305,7 +307,7 @@ def test_the_commands_of_the_readme_put_no_password_on_the_log(tmp_path: Path) -
         assert not [path for path in files if b"Harbour-4417" in path.read_bytes()]
 
 
-MET = ["Harbour-4417", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-Wört7", "x1" * 60, "+7~\n8"]
+MET = ["Harb0ur-44x17", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-W7ört", "x1" * 60, "+7~\n8"]
 """Secrets of a word and of several, with marks within and at both ends."""
 
 
@@ -330,7 +332,7 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
     assert [client.redactor.text(text) for text in longer] == longer
 
 
-@pytest.mark.parametrize("secret", ["Harbour-4417", "tide!Alerts9", "Päss-Wört7"])
+@pytest.mark.parametrize("secret", ["Harb0ur-44x17", "tide!Alerts9", "Päss-W7ört"])
 def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: Path) -> None:
     Redactor(Home(tmp_path))._placeholder(secret, "password")
     again = Redactor(Home(tmp_path))
@@ -341,18 +343,20 @@ def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: P
 
 def test_a_home_that_noted_secrets_as_they_were_written_knows_them_and_then_in_any_case(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    Redactor(home)._placeholder("Harbour-4417", "password")
-    home.met_secrets_path.write_bytes(home.met_secrets_path.read_bytes().splitlines()[1] + b"\n")
-    assert "[redacted:password:" in Redactor(home).text("It was Harbour-4417.")
-    assert "[redacted:password:" in Redactor(home).text("It was HARBOUR-4417.")
+    Redactor(home)._placeholder("Harb0ur-44x17", "password")
+    home.met_secrets_path.write_bytes(
+        home.met_secrets_path.read_bytes().splitlines()[1][: -len(" 12345678 other -")] + b"\n"
+    )
+    assert "[redacted:password:" in Redactor(home).text("It was Harb0ur-44x17.")
+    assert "[redacted:password:" in Redactor(home).text("It was HARB0UR-44X17.")
 
 
 def test_a_word_in_another_case_than_that_of_a_password_is_ordinary(client: Client) -> None:
-    for secret in ("HarbourTide", "sunshine"):
+    for secret in ("HarbourT1de", "sunshine"):
         client.redactor._placeholder(secret, "password")
-    for ordinary in ("We saw the harbourtide.", "We sang SunShine."):
+    for ordinary in ("We saw the sUnshine.", "We sang SunShine."):
         assert client.redactor.text(ordinary) == ordinary
-    assert "[redacted:password:" in client.redactor.text("We saw the HarbourTide.")
+    assert "[redacted:password:" in client.redactor.text("We saw the HarbourT1de.")
 
 
 def test_a_plain_word_that_is_a_password_is_one_where_passwords_are_spoken_of(client: Client) -> None:
@@ -364,14 +368,14 @@ def test_a_plain_word_that_is_a_password_is_one_where_passwords_are_spoken_of(cl
 
 
 def test_an_import_and_a_dry_run_know_what_was_met(client: Client, tmp_path: Path) -> None:
-    client.redactor._placeholder("Harbour-4417", "password")
-    (tmp_path / "notes.md").write_text("Ada wrote Harbour-4417 on the board.")
+    client.redactor._placeholder("Harb0ur-44x17", "password")
+    (tmp_path / "notes.md").write_text("Ada wrote Harb0ur-44x17 on the board.")
     sources = list(named_files(tmp_path / "notes.md"))
     assert Importer(client, "project:test").take(sources).taken == 1
-    assert "Harbour" not in b"".join(payloads(client)).decode()
+    assert "Harb0ur" not in b"".join(payloads(client)).decode()
     kept = client.home.met_secrets_path.read_bytes()
     dry = Redactor(client.home, keeps_key=False)
-    assert "Harbour" not in dry.text("Ada wrote Harbour-4417.") and dry.text(f"a {KEY}") != f"a {KEY}"
+    assert "Harb0ur" not in dry.text("Ada wrote Harb0ur-44x17.") and dry.text(f"a {KEY}") != f"a {KEY}"
     assert client.home.met_secrets_path.read_bytes() == kept
 
 
@@ -424,9 +428,102 @@ def test_what_processes_met_at_once_all_know_afterwards(tmp_path: Path) -> None:
 def test_no_character_of_a_secret_is_kept(tmp_path: Path) -> None:
     met = MetSecrets(tmp_path / "met")
     for secret in MET:
-        met.add(secret, "password", b"k" * 32)
+        met.add(secret, b"k" * 32, KnownSecret("01234567", "password", len(secret), "person", None))
     assert stat.S_IMODE((tmp_path / "met").stat().st_mode) == 0o600
-    assert not re.sub(rb"\d+ \d+ \d+ password [0-9a-f]{32}", b"", (tmp_path / "met").read_bytes()).strip()
+    assert not re.sub(
+        rb"\d+ \d+ \d+ password [0-9a-f]{32} 01234567 person -", b"", (tmp_path / "met").read_bytes()
+    ).strip()
+
+
+@pytest.mark.parametrize("told", ["DB_PASSWORD=prod-eu-west-1", "The password is Kubernetes-1.29.", f"use {KEY}"])
+@pytest.mark.parametrize("origin", ["agent", "tool", "web", "model"])
+def test_what_an_agent_takes_for_a_secret_changes_no_text_of_another_project(
+    told: str, origin: Origin, client: Client
+) -> None:
+    with Client(client.home, scope="project:other", actor="bot", origin=origin, log=client.log) as agent:
+        agent.capture(told)
+    for text in ("We deploy to prod-eu-west-1.", "We run Kubernetes-1.29."):
+        assert client.redactor.text(text) == text
+    assert {known.scope for known in client.redactor._met.all()} == {"project:other"}
+
+
+@pytest.mark.parametrize("value", ["prod-eu-west-1", "Kubernetes-1.29", "node_pool_2", "Postgres16", "db.example.org"])
+def test_an_identifier_is_known_again_only_where_a_secret_is_named(value: str, client: Client) -> None:
+    client.redactor._placeholder(value, "password")
+    ordinary = f"The token is in the vault.\nWe deploy to {value} on Tuesdays."
+    assert client.redactor.text(ordinary) == ordinary
+    assert value not in client.redactor.text(f"The password of it is still {value}, we think.")
+
+
+def test_a_person_sees_what_is_known_and_undoes_it(tmp_path: Path) -> None:
+    home, secret = tmp_path / "home", "Harb0ur-44x17"
+    Redactor(Home(home))._placeholder(secret, "password")
+    known = json.loads(call(home, "secrets", "list", "--json")[1])["secrets"]
+    assert [(it["kind"], it["chars"], it["trust"]) for it in known] == [("password", len(secret), "other")]
+    assert secret not in call(home, "secrets", "list")[1]
+    assert call(home, "secrets", "forget", known[0]["id"], "--origin", "agent")[0] == 1
+    reader = Redactor(Home(home))
+    assert secret not in reader.text(f"So {secret} it is.")
+    assert call(home, "secrets", "forget", known[0]["id"], "--origin", "user", "--json")[0] == 0
+    for after in (reader, Redactor(Home(home))):
+        assert after.text(f"So {secret} it is.") == f"So {secret} it is."
+        assert secret not in after.text(f"The password is {secret}.")
+    assert json.loads(call(home, "secrets", "list", "--json")[1])["secrets"] == []
+
+
+def test_homes_of_a_team_take_one_key_by_a_wrapped_file(tmp_path: Path) -> None:
+    ours, theirs, file = tmp_path / "a", tmp_path / "b", tmp_path / "team.key"
+    one, passphrase = Redactor(Home(ours)).text(KEY), "harbour tide lantern"
+    assert call(ours, "secrets", "share", str(file), input=f"{passphrase}\n{passphrase}\n")[0] == 0
+    assert Home(ours).redaction_key_path.read_bytes() not in file.read_bytes()
+    assert call(theirs, "secrets", "join", str(file), input="another passphrase\n")[0] == 1
+    Redactor(Home(theirs)).text(KEY)
+    assert call(theirs, "secrets", "join", str(file), input=f"{passphrase}\n")[0] == 1
+    assert call(theirs, "secrets", "join", str(file), "--replace", input=f"{passphrase}\n")[0] == 0
+    assert Redactor(Home(theirs)).text(KEY) == one
+    assert stat.S_IMODE(Home(theirs).redaction_key_path.stat().st_mode) == 0o600
+
+
+@given(st.tuples(*[st.integers(0, 2**32 - 1)] * 2), st.sampled_from(["password", "github-token"]))
+def test_placeholders_of_two_keys_are_never_two_values(digits: tuple[int, int], kind: str) -> None:
+    for form in ("The password is {}", "Staging listens on {}.", "The token of the gateway is now {}."):
+        one, other = (without_digits(form.format(placeholder(kind, f"{it:08x}"))) for it in digits)
+        assert one == other and replaces(one, other) is None
+
+
+def test_one_secret_under_two_keys_replaces_nothing(tmp_path: Path) -> None:
+    log = MemoryLog(1)
+    for name in "abcdef":  # The digits of some keys look like values.
+        with Client(tmp_path / name, scope="project:x", actor=name, origin="user", log=log) as client:
+            client.capture("The password of the staging database is Harb0ur-44x17.")
+    with Client(tmp_path / "a", scope="project:x", actor="a", origin="user", log=log) as client:
+        client.project()
+        results = client.search("staging database password").answer.results
+        assert len(results) == 6 and not [result for result in results if result.replaced_by]
+
+
+INVISIBLE = ["\u200b", "\u2060", "\u00ad", "\ufeff", "\U000e0041"]
+LIKE = str.maketrans("aeopcsAPOT", "\u0430\u0435\u043e\u0440\u0441\u0455\u0410\u0420\u041e\u0422")
+WIDE = {number: number + 0xFEE0 for number in range(0x21, 0x7F)}
+
+
+@given(
+    st.sampled_from(["password", "DB_PASSWORD", "api_key", "secret"]),
+    st.sampled_from([": ", "="]),
+    st.integers(1, 5),
+    st.sampled_from(["invisible", "alike", "wide", "goes on"]),
+    st.sampled_from(INVISIBLE),
+)
+def test_a_disguised_word_hides_no_secret(word: str, by: str, place: int, way: str, mark: str) -> None:
+    told = {
+        "invisible": f"{word[:place]}{mark}{word[place:]}{by}",
+        "alike": f"{word[:place]}{word[place:].translate(LIKE)}{by}",
+        "wide": f"{word}{by.strip()}".translate(WIDE) + " ",
+        "goes on": f"{word}{by.rstrip()}\\\n  ",
+    }[way]
+    text = f"Ship it.\n{told}q7Rt5Vx3YbKm2Z\nDone, \u0434\u0430\u200b."
+    redacted = redactor().text(text)
+    assert "q7Rt5Vx3YbKm2Z" not in redacted and redacted.startswith("Ship it.\n"), redacted
 
 
 def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:

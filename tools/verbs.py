@@ -552,6 +552,7 @@ VERBS: dict[str, Verb] = {
     "erase": Verb("erase.erase"),
     "pause": Verb("pausing.pause"),
     "resume": Verb("pausing.resume"),
+    "secrets": Verb("secrets.secrets"),
     "status": Verb(
         "status.status",
         "status",

@@ -408,6 +408,7 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     for near in _living(of, sharing.near(memory.birth, COMPARED)):
         birth, other = near.birth, of.captures.by_seq[near.canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
+        # Two homes may have two keys, under which one secret has two placeholders.
         found = replaces(of.captures.body(older).text, of.captures.body(newer).text)
         if found is not None:
             first, second = (birth, memory.birth) if older is other else (memory.birth, birth)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
+from memtape.schemas.placeholders import without_digits
 from memtape.state.text.claims import (
     MOST_VALUE_WORDS,
     SPEAKER,
@@ -94,7 +95,11 @@ def without_serial(text: str) -> str:
 
 
 def replaces(older: str, newer: str) -> Replacement | None:
-    """Return why the newer of two texts of one family replaces the older, None where both may hold."""
+    """Return why the newer of two texts of one family replaces the older, None where both may hold.
+
+    Placeholders of secrets are no values: their digits depend on the key of a home.
+    """
+    older, newer = without_digits(older), without_digits(newer)
     if not (_states(older) and _states(newer)) or _OF_SEVERAL.search(older):
         return None
     first, second = _SERIAL.match(older), _SERIAL.match(newer)

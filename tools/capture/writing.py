@@ -112,9 +112,9 @@ class Writer:
     def redactor(self) -> Redactor:
         """What takes secrets out of every text on its way to the log, and counts them."""
         if self._redactor_made is None:
-            from memtape.tools.capture.secrets.redaction import Redactor
+            from memtape.tools.capture.secrets.redaction import Redactor, Speaker
 
-            self._redactor_made = Redactor(self.home)
+            self._redactor_made = Redactor(self.home, speaker=lambda: Speaker(self.scope, self.actor.origin))
         return self._redactor_made
 
     @redactor.setter

@@ -236,6 +236,7 @@ def kept_text(record: Record, redactor: Redactor) -> str:
 def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
     """Return a record as a capture. What is too long is cut here, after its secrets are out of it."""
     record = waiting.record
+    redactor = redactor.spoken(scope, record.origin)
     short = partial(_short, redactor)
     return Line(
         text=kept_text(record, redactor),

@@ -29,7 +29,7 @@ PASSWORD = "|".join(
 """What a password is called, in the languages of those who write of them."""
 _SHORT = "|".join(
     r"""
-    (?:(?<=[a-z0-9][_-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
+    (?:(?<=[a-z0-9][._-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
     (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
     sshpass(?==) (?<=[\"'])(?:auth|pass)(?=[\"']\s?:)
     """.split()
@@ -124,7 +124,7 @@ _HEADER = (
 )
 _COOKIES = (
     r"(?i)"
-    r"(?:\b(?:set-)?cookies?\\?[\"']?\s{0,2}[:=]|\bcurl\s[^\n|;]{0,200}?\s(?:-b"
+    r"(?:\b(?:set-)?cookies?\\?[\"']?\s{0,2}[:=]|\bcurl(?:\s[^\n|;]{0,200}?)?\s(?:-b"
     r"|--cookie)[\s=])\s{0,2}\\?[\"']?(?P<pairs>[^\n\"'{]{8,8192})|\bcookies\s?[:=]\s?\{(?P<dict>[^}\n]{8,2000})"
 )
 _COOKIE = re.compile(r"(?<![\w.-])[\w.-]{1,64}(?:=|[\"']:\s?[\"'])(?P<value>[^\s;,&\"'<>`]{16,4096})")
@@ -199,6 +199,8 @@ _TELLING = (
     r"|pass|secret|token|login|auth"
 )
 """Words of sentences and of names, which no drawn passphrase has."""
+_OF_CHOICE = re.compile(r"secret|encrypt|signing|master", re.IGNORECASE)
+"""Keys that a person may choose, as a password."""
 _OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _CURSOR = (
@@ -304,7 +306,7 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[FoundSecret]:
             and (words := not is_no_secret(value) and plain_words(text, start, quoted=True))
         ):
             yield FoundSecret(*words, "password")
-    elif key_like(value) or ("secret" in word.lower() and _secret_word(value, shouted)):
+    elif key_like(value) or (_OF_CHOICE.search(word) and _secret_word(value, shouted)):
         yield FoundSecret(start, end, "assigned-secret")
 
 

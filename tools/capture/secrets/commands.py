@@ -58,6 +58,7 @@ _AFTER = {
     "mc": rf"\salias\s+set\s+\S+\s+\S+\s+\S+\s+{_V}",
     "pdftotext pdfinfo pdftoppm": rf"\s-[uo]pw\s+{_V}",
     "doppler pulumi": rf"\s(?:secrets|config)\s+set\s+(?:--\w+\s+)?\w*(?i:pass|secret|token|key)\w*\s+(?!-){_V}",
+    "npm pnpm yarn": rf"\sconfig\s+set\s+\S*(?i:auth|password|token)\S*[\s=]+{_V}",
     "keyvault put-parameter put-secret-value create-secret": rf"\s--(?:value|secret-string)[\s=]+{_V}",
     "useradd usermod": rf"\s-p\s+{_V}",
 }

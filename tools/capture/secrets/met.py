@@ -1,32 +1,56 @@
 """The secrets that a home has met, as keyed digests: so one of them is known again where nothing tells that it is one.
 
 A line of `redaction.met` says how a secret lies in a text (characters before its first word, of that word, of all), of
-what kind it is, and its keyed digest; no character of it. A secret with capitals has a second line, for its digest
-without case. Many processes append, each line whole, and none is ever taken out: what was erased stays known, so that
-it does not come back in clear.
+what kind it is, its keyed digest, the digits of its placeholder, and who told it in which scope; no character of it. A
+secret with capitals has a second line, for its digest without case. Many processes append, each line whole. A secret
+that a person told is known in every scope of the home, and one that anybody else told in its scope alone. What was
+erased stays known, so that it does not come back in clear; a person forgets a known secret by a line of its own.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from memtape.tools.capture.secrets.assigned import names_a_secret
 from memtape.tools.capture.secrets.known import FoundSecret
 
+Trust = Literal["person", "other"]
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
 _WITHIN_WORD = re.compile(r"[0-9A-Za-z_]{2}|[^\W0-9A-Za-z_]{2}")
-_LINE = re.compile(rb"^[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}$", re.MULTILINE)
+_LINE = re.compile(
+    rb"^(?P<form>[0-9]+ [0-9]+ (?P<chars>[0-9]+) (?P<kind>[a-z0-9-]+) )(?P<digest>[0-9a-f]{32})"
+    rb"(?: (?P<id>[0-9a-f]{8}) (?P<trust>person|other) (?P<scope>\S+))?$|^forgotten (?P<forgotten>[0-9a-f]{8})$",
+    re.MULTILINE,
+)
+"""Lines of older homes end with the digest: nobody knows who told those secrets, so that they are known everywhere."""
 _DIGEST_CHARS = 32
 _MAX_ORDINARY = 20_000
-_PLAIN = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+(?:[ -][^\W\d_A-Z]+)?|[A-Z]+|\d{1,8}")
-"""Words and numbers that many texts have. As secrets they are known again only where a text names a secret's kind."""
+_NO_SCOPE = "-"
+_NEAR_CHARS = 200
+_IDENTIFIER = re.compile(r"(?:[^\W\d_]+\d{0,4}|\d{1,8})(?:[-_./:](?:[^\W\d_]+\d{0,4}|\d{1,8}))*|[^\W\d_]+ [^\W\d_]+")
+"""Words, numbers and names made of them: regions, hosts, versions, releases. As secrets they are known again only where
+their line names a secret's kind, since much else may be called so."""
+
+
+class KnownSecret(NamedTuple):
+    """A secret that a home knows again: the digits of its placeholder, its kind and length, and who told it where.
+
+    `scope` is None where it was told outside of any.
+    """
+
+    id: str
+    kind: str
+    chars: int
+    trust: Trust
+    scope: str | None
 
 
 class MetSecrets:
@@ -37,38 +61,60 @@ class MetSecrets:
         self._name = os.fspath(path)  # `pathlib` takes as long as the system to ask for the size.
         self._writes = writes
         self._read_bytes = 0
-        self._lines: set[bytes] = set()
+        self._known: dict[bytes, dict[KnownSecret, None]] = {}
+        self._forgotten: set[str] = set()
         self._digests: set[bytes] = set()
         self._forms: dict[int, list[tuple[int, int, bytes]]] = {}
         # Words that were looked up and are no secrets: most words of a text stand in texts before it.
         self._ordinary: set[str] = set()
 
     def __bool__(self) -> bool:
-        return bool(self._lines)
+        return bool(self._known)
 
-    def add(self, secret: str, kind: str, key: bytes) -> None:
-        """Note a secret, once. One that cannot be written is known in this process alone."""
+    def all(self) -> list[KnownSecret]:
+        """Return the secrets that are known, in the order in which they were met."""
+        every = dict.fromkeys(secret for secrets in self._known.values() for secret in secrets)
+        return [secret for secret in every if secret.id not in self._forgotten]
+
+    def add(self, secret: str, key: bytes, known: KnownSecret) -> None:
+        """Note a secret, once for its scope. One that cannot be written is known in this process alone.
+
+        What a person has forgotten is not noted again.
+        """
         word = _WORD.search(secret)
-        if word is None:
+        if word is None or known.id in self._forgotten:
             return
-        form = b"%d %d %d %s " % (word.start(), word.end() - word.start(), len(secret), kind.encode())
+        form = b"%d %d %d %s " % (word.start(), word.end() - word.start(), len(secret), known.kind.encode())
+        told = f" {known.id} {known.trust} {known.scope or _NO_SCOPE}".encode()
         lines = [form + _digest(said, key) for said in _cases(secret)]
-        new = [line for line in lines if line not in self._lines]
-        if not new:
-            return
-        self._take(new)
+        new = [line + told for line in lines if not any(map(_covers(known), self._known.get(line, ())))]
+        if new:
+            self._take(new)
+            self._write(new)
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Know secrets no more, by the digits of their placeholders."""
+        lines = [f"forgotten {id}".encode() for id in ids]
+        self._take(lines)
+        self._write(lines)
+
+    def _write(self, lines: list[bytes]) -> None:
         if self._writes:
             with suppress(OSError):
                 file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 try:
                     # A line that was cut short by a crash ends where this one begins.
-                    os.write(file, b"\n" + b"\n".join(new) + b"\n")
+                    os.write(file, b"\n" + b"\n".join(lines) + b"\n")
                 finally:
                     os.close(file)
 
-    def find(self, text: str, key: bytes) -> Iterator[FoundSecret]:
-        """Yield where a secret that was met stands in a text, by itself. Takes time linear in the text."""
-        names_one: bool | None = None
+    def find(
+        self, text: str, key: bytes, scope_of: Callable[[], str | None], here: Container[str] = ()
+    ) -> Iterator[FoundSecret]:
+        """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the text.
+
+        The scope is asked for where it decides. `here` are secrets that the same text tells.
+        """
         for word in _WORD.finditer(text):
             first, last = word.span()
             for before, chars, form in self._forms.get(last - first, ()):
@@ -79,19 +125,24 @@ class MetSecrets:
                 secret = text[start:end]
                 if secret in self._ordinary:
                     continue
-                known = self._known(secret, key)
-                if not known and end == last and not before:
+                digests = self._digests_of(secret, key)
+                if not digests and end == last and not before:
                     self._note_ordinary(secret)
-                said = next((said for said, digest in known if form + digest in self._lines), None)
-                if said is None:
+                said = next((said for said, digest in digests if self._holds(form + digest, scope_of)), None)
+                if said is None or (
+                    _IDENTIFIER.fullmatch(said) and secret not in here and not _is_named(text, start, end)
+                ):
                     continue
-                if _PLAIN.fullmatch(said):
-                    names_one = names_a_secret(text) if names_one is None else names_one
-                    if not names_one:
-                        continue
                 yield FoundSecret(start, end, form.split()[3].decode())
 
-    def _known(self, secret: str, key: bytes) -> list[tuple[str, bytes]]:
+    def _holds(self, line: bytes, scope_of: Callable[[], str | None]) -> bool:
+        secrets = [secret for secret in self._known.get(line, ()) if secret.id not in self._forgotten]
+        if not secrets or any(secret.trust == "person" for secret in secrets):
+            return bool(secrets)
+        scope = scope_of()
+        return any(secret.scope == scope for secret in secrets)
+
+    def _digests_of(self, secret: str, key: bytes) -> list[tuple[str, bytes]]:
         """Return how a text is known, which is as it stands there or without its case, with the digests."""
         digests = ((said, _digest(said, key)) for said in _cases(secret))
         return [known for known in digests if known[1] in self._digests]
@@ -114,18 +165,40 @@ class MetSecrets:
             data = file.read()
             whole = data.rfind(b"\n") + 1
             self._read_bytes = file.tell() - len(data) + whole
-            self._take(_LINE.findall(data[:whole]))
+            self._take(data[:whole].splitlines())
 
-    def _take(self, lines: list[bytes]) -> None:
-        self._lines.update(lines)
-        self._digests.update(line[-_DIGEST_CHARS:] for line in lines)
+    def _take(self, lines: Iterable[bytes]) -> None:
         self._ordinary.clear()
-        for form in {line[:-_DIGEST_CHARS] for line in lines}:
+        for line in filter(None, map(_LINE.fullmatch, lines)):
+            if line["forgotten"]:
+                self._forgotten.add(line["forgotten"].decode())
+                continue
+            form, digest = line["form"], line["digest"]
+            self._digests.add(digest)
+            self._known.setdefault(form + digest, {})[_known_of(line)] = None
             before, first, chars, _ = form.split()
             found = (int(before), int(chars), form)
             forms = self._forms.setdefault(int(first), [])
             if found not in forms:
                 forms.append(found)
+
+
+def _known_of(line: re.Match[bytes]) -> KnownSecret:
+    id, scope = (line["id"] or line["digest"][:8]).decode(), (line["scope"] or b"-").decode()
+    trust: Trust = "other" if line["trust"] == b"other" else "person"
+    return KnownSecret(id, line["kind"].decode(), int(line["chars"]), trust, None if scope == _NO_SCOPE else scope)
+
+
+def _covers(new: KnownSecret) -> Callable[[KnownSecret], bool]:
+    """Return what tells whether a known secret is known wherever a new one would be."""
+    return lambda known: known.trust == "person" or known == new
+
+
+def _is_named(text: str, start: int, end: int) -> bool:
+    """Whether the line of a place, or what of it is near, names a secret's kind."""
+    first = max(text.rfind("\n", 0, start) + 1, start - _NEAR_CHARS)
+    last = text.find("\n", end, end + _NEAR_CHARS)
+    return names_a_secret(text[first : last if last >= 0 else end + _NEAR_CHARS])
 
 
 def _cases(secret: str) -> tuple[str, ...]:

@@ -1,24 +1,24 @@
 """What is taken out of a text before it reaches the log: private parts, secrets, and the content of some files.
 
-Here is the key of a home, and what is done with what was found; how secrets are found is in the other files of this
-folder, which are pure.
+Here is what is done with what was found; how secrets are found is in the other files of this folder, which are pure
+but for `met` and `keys`.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from memtape.schemas.errors import Denied, MemtapeError
-from memtape.schemas.events import Event
+from memtape.schemas.errors import Denied
+from memtape.schemas.events import PEOPLE, Event, Origin
 from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
 from memtape.schemas.private import MARK, without_marks, without_private
 from memtape.schemas.texts import Said, with_texts
@@ -31,18 +31,20 @@ from memtape.tools.capture.secrets.calls import MAY_CALL, call_secrets
 from memtape.tools.capture.secrets.codes import MAY_NUMBER, MAY_WORD, number_codes, seeds
 from memtape.tools.capture.secrets.commands import MAY_COMMAND, command_secrets
 from memtape.tools.capture.secrets.encoded import text_in_base64
+from memtape.tools.capture.secrets.keys import RedactionKey
 from memtape.tools.capture.secrets.known import MAY_KNOW, FoundSecret, known_secrets
-from memtape.tools.capture.secrets.met import MetSecrets
+from memtape.tools.capture.secrets.met import KnownSecret, MetSecrets, Trust
 from memtape.tools.capture.secrets.pairs import MAY_PAIR, MAY_PAIR_IN_ROWS, pair_secrets, pairs_in_rows
 from memtape.tools.capture.secrets.places import Places, Stems
+from memtape.tools.capture.secrets.plain_text import plain_text, plainly
 from memtape.tools.capture.secrets.random_strings import MAY_BE_RANDOM, random_strings
 from memtape.tools.capture.secrets.said import MAY_SAY, MAY_STAND_BESIDE, asked_secrets, said_secrets, secrets_beside
 from memtape.tools.capture.secrets.tables import MAY_HEAD, table_secrets
 from memtape.tools.capture.secrets.urls import MAY_ADDRESS, url_secrets
 
 T = TypeVar("T", bound=msgspec.Struct)
+Read = Callable[[str], Iterable[FoundSecret]]
 
-KEY_BYTES = 32
 MIN_SECRET_CHARS = 4
 PASSES = 16
 PRIVATE = "private"
@@ -52,22 +54,37 @@ UNSURE_CHARS = 500
 """What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
 
 
+class Speaker(NamedTuple):
+    """Where a text is said, None outside of any scope, and by what kind of actor."""
+
+    scope: str | None = None
+    origin: Origin = "agent"
+
+
 class Redactor:
     """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
 
-    Its key is random, is made at the first need, and never leaves the home: the same secret has the same placeholder
-    there, and nobody without the key can find the secret by trying. What was a secret once is one wherever it stands
-    alone in a text, whether anything tells so or not. Without `keeps_key` nothing is written: where there
+    Its key is random, is made at the first need, and leaves the home only wrapped: the same secret has the same
+    placeholder wherever the key is, and nobody without the key can find the secret by trying. What a person told as a
+    secret is one wherever it stands alone in a text, and what anybody else told in the scope where that was. `speaker`
+    says whose texts those are that come without a header. Without `keeps_key` nothing is written: where there
     is no key yet, one is used that is nowhere kept.
     """
 
-    def __init__(self, home: Home, *, keeps_key: bool = True) -> None:
+    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Callable[[], Speaker] = Speaker) -> None:
         self.home = home
         self._keeps_key = keeps_key and not home.is_nowhere
+        self._speaker = speaker
         self._met = MetSecrets(home.met_secrets_path, writes=self._keeps_key)
         self.counts: Counter[str] = Counter()
-        self._key: bytes | None = None
+        self._key = RedactionKey(home.redaction_key_path, keeps=self._keeps_key)
         self._denied: tuple[str, ...] | None = None
+
+    def spoken(self, scope: str, origin: Origin) -> Redactor:
+        """Return the same for what is said in another scope, or by another kind of actor."""
+        same = copy.copy(self)
+        same._speaker = lambda: Speaker(scope, origin)
+        return same
 
     def text(self, text: str) -> str:
         """Return a text with a placeholder for every secret in it, and a mark for every private part."""
@@ -107,11 +124,12 @@ class Redactor:
     def event(self, event: Event) -> Event:
         """Return an event without secrets in any of its texts, the names in its header included."""
         self._met.refresh()
+        own = self if event.scope is None else self.spoken(event.scope, event.actor.origin)
         return msgspec.structs.replace(
             event,
-            actor=msgspec.structs.replace(event.actor, name=self._redacted(event.actor.name, names=True)),
-            body=event.body and with_texts(event.body, self._said),
-            session=event.session and self._redacted(event.session, names=True),
+            actor=msgspec.structs.replace(event.actor, name=own._redacted(event.actor.name, names=True)),
+            body=event.body and with_texts(event.body, own._said),
+            session=event.session and own._redacted(event.session, names=True),
         )
 
     def _said(self, said: Said) -> str:
@@ -138,18 +156,18 @@ class Redactor:
 
     def _redacted(self, text: str, *, names: bool = False, labels: bool = False, asked: bool = False) -> str:
         text = self._public(text)
+        here: set[str] = set()
+        more = partial(self._more, here=here, asked=asked)
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
-            more = self._more(text, asked) if asked or self._met else ()
             found = findings(text, names=names, labels=names or labels, more=more)
             if not found:
                 break
             pieces, end = [], 0
             for finding in found:
-                pieces += [
-                    text[end : finding.start],
-                    self._placeholder(text[finding.start : finding.end], finding.kind),
-                ]
+                secret = plainly(text[finding.start : finding.end])
+                pieces += [text[end : finding.start], self._placeholder(secret, finding.kind)]
+                here.add(secret)
                 end = finding.end
                 self.counts[finding.kind] += 1
             text = "".join([*pieces, text[end:]])
@@ -161,35 +179,30 @@ class Redactor:
             self.counts[PRIVATE] += max(1, public.count(MARK) - text.count(MARK))
         return public
 
-    def _more(self, text: str, asked: bool) -> Iterator[FoundSecret]:
+    def _more(self, text: str, here: set[str], asked: bool) -> Iterator[FoundSecret]:
         if self._met:
-            yield from self._met.find(text, self._digest_key())
+            yield from self._met.find(text, self._key.get(), lambda: self._speaker().scope, here)
         if asked:
             yield from asked_secrets(text)
 
     def _placeholder(self, secret: str, kind: str) -> str:
-        key = self._digest_key()
-        self._met.add(secret, kind, key)
+        key, (scope, origin) = self._key.get(), self._speaker()
         said = secret.encode("utf-8", "surrogatepass")
-        return placeholder(kind, blake2b(said, digest_size=DIGEST_BYTES, key=key).hexdigest())
-
-    def _digest_key(self) -> bytes:
-        if self._key is None:
-            self._key = _key_of(self.home.redaction_key_path, self._keeps_key)
-        return self._key
+        digits = blake2b(said, digest_size=DIGEST_BYTES, key=key).hexdigest()
+        trust: Trust = "person" if origin in PEOPLE else "other"
+        self._met.add(secret, key, KnownSecret(digits, kind, len(secret), trust, scope))
+        return placeholder(kind, digits)
 
 
-def findings(
-    text: str, *, names: bool = False, labels: bool = False, more: Iterable[FoundSecret] = ()
-) -> list[FoundSecret]:
+def findings(text: str, *, names: bool = False, labels: bool = False, more: Read | None = None) -> list[FoundSecret]:
     """Return the secrets of a text, in order and apart from each other; in names only those of known forms.
 
-    `labels` are texts that many events have, such as names, sources and tags. `more` are those secrets that something
+    `labels` are texts that many events have, such as names, sources and tags. `more` finds those secrets that something
     else than the text tells.
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    found = [*(_found_in_label if labels else _found)(text, names), *more]
+    found = [*(_found_in_label if labels else _found)(text, names), *(_read(text, more) if more else ())]
     if not found:
         return []
     spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
@@ -199,7 +212,18 @@ def findings(
 
 
 def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
-    return tuple(found_in(Places(text), NAME_READERS if names else READERS))
+    readers = NAME_READERS if names else READERS
+    return tuple(_read(text, lambda read: found_in(Places(read), readers)))
+
+
+def _read(text: str, read: Read) -> Iterator[FoundSecret]:
+    """Yield what is found in a text as it stands, and then as people read it, by its places in the text."""
+    yield from read(text)
+    plain = plain_text(text)
+    if plain is not None:
+        for finding in read(plain.text):
+            start, end = plain.span(finding.start, finding.end)
+            yield FoundSecret(start, end, finding.kind)
 
 
 _MARK = re.compile(re.escape(MARK))
@@ -280,34 +304,3 @@ def _names_of(path: str) -> Iterator[str]:
         if os.path.lexists(place):
             yield os.path.abspath(place)
             yield os.path.realpath(place)
-
-
-def _key_of(path: Path, keeps: bool) -> bytes:
-    """Return the key of a home; the first who needs it makes it, and everybody else reads that one."""
-    try:
-        return _read_key(path)
-    except FileNotFoundError:
-        if not keeps:
-            return os.urandom(KEY_BYTES)
-    unfinished = path.with_name(f".{path.name}.{os.urandom(4).hex()}.new")
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(os.urandom(KEY_BYTES))
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(unfinished, path)
-    except FileExistsError:
-        pass
-    finally:
-        unfinished.unlink()
-    return _read_key(path)
-
-
-def _read_key(path: Path) -> bytes:
-    key = path.read_bytes()
-    if len(key) != KEY_BYTES:
-        raise MemtapeError(
-            f"{path} is no key: it has {len(key)} bytes, not {KEY_BYTES}.",
-            "Delete it; secrets get other placeholders from then on.",
-        )
-    return key
