@@ -27,11 +27,11 @@ from memtape.tools.keep.owner import Owner, rebuild_or_ask
 
 ROOT = Path(__file__).parent.parent
 SAID, ASKED, SCOPE = (
-    "The xylophone of Brunhilde is tuned to zweihundert hertz.",
+    "The xylophone of Brunhilde is tuned to elfzig Hz.",
     "glockenspiel quagmire",
     "project:zwieback",
 )
-SECRETS = ("xylophone", "Brunhilde", "zweihundert", "glockenspiel", "quagmire", "zwieback")
+SECRETS = ("xylophone", "Brunhilde", "elfzig", "glockenspiel", "quagmire", "zwieback")
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "MEMTAPE_EMBEDDER": "floor"}
 
 
