@@ -287,8 +287,8 @@ def found_of(
         parts[n].shown[own] = wanted and not waits and not bans.hide(keys_of_row(row), row.hidden)
         for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
             parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
-    if bans.paths:
-        _hide_versions(opened, parts, bans.paths)
+    if bans.paths or bans.moves_pages:
+        _hide_versions(opened, parts, bans)
     if choice.summaries:
         captured = []
         _hide_summaries(opened, parts, moved)
@@ -306,12 +306,12 @@ def _same_rows(before: Found, found: Found) -> bool:
     return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
 
 
-def _hide_versions(opened: Opened, parts: Sequence[Part], paths: Mapping[str, str]) -> None:
-    """Hide the pages of which the tail captured another version."""
+def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
+    """Hide the pages of which the tail captured another version, or all where the tail may show others."""
     for segment, part in zip(opened.segments, parts, strict=False):
         for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
             row = row_at(segment, place)
-            if isinstance(row, MemoryRow) and row.path in paths:
+            if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
                 part.shown[segment.with_wordings(place)] = False
 
 
