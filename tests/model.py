@@ -378,6 +378,10 @@ class Scope:
         """Whether a capture is withdrawn or forgotten: of kinds that fold by its text, of others by its id."""
         if capture["id"] in self.withdrawn or capture["id"] in self.hidden_alike or self.pages.hides(capture["id"]):
             return True
+        return self.is_banned(capture)
+
+    def is_banned(self, capture: Capture) -> bool:
+        """Whether a capture is forgotten."""
         return normal(capture) in self.banned_texts if folds(capture) else capture["id"] in self.banned_ids
 
     def living(self, memory: Memory) -> list[Capture]:

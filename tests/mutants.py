@@ -587,7 +587,7 @@ def copy_checkout(folder: Path) -> None:
 
 def run_tests(folder: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
     """Run tests in a copy of the checkout, with the same examples every time."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("MEMTAPE_SEED", None)
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow and not soak", "--no-header"]
     command += ["-p", "no:cacheprovider", f"--rootdir={folder}", "-k", "not mutant", *dict.fromkeys(tests)]

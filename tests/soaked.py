@@ -20,4 +20,4 @@ def soaked(cases: Iterable[Any], *kept: Any) -> list[Any]:
 def examples(short: int) -> settings:
     """Give a law so many examples in `make test`; where a soak gives all laws more, it gives them to this one too."""
     drawn = settings().max_examples
-    return settings(max_examples=short if drawn == settings.get_profile("ci").max_examples else max(short, drawn))
+    return settings(max_examples=short if drawn == settings.get_profile("fixed").max_examples else max(short, drawn))

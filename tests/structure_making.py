@@ -43,8 +43,11 @@ from memtape.tools.keep.states import state_at
 HOMES = 3
 """So many are compared: ids, times and digests differ from one to the next, and the structure does not."""
 
-_ID = re.compile(r"[0-9a-f]{8}")
-"""Ids begin with the time, and stand without a space beside other words in the bytes of a database."""
+_ID = re.compile(r"[0-9a-f]{8}|^[0-9]{2}[a-z]{3}")
+"""Ids and the end of a time, which stand without a space beside other words in the bytes of a database.
+
+Homes that were made in one second share the seconds of their times.
+"""
 
 
 def make_home(folder: Path, more: int) -> None:

@@ -26,22 +26,30 @@ from memtape.tools.keep.operations import LEVELS, STEPS_TOLD, Operation
 from memtape.tools.keep.owner import Owner, rebuild_or_ask
 
 ROOT = Path(__file__).parent.parent
-SAID, ASKED, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "glockenspiel quagmire", "project:zwieback"
-SECRETS = ("xylophone", "Brunhilde", "442", "glockenspiel", "quagmire", "zwieback")
+SAID, ASKED, SCOPE = (
+    "The xylophone of Brunhilde is tuned to elfzig Hz.",
+    "glockenspiel quagmire",
+    "project:zwieback",
+)
+SECRETS = ("xylophone", "Brunhilde", "elfzig", "glockenspiel", "quagmire", "zwieback")
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "MEMTAPE_EMBEDDER": "floor"}
 
 
-def run(*words: str, seconds: float = 0) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, or for some seconds until it is interrupted."""
+def run(*words: str, until: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, or interrupt it once it has printed all of some words."""
     process = subprocess.Popen(
         [sys.executable, "-m", "memtape", *words], env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    try:
-        out, err = process.communicate(timeout=seconds or 120)
-    except subprocess.TimeoutExpired:
+    assert process.stdout is not None
+    first = ""
+    while not all(word in first for word in until):
+        line = process.stdout.readline()
+        assert line, (first, process.communicate())
+        first += line
+    if until:
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(words, process.returncode, first + out, err)
 
 
 @pytest.fixture
@@ -132,14 +140,14 @@ def test_tail_has_no_text_unless_asked_and_no_text_acts_on_the_terminal(home: Pa
     with Client(home, scope="project:b", origin="user") as client:
         client.capture("\x1b[31mred\x1b[0m of Brunhilde")
     words = ("tail", "--home", str(home), "--since", "1h")
-    plain = run(*words, seconds=6)
+    plain = run(*words, until=("captured fact  project:b", "used"))
     assert plain.returncode == 0 and plain.stdout.count("captured fact") == 3 and "recalled" in plain.stdout
     assert "ticked" not in plain.stdout and "Tuesdays" not in plain.stdout
     assert not any(word in plain.stdout for word in SECRETS if word != "zwieback")
     for more in ((), ("--json",)):
-        full = run(*words, "--texts", *more, seconds=6)
+        full = run(*words, "--texts", *more, until=(SAID, "[31mred"))
         assert SAID in full.stdout and "\x1b" not in full.stdout and "[31mred" in full.stdout
-    alone = run(*words, "--scope", "project:b", seconds=6)
+    alone = run(*words, "--scope", "project:b", until=("captured",))
     assert "project:b" in alone.stdout and "zwieback" not in alone.stdout
 
 

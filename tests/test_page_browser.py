@@ -264,7 +264,7 @@ def test_nothing_in_a_memory_acts(chromium: Any, injected: Page) -> None:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
         paths = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
         paths += ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
-        paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // 40)]]
+        paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // 10)]]
         before = injected.ends()
         for path in paths:
             its.go(path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from soaked import examples
 
 from memtape.tools.client import Client
 
@@ -40,7 +41,7 @@ def seen(client: Client) -> tuple[object, ...]:
     )
 
 
-@settings(max_examples=15)
+@examples(4)
 @given(STEPS)
 def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now(steps: list[tuple[str, int]]) -> None:
     with TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ import pytest
 from builders import START, captured, forgotten, make_id, restored, worlds
 from click.testing import CliRunner
 from corpora import corpus_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from overlaying import laid_over
 
@@ -133,6 +133,7 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
     return shown, {capture.id for capture in captures if not capture.hidden}
 
 
+@example([captured("One.", 1, "page", path="b"), captured("Two.", 2, "page", path="b")])
 @given(worlds(max_size=12))
 def test_the_tail_never_shows_what_is_forgotten(events: list[Event]) -> None:
     """Whatever stands behind the watermark, a reader shows no capture that the whole fold hides."""

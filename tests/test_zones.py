@@ -148,7 +148,7 @@ def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: s
 # What a zone says
 
 
-@examples(400)
+@examples(100)
 @given(st.lists(LINES, max_size=14))
 @example(["1. ---", "para"])
 def test_what_is_written_anew_says_the_same(lines: list[str]) -> None:
@@ -254,7 +254,7 @@ def saving_between(person: Writer, chance: float) -> Iterator[None]:
 MET: Counter[str] = Counter()
 
 
-@examples(100)
+@examples(40)
 @given(st.integers(0, 2**32), st.booleans())
 @example(1481, True)
 @example(1669810, True)

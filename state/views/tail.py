@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from memtape.schemas.events import Captured, Decided, Erased, Event, Forgotten, Restored, Withdrawn, may_write
+from memtape.schemas.events import Captured, Decided, Edited, Erased, Event, Forgotten, Restored, Withdrawn, may_write
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
+from memtape.schemas.slugs import is_slug
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 
@@ -61,6 +62,10 @@ class Bans:
         self._withdrawn: set[str] = set()
         self._set: set[str] = set()
         self._ended: set[str] = set()
+        self.paths: dict[str, str] = {}
+        """The id of the last page that the tail captured at each slug; every other text of such a page is hidden."""
+        self.moves_pages = False
+        """Whether the tail has an edit that may let another version of a page be shown: then all pages wait."""
         self.touched: dict[str, None] = {}
         """Every id that the tail named, whose rows may be hidden or shown by now."""
 
@@ -72,13 +77,17 @@ class Bans:
             if not may_write(event):
                 continue
             match event.body:
-                case Captured(text=text, kind=kind):
+                case Captured(text=text, kind=kind, path=path):
                     if event.id not in captured and self._keys_of(event.id) is None:
+                        if kind == "page" and path is not None and is_slug(path) and not event.refs:
+                            self.paths[path] = event.id
                         captured[event.id] = event
                         texts = [text_row_id(normal_digest(text))] if kind in FAMILIES else []
                         self._own[event.id] = [f"id:{event.id}", *texts]
                         if self._is_banned(f"id:{event.id}"):  # Forgotten before it came; its text is then banned too.
                             self._forget([event.id])
+                case Edited(base=base, by=by, slug=slug):
+                    self.moves_pages |= (base or by or slug) is not None
                 case Decided(operations=operations):
                     made |= dict.fromkeys(operation.by for operation in operations)
                 case Forgotten(ids=ids):
@@ -91,8 +100,14 @@ class Bans:
                     self._erase(ids)
                 case _:
                     pass
-        found = (event for event in captured.values() if event.id not in made)
+        found = (event for event in captured.values() if event.id not in made and not self._waits(event))
         return [event for event in found if not self.hide(self._own[event.id], False)]
+
+    def _waits(self, event: Event) -> bool:
+        """Whether a capture of the tail is a page that a decision may have made, or one that is shown no more."""
+        if not isinstance(event.body, Captured) or event.body.kind != "page":
+            return False
+        return self.moves_pages or bool(event.refs) or self.paths.get(event.body.path or "", event.id) != event.id
 
     def _keys(self, id: str) -> list[str]:
         """Return by what the capture that an id names can be hidden; of an unknown one by its own ban."""

@@ -283,9 +283,12 @@ def found_of(
             continue
         moved |= dict.fromkeys((row.id, *(row.ids if isinstance(row, MemoryRow) else ())))
         wanted = bool(choice.takes(int(segment.flags[place]) & ~HIDDEN, segment.at[place]))
-        parts[n].shown[own] = wanted and not bans.hide(keys_of_row(row), row.hidden)
+        waits = row.kind == "page" and row.hidden  # Which version of a page is shown, the projector decides.
+        parts[n].shown[own] = wanted and not waits and not bans.hide(keys_of_row(row), row.hidden)
         for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
             parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
+    if bans.paths or bans.moves_pages:
+        _hide_versions(opened, parts, bans)
     if choice.summaries:
         captured = []
         _hide_summaries(opened, parts, moved)
@@ -301,6 +304,15 @@ def _same_rows(before: Found, found: Found) -> bool:
     """Whether two show the same of one index, whatever stands behind it."""
     shown = found.texts.shown[: found.indexed], before.texts.shown[: before.indexed]
     return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
+
+
+def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
+    """Hide the pages of which the tail captured another version, or all where the tail may show others."""
+    for segment, part in zip(opened.segments, parts, strict=False):
+        for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
+            row = row_at(segment, place)
+            if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
+                part.shown[segment.with_wordings(place)] = False
 
 
 def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:
