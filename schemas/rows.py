@@ -12,7 +12,7 @@ import msgspec
 
 from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import PEOPLE, Actor, Kind, Origin, Tier
+from memtape.schemas.events import PEOPLE, UNKNOWN, Actor, Kind, Origin, Tier
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 
@@ -233,6 +233,13 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
         told += (ORDER,) * (row.polarity == "meta" and row.origin in PEOPLE)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told
+
+
+def signature(actor: str, origin: Origin) -> str:
+    """Return the name of a person; of anybody else the origin, and the name behind it where it is known."""
+    if origin in PEOPLE:
+        return actor
+    return origin if actor == UNKNOWN or origin in ("web", "model") else f"{origin} {actor}"
 
 
 def archived_on(at: int) -> str:

@@ -32,6 +32,7 @@ from memtape.schemas.rows import (
     SummaryPage,
     TreePage,
     marks,
+    signature,
 )
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
@@ -342,7 +343,8 @@ def _entry(entry: Entry) -> Iterator[str]:
 
 
 def _short(row: MemoryRow, places: Mapping[str, str]) -> str:
-    noted = "".join(f" ({escape(mark)})" for mark in marks(row))
+    who = one_line(signature(row.actor, row.origin))
+    noted = "".join(f" ({escape(mark)})" for mark in (*([who] if who != one_line(row.actor) else []), *marks(row)))
     link = f" [{row.id[:SHORT_ID_CHARS]}]({places[row.id]}#^{row.id})" if row.id in places else ""
     return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}{noted}{link}"
 

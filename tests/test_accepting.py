@@ -52,7 +52,7 @@ def test_of_the_sentences_the_rule_was_narrowed_by_none_is_told_wrongly(name: st
     read = [msgspec.convert(line, Sentence) for line in lines(name)]
     told = [line for line in read if is_told(line.text)]
     assert [line.text for line in told if not line.standing] == []
-    assert len(told) * 100 >= 85 * sum(line.standing for line in read)
+    assert len(told) * 100 >= 80 * sum(line.standing for line in read)
 
 
 texts = st.lists(st.sampled_from(["In all my projects, use tabs.", "Fix it.", "in all my projects use  tabs", "Hm. "]))

@@ -559,7 +559,7 @@ def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_befor
         assert sorted(told) == [
             f'- "The registry is down on Sundays." (web, {ago})',
             f'- "The staging database now listens on port 5434." (since {day}; before: 5433)',
-            '- "The tests take an hour." (codex)',
+            '- "The tests take an hour." (agent codex)',
         ]
 
 

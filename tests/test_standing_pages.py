@@ -200,7 +200,7 @@ def test_what_an_agent_asks_at_the_end_of_its_turn_is_open_and_its_offers_are_no
     said = turn("Please move the ledger.", 0)
     ask = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
     offer = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
-    assert "(codex, since" in written([said, ask], THREADS)
+    assert "(agent codex, since" in written([said, ask], THREADS)
     assert written([said, offer], THREADS) == ""
     assert written([said, ask, turn("The first one.", 2, after=2)], THREADS) == ""
     assert written([said, ask, turn("I go on with the first one.", 2, by="agent", after=2)], THREADS) == ""

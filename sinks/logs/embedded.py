@@ -80,8 +80,7 @@ class EmbeddedLog:
         self._ticks: set[tuple[int, str]] = set()
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
-            with suppress(OSError):  # SQLite says why it cannot open the file, and gives its mode to those beside it.
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _make_private(path)
             self._db = sqlite3.connect(
                 path,
                 timeout=BUSY_TIMEOUT_S,
@@ -451,6 +450,21 @@ class EmbeddedLog:
                 f"The log {self.path} cannot be used: {error} ({code}).",
                 "See that the folder exists, is writable and its disk has room; nothing of this call was stored.",
             ) from error
+
+
+def _make_private(path: Path) -> None:
+    """Create the file of a log for its owner alone, where there is none; SQLite gives its mode to those beside it.
+
+    The file is closed before it has its name: to close a file of SQLite ends the locks that the process has on it.
+    """
+    own = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    with suppress(OSError):  # SQLite says why it cannot open the file.
+        if not path.exists():
+            try:
+                os.close(os.open(own, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+                os.link(own, path)
+            finally:
+                own.unlink(missing_ok=True)
 
 
 def _files(path: Path) -> tuple[tuple[int, int], ...]:

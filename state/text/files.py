@@ -23,7 +23,8 @@ BARE = frozenset(
 )
 """Names of files without an ending."""
 
-_ADDRESS = lazy(r"\b[A-Za-z][\w+.-]*://\S+|\bwww\.\S+|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ADDRESS = lazy(r"\b[A-Za-z][\w+.-]{0,30}://\S+|\bwww\.\S+|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}")
+"""The parts have the greatest lengths of a scheme, a mailbox and a label of a host, so that no text is read twice."""
 _PATH = lazy(r"(?<![\w/:.@=$-])@?((?:~/|\.{1,2}/|/)?(?:[\w.@+-]+/)*[\w.+-]*\w)(?![\w/(*@=]|\.\w)")
 _HOST = lazy(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\Z")
 _NO_FILE = lazy(

@@ -107,8 +107,8 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 
 def _may_be_said(made: Statement, text: str) -> bool:
-    """Whether a statement asks for nothing, or asks for it in the words of the sender of the turn."""
-    if made.label not in ("remember", "instruction", "preference") and not instructs(made.text):
+    """Whether a statement is in the words of the sender of the turn, or asks for nothing."""
+    if made.label in ("decision", "correction", "task") and not instructs(made.text):
         return True
     return text[made.start : made.end] in own_words(text)
 

@@ -82,6 +82,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     importance_given: int | None = None
     pinned: bool = False
     replaced: bool = False
+    contradicts: bool = False
     valid_from: int = 0
     valid_to: int | None = None
     replaced_by: str | None = None
@@ -157,6 +158,7 @@ def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard
         importance_given=memory.importance_given if memory else None,
         pinned=row.pinned,
         replaced=memory.replaced if memory else False,
+        contradicts=memory is not None and memory.contradicts is not None,
         valid_from=memory.valid_from if memory else row.at,
         valid_to=memory.valid_to if memory else None,
         replaced_by=memory.replaced_by if memory else None,
@@ -228,16 +230,7 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     instructions, said = instructions_of(known)
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
     facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
-    # What only a model says comes after all that others said, however important it thinks that is.
-    facts.sort(
-        key=lambda it: (
-            it.origin == "model",
-            not it.pinned,
-            -worth(importance(it), it.last_at, now),
-            -it.last_at,
-            it.id,
-        )
-    )
+    facts.sort(key=lambda it: _order(it, now))
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
@@ -269,10 +262,13 @@ def _left(
     return head + [item_of("left", turns[line.turn], line.text) for line in told]
 
 
-def _order(known: Known, now: int) -> tuple[bool, bool, int, int, str]:
-    """Return by what facts are ordered, the least first; `subjects.leading` has the same order for pages."""
+def _order(known: Known, now: int) -> tuple[bool, bool, bool, int, int, str]:
+    """Return by what facts are ordered, the least first; `subjects.leading` has the same order for pages.
+
+    What only a model says comes after all that others said, and what contradicts a more trusted statement last.
+    """
     worth_now = worth(importance(known), known.last_at, now)
-    return known.origin == "model", not known.pinned, -worth_now, -known.last_at, known.id
+    return known.contradicts, known.origin == "model", not known.pinned, -worth_now, -known.last_at, known.id
 
 
 def importance(known: Known) -> int:

@@ -227,7 +227,8 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     captures = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
     aims = (current_row(scope, "goal"), current_row(scope, "plan"))
     goal, plan = (row if row is not None and not is_left_out(row.text, names) else None for row in aims)
-    facts = tuple(row for it in captures if (row := memory_row(scope, it.id)))
+    told = (row for it in captures if (row := memory_row(scope, it.id)))
+    facts = tuple(sorted(told, key=lambda row: row.contradicts is not None))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
     return IndexPage(
         scope=scope.name,

@@ -16,7 +16,7 @@ from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, marks
+from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, marks, signature
 from memtape.schemas.scopes import slug
 from memtape.schemas.standing_pages import (
     ARCHIVE,
@@ -133,7 +133,8 @@ def _essential(scope: Scope) -> Iterator[PageLine]:
     names, said = names_left_out(scope), dict[str, None]()
     yield from _aims(scope, names)
     yield from _rules(scope, names, said)
-    yield from _sectioned(scope, list(islice(_facts(scope, names, said), FACTS)))
+    facts = islice(_facts(scope, names, said), FACTS)
+    yield from _sectioned(scope, sorted(facts, key=lambda row: row.contradicts is not None))
 
 
 def _has_essential(scope: Scope) -> bool:
@@ -222,7 +223,7 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
         if text in told or not _holds_as_said(scope, capture, text) or is_left_out(text, names):
             continue
         told[text] = None
-        since = (f"{capture.actor.name}, since {format_day(capture.at)}",)
+        since = (f"{signature(capture.actor.name, capture.actor.origin)}, since {format_day(capture.at)}",)
         yield PageLine(_OPEN[end.kind], text, since, capture.id, place_of(scope, capture))
 
 
@@ -355,7 +356,7 @@ def _is_shown(scope: Scope, key: str, names: list[frozenset[str]]) -> bool:
 
 
 def _who_when(capture: Capture) -> tuple[str]:
-    return (f"{capture.actor.name}, {format_day(capture.at)}",)
+    return (f"{signature(capture.actor.name, capture.actor.origin)}, {format_day(capture.at)}",)
 
 
 def _living(scope: Scope, seqs: Iterable[int]) -> Iterator[Capture]:
@@ -384,7 +385,7 @@ def _wanted(scope: Scope) -> Iterator[Known]:
 
 
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
-    told = () if section == _SAYS or row.origin in INSTRUCTING else (row.actor,)
+    told = () if section == _SAYS or row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
     about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
     return PageLine(section, row.text, told + about, row.id, memory_path(scope.captures.by_seq[row.seq].ordinal))
 

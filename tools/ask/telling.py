@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memtape.schemas.events import PEOPLE, UNKNOWN, Captured, Decided, Event, Origin
+from memtape.schemas.events import PEOPLE, Captured, Decided, Event, Origin
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import LifeMark
+from memtape.schemas.rows import LifeMark, signature
 from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.schemas.visible import many, one_line
 
@@ -31,7 +31,7 @@ def told_who(actor: str, origin: Origin) -> str:
     """Return who said something, as an agent that did not ask is told: nothing of what people said."""
     if origin in PEOPLE:
         return ""
-    return origin if actor == UNKNOWN or origin in ("web", "model") else one_line(actor, NAME_CHARS)
+    return one_line(signature(actor, origin), NAME_CHARS)
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:

@@ -1,0 +1,126 @@
+"""Every rule on text ends after a number of steps that grows with the text alone, whatever the text says.
+
+A step is a call of a function of Python, or a character that a pattern is given to read. So a rule is caught that reads
+the rest of a text anew at each of its words. A pattern that can go back over what it has read is given no whole text,
+unless `LINEAR` names it.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from memtape.schemas import patterns
+from memtape.state.fold import near_verbatim
+from memtape.state.text import (
+    claims,
+    courtesies,
+    files,
+    normal,
+    open_ends,
+    opposing,
+    own_words,
+    people,
+    points,
+    polarity,
+    replacing,
+    statements,
+    terms,
+)
+
+CHARS = 64 * 1024
+MOST_STEPS_OF_A_CHARACTER = 60
+MOST_CHARS_OF_A_PATTERN = 20_480
+AT = 1_790_000_000_000_000
+
+RULES: dict[str, Callable[[str], object]] = {
+    "corrections": polarity.corrections_in,
+    "files": files.named_files,
+    "language": terms.language_of,
+    "near verbatim": near_verbatim.read,
+    "nods": courtesies.is_nod,
+    "normal": normal.normal_text,
+    "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
+    "opposing": lambda text: opposing.oppose(text, "Never deploy on Fridays."),
+    "orders": polarity.orders_in,
+    "own words": own_words.own_words,
+    "people": people.people_named,
+    "points": lambda text: list(points.points(text)),
+    "polarity": polarity.polarity,
+    "reading": claims.reading,
+    "replacing by": lambda text: replacing.replaces("The port is 5433.", text),
+    "replacing of": lambda text: replacing.replaces(text, "The port is 5433."),
+    "standing": polarity.standing,
+    "statements": lambda text: statements.statements(text, AT, of_agent=False),
+    "statements of an agent": lambda text: statements.statements(text, AT, of_agent=True),
+    "terms": terms.terms,
+}
+WORDS = (
+    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(", "a/b/", "\n",
+    "```\n", "I moved from A to B ", "the port of the ", "1 ", "不要",
+)  # fmt: skip
+"""Each is the worst that some rule has met, or might."""
+LINEAR = (
+    "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+", "(?<![\\w*/.\\\\])(\\*\\*\\*|",
+    "[^\\W\\d_]+", "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
+    "[ \\t]*(?:(?:[-*+]|", "[ ]{0,3}#{1,6}", "[{}]|</?\\w|",
+)  # fmt: skip
+"""How the patterns begin that read a whole text once: each match takes what it has read, or ends at a fixed mark."""
+GOES_BACK = re.compile(r"(?<!\\)(?:\.|\)|\[\^[^\]]*\])[*+](?!\+)")
+COUNTED = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub", "subn")
+
+
+@contextmanager
+def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
+    """Count in a list of one number the steps of what is done meanwhile, and the most that each pattern is given."""
+    steps, given_to = [0], dict[str, int]()
+    own = patterns._Lazy.__getattr__
+
+    def counting(lazy: Any, name: str) -> Any:
+        compiled = re.compile(*lazy._given)
+        method = getattr(compiled, name)
+        if name not in COUNTED:
+            return method
+
+        def read(*given: Any, **named: Any) -> Any:
+            text, begin, end = (*given[name in ("sub", "subn") :], None, None)[:3]
+            is_part = name in ("match", "search", "fullmatch", "findall", "finditer")
+            begin, end = (begin or 0, len(text) if end is None else end) if is_part else (0, len(text))
+            steps[0] += max(end - begin, 0)
+            given_to[compiled.pattern] = max(end - begin, given_to.get(compiled.pattern, 0))
+            return method(*given, **named)
+
+        return read
+
+    def call(frame: Any, event: str, _: Any) -> None:
+        steps[0] += event == "call"
+
+    for lazy in [it for it in gc.get_objects() if type(it) is patterns._Lazy]:
+        for name in [name for name in vars(lazy) if name != "_given"]:
+            del vars(lazy)[name]
+    patterns._Lazy.__getattr__ = counting  # type: ignore[method-assign]
+    sys.setprofile(call)
+    try:
+        yield steps, given_to
+    finally:
+        sys.setprofile(None)
+        patterns._Lazy.__getattr__ = own  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_reads_no_text_again_at_each_of_its_words(rule: str) -> None:
+    found, given = dict[str, int](), dict[str, int]()
+    for word in WORDS:
+        text = (word * (CHARS // len(word) + 1))[:CHARS]
+        with counted_steps() as (steps, given_to):
+            RULES[rule](text)
+        found[word] = steps[0] // CHARS
+        given |= {pattern: chars for pattern, chars in given_to.items() if chars > MOST_CHARS_OF_A_PATTERN}
+    assert max(found.values()) <= MOST_STEPS_OF_A_CHARACTER, found
+    assert [it for it in given if GOES_BACK.search(it) and not it.startswith(LINEAR)] == []
