@@ -18,7 +18,7 @@ MOST_CHARS, MOST_LINES, MOST_SENTENCES = 400, 4, 6
 
 _I = re.IGNORECASE
 _BLOCK = lazy(
-    r"^[ \t]*(?P<fence>```|~~~|\"\"\"|''')(?:(?!(?P=fence)).)*(?:(?P=fence)|\Z)|^[ \t]*>[^\n]*(?:\n|\Z)"
+    r"(?P<fence>```|~~~|\"\"\"|''')(?:(?!(?P=fence)).)*(?:(?P=fence)|\Z)|^[ \t]*>[^\n]*(?:\n|\Z)"
     r"|<(?P<tag>[a-z][\w-]{0,30})\b[^>\n]{0,200}>.*?(?:</(?P=tag)>|\Z)",
     _I | re.DOTALL | re.MULTILINE,
 )
@@ -30,6 +30,7 @@ _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
 _SENTENCE_END = lazy(r"[.!?…][\"')\]]*\s|[。！？]|\n")
 _OF_A_RECORD = lazy(
     r"^[ \t]*(?:[+#/|$%<>=@~^{}\[\]]|[-*](?!\s\w)|\d+[.)]\s|\d{1,4}[-:/.]\d{1,2}\b|[A-Z]{2,}[ \t]*[\d:])"
+    r"|^\w+ ?= ?\S|[;{}][ \t]*$|^(?:import|from|def|class|const|let|var|function) \w"
     r"|\w(?:Error|Exception)\b|::|->|=>|^(?:FAILED|PASSED|ok|not ok|at)\s\S+[/.:]"
     r"|^(?!(?:note|rule|remember|reminder|important|please|fyi|btw|new rule|also|so|ps)\b)"
     r"[ \t]*[^\W\d_][^.!?:\n]{0,60}?[ \t]?:[ \t]+(?=[A-ZÄÖÜÉ¿¡\"“'\d])"

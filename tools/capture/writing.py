@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -114,7 +115,8 @@ class Writer:
         if self._redactor_made is None:
             from memtape.tools.capture.secrets.redaction import Redactor, Speaker
 
-            self._redactor_made = Redactor(self.home, speaker=lambda: Speaker(self.scope, self.actor.origin))
+            own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
+            self._redactor_made = Redactor(self.home, speaker=lambda: Speaker(own.scope, own.actor.origin))
         return self._redactor_made
 
     @redactor.setter

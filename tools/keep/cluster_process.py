@@ -111,23 +111,28 @@ def main() -> None:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return what Memtape or the system raised inside the flow, where Bytewax has wrapped it.
-
-    A panic of a library is told in a sentence: its own text names lines of Rust.
-    """
+    """Return what Memtape or the system raised inside the flow, where Bytewax has wrapped it."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (MemtapeError, OSError)):
             return cause
         cause = cause.__cause__
-    if PANIC in str(error) or type(error).__name__ == "PanicException":
-        quoted = re.findall(r'"([^"]{1,200})"', str(error))
-        why = f": {quoted[-1]}" if quoted else ""
-        return MemtapeError(
-            f"The views could not be written{why}.",
-            "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
-        )
     return error
+
+
+def told_panic(error: BaseException) -> BaseException:
+    """Return a panic of a library as a sentence, since its own text names lines of Rust; any other error as it is.
+
+    In a cluster the processes that are left panic when one dies, so there a panic is not the cause.
+    """
+    if not (PANIC in str(error) or type(error).__name__ == "PanicException"):
+        return error
+    quoted = re.findall(r'"([^"]{1,200})"', str(error))
+    why = f": {quoted[-1]}" if quoted else ""
+    return MemtapeError(
+        f"The views could not be written{why}.",
+        "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
+    )
 
 
 def _obey(control: Control) -> None:

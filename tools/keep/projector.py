@@ -13,7 +13,7 @@ from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.cluster_process import cause_of
+from memtape.tools.keep.cluster_process import cause_of, told_panic
 from memtape.tools.keep.operations import steps_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Projector:
             if on_progress is not None:
                 on_progress(self._control.events_read)
         if failures:
-            raise cause_of(failures[0])
+            raise told_panic(cause_of(failures[0]))
 
     def _run_recovering(self, target: BuildTarget) -> None:
         """Run the flow on its recovery store; a store that Bytewax cannot use is discarded and made anew."""

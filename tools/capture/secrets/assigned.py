@@ -200,7 +200,7 @@ _TELLING = (
 )
 """Words of sentences and of names, which no drawn passphrase has."""
 _OF_CHOICE = re.compile(r"secret|encrypt|signing|master", re.IGNORECASE)
-"""Keys that a person may choose, as a password."""
+"""Names of keys whose values people make up."""
 _OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _CURSOR = (
