@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import threading
@@ -14,6 +15,7 @@ from page_served import Page, served
 
 from memtape.tools.page.drawing import VIEWS
 from memtape.tools.page.guard import HEADERS, MAX_BODY_BYTES
+from memtape.tools.page.peers import CONNECTIONS
 from memtape.tools.page.serving import Serving
 
 PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]
@@ -201,3 +203,23 @@ def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
     named = opened.get(timeout=60)
     assert named.startswith("file://") and token not in named
     assert not Path(named.removeprefix("file://")).exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not CONNECTIONS.exists(), reason="acting as another user needs root and Linux")
+def test_the_cookie_of_a_page_is_of_no_use_to_another_user_of_the_machine(page: Page) -> None:
+    """A browser sends the cookie of a host to each of its ports, also to one that another user listens at."""
+    port = int(page.base.rpartition(":")[2])
+    told = (
+        f"GET / HTTP/1.1\r\nHost: {page.base[7:]}\r\nCookie: memtape-{port}={page.token}\r\nConnection: close\r\n\r\n"
+    )
+    answers = []
+    for user in (0, 65534):
+        os.seteuid(user)  # A connection is of the user who made its socket.
+        try:
+            connected = socket.create_connection(("127.0.0.1", port), timeout=60)
+        finally:
+            os.seteuid(0)
+        with connected, connected.makefile("rb") as answer:
+            connected.sendall(told.encode())
+            answers.append(answer.readline().split()[1])
+    assert answers == [b"200", b"403"]

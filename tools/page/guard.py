@@ -1,6 +1,7 @@
 """Who may see the page: the holder of its token, from this machine, by the page's own address.
 
-The token stands in the first address and becomes a cookie that no script reads and no other site sends. What is not
+The token stands in the first address and becomes a cookie that no script reads and no other site sends. Where the
+system tells whose a connection is, the cookie lets in the user alone who serves the page. What is not
 addressed to the page's own name, or acts on behalf of another origin, is refused before anything is read. What a view
 shows is not here.
 """
@@ -8,12 +9,15 @@ shows is not here.
 from __future__ import annotations
 
 import hmac
+import os
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memtape.tools.page.peers import uid_of
 
 TOKEN_KEY = "token"
 MAX_BODY_BYTES = 256 * 1024
@@ -36,7 +40,7 @@ class Guard:
     """Lets a request through that knows the token, and gives every answer the headers that keep a page to itself."""
 
     def __init__(self, app: ASGIApp, port: int, token: str, code: str) -> None:
-        self._app = app
+        self._app, self._port = app, port
         self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
         self._origins = tuple(f"http://{host}" for host in self._hosts)
         # Cookies are shared by all ports of a host: two pages must not take each other's.
@@ -65,7 +69,11 @@ class Guard:
         await (answer or self._app)(scope, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
-        """Return why a request is refused whoever sends it: by its host, its origin, its length."""
+        """Return why a request is refused, whatever it knows: by its user, its host, its origin, its length."""
+        # A browser sends a cookie to all ports of a host, so that another user's server may have read it.
+        user = uid_of(self._port, scope["client"]) if scope.get("client") else None
+        if user is not None and user != os.getuid():
+            return PlainTextResponse("This page is for the user who serves it.\n", 403)
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
