@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from builders import START, captured, configured, pinned, slots
+from soaked import soaked
 
 from memtape.schemas.events import Event, make_tick
 from memtape.schemas.times import DAY_US, HOUR_US
@@ -52,8 +53,13 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return units
 
 
-@pytest.mark.parametrize("how", ["after a pass", "after a restore"])
-@pytest.mark.parametrize(("count", "kinds"), [(TEXTS, ("turn",)), (FEW, ("turn", "fact", "journal"))])
+HOW = ("after a pass", "after a restore")
+LIVES = [
+    (count, kinds, how) for count, kinds in ((TEXTS, ("turn",)), (FEW, ("turn", "fact", "journal"))) for how in HOW
+]
+
+
+@pytest.mark.parametrize(("count", "kinds", "how"), soaked(LIVES, LIVES[1], LIVES[2]))
 def test_an_idle_tick_looks_at_nothing(
     count: int, kinds: tuple[str, ...], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

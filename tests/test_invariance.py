@@ -111,14 +111,14 @@ def works(coretype: str) -> bool:
     return (done.returncode, done.stdout.strip()) == (0, "768")
 
 
-def expected() -> Row:
+def expected(golden: str) -> Row:
     """Return what the oracle says that a row must find, worked out here in plain Python."""
     from test_golden_log import pages_by_scope, pinned, slots_of
 
     from memtape.schemas.rows import TABLES
     from memtape.state.views.rows import all_changes, row_of
 
-    replayed = replay(slots_of(GOLDEN))
+    replayed = replay(slots_of(golden))
     tables: dict[str, list[Any]] = {name: [] for name in TABLES}
     pages: dict[str, bytes] = {}
     for partition in replayed.partitions.values():
@@ -130,7 +130,7 @@ def expected() -> Row:
             pages |= {f"{scope_name}/{path}": text.encode() for path, text in found.items()}
     return {
         "ok": True,
-        "state_hash": root(pinned(GOLDEN, "leaves.json")),
+        "state_hash": root(pinned(golden, "leaves.json")),
         "oracle": replayed.state_hash,
         "tables": {name: rows_digest(rows) for name, rows in sorted(tables.items())},
         "vault": digest_of(pages),
@@ -280,16 +280,16 @@ def test_every_mutant_still_has_its_place_and_its_line() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", soaked((2, 100), 2))
-def test_one_log_has_one_state_hash_whatever_projects_it(tmp_path: Path, most: int) -> None:
+@pytest.mark.parametrize(("golden", "most"), soaked([(WITHOUT_ERASURES, 2), (GOLDEN, 100)], (WITHOUT_ERASURES, 2)))
+def test_one_log_has_one_state_hash_whatever_projects_it(tmp_path: Path, golden: str, most: int) -> None:
     """In the first rows, which have two levels of each factor or more, and in all of them."""
     from test_golden_log import copy_into
 
     origin = Home(tmp_path / "origin")
-    copy_into(origin, GOLDEN).close()
+    copy_into(origin, golden).close()
     coretypes = tuple(filter(works, ENVIRONMENT["OPENBLAS_CORETYPE"])) or ("",)
     rows = pairwise(HOW | ENVIRONMENT | {"OPENBLAS_CORETYPE": coretypes})[:most]
-    oracle = expected()
+    oracle = expected(golden)
     print(f"\n{len(rows)} rows, BLAS as on {', '.join(filter(None, coretypes)) or 'this machine'}")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda row: run(row, origin.log_path), rows))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import captured
+from soaked import soaked
 from test_logs import everything
 
 from memtape.schemas.errors import LogGone
@@ -133,10 +134,13 @@ def test_a_server_says_that_its_home_is_lost_and_then_works_on_what_is_there(
     memory.close()
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"])
-@pytest.mark.parametrize("words", [(), ("--alone",), ("--distill", "0:0")], ids=["asked", "alone", "distill"])
+EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+WAYS = [(event, words) for event in EVENTS for words in ((), ("--alone",), ("--distill", "0:0"))]
+
+
+@pytest.mark.parametrize(("event", "words"), soaked(WAYS, *WAYS[::4]))
 def test_a_hook_makes_no_home_anew_and_the_doctor_of_another_says_so(
-    words: tuple[str, ...], event: str, home: Path, project: Path, tmp_path: Path
+    event: str, words: tuple[str, ...], home: Path, project: Path, tmp_path: Path
 ) -> None:
     told = {"hook_event_name": event, "session_id": "s", "cwd": str(project), "prompt": "a", "transcript_path": "/x"}
     done = subprocess.run(

@@ -1065,7 +1065,7 @@ def test_two_scopes_of_the_workload_share_a_partition() -> None:
 
 
 def test_a_life_of_a_home_is_what_the_model_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    live(tmp_path / "home", monkeypatch, steps=120, every=60)
+    live(tmp_path / "home", monkeypatch, steps=60, every=30)
 
 
 @pytest.mark.slow

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
+from soaked import examples
 
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
@@ -77,7 +78,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@examples(40)
 @given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(st.sampled_from(NAMES), VALUES), max_size=6))
 def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
     page: Page, path: str, pairs: list[tuple[str, str]]

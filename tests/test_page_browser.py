@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from browsing import Tab, browser, tab
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
+from soaked import soaked
 
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
@@ -46,13 +47,17 @@ def paths(page: Page) -> list[str]:
     return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+SCHEMES = [("light", 0, 2), ("dark", 1, 2), ("light", 0, 1), ("dark", 0, 1)]
+"""In which scheme views are looked at, from which view on, and each how many of them."""
+
+
+@pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
 def test_everybody_can_read_and_reach_what_a_view_shows(
-    chromium: Any, page: Page, paths: list[str], scheme: str
+    chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
 ) -> None:
     with tab(chromium, page.address, color_scheme=scheme) as its:
         assert page.token not in its.page.url
-        for path in paths:
+        for path in paths[first::each]:
             its.go(path)
             its.page.evaluate("() => document.querySelectorAll('details').forEach((it) => (it.open = true))")
             assert its.page.evaluate(LOOKS) == [], path
@@ -95,7 +100,7 @@ def test_every_view_is_read_without_script(chromium: Any, page: Page, paths: lis
             assert its.page.locator("button[data-all]:visible, #slide:visible").count() == 0
 
 
-@pytest.mark.parametrize("with_script", [True, False])
+@pytest.mark.parametrize("with_script", soaked([True, False], False))
 def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
     chromium: Any, own: Page, with_script: bool
 ) -> None:
@@ -259,12 +264,13 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield page
 
 
-def test_nothing_in_a_memory_acts(chromium: Any, injected: Page) -> None:
+@pytest.mark.parametrize("shown", soaked([3, 10], 3))
+def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
         paths = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
         paths += ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
-        paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // 10)]]
+        paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // shown)]]
         before = injected.ends()
         for path in paths:
             its.go(path)
@@ -286,16 +292,15 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
     .map((a) => it.tagName + ' ' + a.name + '=' + a.value.slice(0, 80)))"""
 
 
-def test_nothing_in_an_address_acts(chromium: Any, page: Page) -> None:
+ADDRESSES = ("/search?q={}", "/recalls?words={}&session={}", "/yours?words={}", "/start?form={}", "/?scope={}")
+
+
+@pytest.mark.parametrize("each", soaked([1, len(ADDRESSES)], len(ADDRESSES)))
+def test_nothing_in_an_address_acts(chromium: Any, page: Page, each: int) -> None:
+    """Each text at one of the addresses, or at all of them."""
     with tab(chromium, page.address) as its:
-        for text in INJECTED:
-            for path in (
-                "/search?q={}",
-                "/recalls?words={}&session={}",
-                "/yours?words={}",
-                "/start?form={}",
-                "/?scope={}",
-            ):
+        for number, text in enumerate(INJECTED):
+            for path in ADDRESSES[number % each :: each]:
                 its.go(path.replace("{}", quote(text)))
                 assert its.page.locator(BUILT).count() == 0
                 assert its.page.evaluate(ACTING) == []
@@ -307,11 +312,11 @@ def click(its: Tab, name: str, within: str = "main") -> None:
     its.page.locator(within).get_by_role("button", name=name, exact=True).click()
 
 
-@pytest.mark.parametrize(
-    ("section", "act", "undo"),
-    [("restore", "Restore", "forget"), ("unarchive", "Bring back", "archive"), ("unpin", "Unpin", "pin")],
-)
-@pytest.mark.parametrize("how", ["one", "by filter"])
+SECTIONS = [("restore", "Restore", "forget"), ("unarchive", "Bring back", "archive"), ("unpin", "Unpin", "pin")]
+LISTS = [(*section, how) for section in SECTIONS for how in ("one", "by filter")]
+
+
+@pytest.mark.parametrize(("section", "act", "undo", "how"), soaked(LISTS, *LISTS[::3], LISTS[4]))
 def test_what_is_listed_comes_back_and_goes_again(
     chromium: Any, own: Page, section: str, act: str, undo: str, how: str
 ) -> None:

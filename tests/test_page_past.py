@@ -47,7 +47,7 @@ def stopped(own: Page) -> int:
 
 
 def test_other_views_are_answered_while_one_is_made_by_the_one_process(own: Page, stopped: int) -> None:
-    making = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in range(1, 21)]
+    making = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in range(1, MOST_KEPT + 2)]
     assert {answer.headers.get("refresh") for answer in making} == {"1"} and "<progress" in making[0].text
     for path in ("/", "/search?q=port", "/start", "/timeline"):
         answer = own.http.get(path)

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
+from soaked import soaked
 from test_cli import every_command
 from test_handing import patient, server
 from test_hooks import events_of, told
@@ -193,7 +194,10 @@ class Machine:
         return found
 
 
-@pytest.fixture(params=["no home", "a home", "its settings"])
+MACHINES = ("no home", "a home", "its settings")
+
+
+@pytest.fixture
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
     """Where there is no home, where one has a memory, and where its settings name the profile."""
     made = Machine(tmp_path)
@@ -227,6 +231,7 @@ def test_only_the_writer_makes_captures_of_what_is_said() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("machine", soaked(MACHINES, "its settings"), indirect=True)
 def test_no_command_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
     before = machine.bytes()
     for name, words in WORDS.items():
@@ -241,6 +246,7 @@ def test_no_command_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("machine", soaked(MACHINES, "a home"), indirect=True)
 def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
     before = machine.bytes()
     for host, form in HOSTS_OF_HOOKS.items():
@@ -260,6 +266,7 @@ def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("machine", soaked(MACHINES, "no home"), indirect=True)
 def test_a_server_finds_what_it_was_told_and_leaves_no_byte_however_it_ends(machine: Machine) -> None:
     before = machine.bytes()
     host = Host(machine.home, machine.project, **machine.variables)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from soaked import examples
 
 from memtape.tools.client import Client
 
@@ -41,9 +41,22 @@ def seen(client: Client) -> tuple[object, ...]:
     )
 
 
-@examples(4)
+EACH = [("say", 3), ("turn", 1), ("project", 0), ("use", 1), ("pin", 2), ("forget", 0), ("project", 0), ("restore", 0)]
+
+
+def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now() -> None:
+    looks_all_along(EACH)
+
+
+@pytest.mark.slow
+@pytest.mark.soak(short="test_who_has_looked_all_along_sees_what_one_sees_who_looks_now")
 @given(STEPS)
-def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now(steps: list[tuple[str, int]]) -> None:
+def test_who_has_looked_all_along_in_any_life_sees_what_one_sees_who_looks_now(steps: list[tuple[str, int]]) -> None:
+    looks_all_along(steps)
+
+
+def looks_all_along(steps: list[tuple[str, int]]) -> None:
+    """Take steps, and after each compare what two see."""
     with TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         home.mkdir()

@@ -9,6 +9,7 @@ import pytest
 from builders import START, captured, configured, slots
 from hypothesis import given
 from hypothesis import strategies as st
+from soaked import examples
 
 from memtape.schemas.rows import DayPage, IndexPage
 from memtape.schemas.settings import Settings
@@ -84,6 +85,7 @@ def test_a_text_of_many_lines_stays_inside_its_quote() -> None:
             assert "not a heading" not in line or line.startswith(("> \\# not", "- first"))
 
 
+@examples(8)
 @given(st.integers(0, 400), st.integers(20, 120))
 def test_memory_md_never_has_more_lines_than_allowed(facts: int, lines: int) -> None:
     partition = Partition(0)
