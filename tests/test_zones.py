@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, captured, configured, histories, pinned, recalled, slots, used, withdrawn
+from builders import START, captured, configured, decided, histories, make_id, pinned, recalled, slots, used, withdrawn
 from hypothesis import example, given
 from hypothesis import strategies as st
 from soaked import examples
 from test_vault_people import Killed, killed_at
 
-from memtape.schemas.events import Event, make_tick
+from memtape.schemas.events import Event, Operation, make_tick
 from memtape.schemas.rows import IndexPage, MemoryPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
@@ -411,8 +411,14 @@ ASLEEP_AND_AWAKE = [
     make_tick(0, START + 2 * DAY_US, accepted=True),
     used([], "last", sent=START + 2 * DAY_US),
 ]
+# The only text of the scope was to stand for a text that there is not.
+FOR_NOTHING = [
+    decided(["none"], [Operation(by=make_id("made"), ids=(make_id("none"),), op="reword")], "pass"),
+    captured("In short, 1.", "made", kind="journal"),
+]
 
 
+@example(FOR_NOTHING)
 @example(ONE_NAME)
 @example(ASLEEP_AND_AWAKE)
 @given(histories())
