@@ -70,10 +70,10 @@ class PartitionViews:
     def close(self) -> None:
         """Write the watermark of the deltas that changed nothing.
 
-        It makes no shard, but where something was erased: only a watermark says that nothing of it is left, and that
-        the pages are to follow.
+        A partition gets no shard for settings and ticks alone. It gets one for any event of a scope: only a watermark
+        says that the event is folded, and of an erasure that nothing of the text is left.
         """
-        if self._unwritten is not None and (self._shard.exists() or self._unwritten.erased):
+        if self._unwritten is not None and (self._shard.exists() or self._unwritten.sent):
             with self._epoch_lock:
                 self._finish(self._unwritten)
 

@@ -36,7 +36,7 @@ from builders import (
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of, missing
-from model import Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
+from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
 from test_golden_log import LOGS, slots_of
 
 from memtape.flows import projection
@@ -308,7 +308,17 @@ class Life:
         )
         if inline:  # A summary is told where nothing that is at hand answers.
             at_hand = {result.id for result in found.answer.results if not result.sums}
-            assert at_hand <= self.model.world(client.scope, "global").visible(client.scope, "global")
+            reads = (client.scope, "global")
+            assert at_hand <= self.model.world(*reads, ends=self.folded(*reads)).visible(*reads)
+
+    def folded(self, *scopes: str) -> list[int]:
+        """Return up to where the views of some scopes stand: ticks behind, by which texts age, are folded later."""
+        ends, build = [0] * PARTITIONS, self.home.current()
+        for number in (partition_of(scope, PARTITIONS) for scope in scopes):
+            shard = Shard(build.shard(number), number)
+            mark = shard.watermark() if shard.exists() else None
+            ends[number] = 0 if mark is None else mark.offset
+        return ends
 
     def tell_of_waking(self, scope: str) -> None:
         """Tell the model where a question has a project go on whose rows had left the views."""
@@ -730,7 +740,7 @@ class Life:
     def compare_index(self, path: Path, scope: Scope, used: dict[str, int]) -> None:
         """`MEMORY.md` says goal and plan, then what is pinned, used, recalled and confirmed most, and the latest first.
 
-        Last comes what models say.
+        Last comes what models say, and below all of these what contradicts a text that is trusted more.
         """
         lines = path.read_text().splitlines() if path.exists() else []
         rows = [row for row in scope.memory_rows() if not scope.aging.is_away(row)]
@@ -740,9 +750,10 @@ class Life:
                 short(row) for row in rows if row["kind"] == title.lower() and in_force(row)
             ]
         facts = filter(is_fact, rows)
-        leading = sorted(facts, key=lambda row: importance(row, used, scope.recalled), reverse=True)
+        leading = sorted(facts, key=lambda row: importance(row, used, scope.recalled), reverse=True)[:160]
+        leading.sort(key=lambda row: row["contradicts"] is not None)
         assert [without_link(line.removeprefix("- ")) for line in lines if line.startswith("- ")] == [
-            short(row) for row in leading[:160]
+            short(row) for row in leading
         ]
 
     def compare_counts(self, world: World, shards: list[Shard]) -> None:
@@ -843,7 +854,8 @@ def short(row: dict[str, Any]) -> str:
     """Return a memory as `MEMORY.md` shows it; what escapes a text has tests of its own."""
     times = "once" if row["confirmations"] == 1 else f"{row['confirmations']} times"
     confirmed = f" (confirmed {times}, last {format_day(row['last_at'])})" if row["confirmations"] else ""
-    notes = ["pinned"] * row["pinned"]
+    said_by = row["origin"] if row["origin"] in ("web", "model") else f"{row['origin']} {row['actor']}"
+    notes = [said_by] * (row["origin"] not in PEOPLE) + ["pinned"] * row["pinned"]
     if row["valid_to"] is not None:
         notes.append(f"replaced on {format_day(row['valid_to'])} by {row['replaced_by']}")
     elif row["replaces"]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import used
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,3 +205,11 @@ def test_status_loads_no_lancedb(tmp_path: Path) -> None:
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", script, str(home)], env=env, check=True)
+
+
+def test_an_event_that_no_view_shows_is_folded_all_the_same(tmp_path: Path) -> None:
+    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
+        client.log.append([used([], "of nothing", scope=SCOPE)])
+        assert client.status().lag == 1
+        client.project()
+        assert client.status().lag == 0 and client.search("the staging port").answer.lag == 0

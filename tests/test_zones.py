@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, captured, configured, histories, pinned, recalled, slots, used, withdrawn
+from builders import START, captured, configured, decided, histories, make_id, pinned, recalled, slots, used, withdrawn
 from hypothesis import example, given
 from hypothesis import strategies as st
 from soaked import examples
 from test_vault_people import Killed, killed_at
 
-from memtape.schemas.events import Event
+from memtape.schemas.events import Event, Operation, make_tick
 from memtape.schemas.rows import IndexPage, MemoryPage
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
 from memtape.schemas.zones import ZONE_END, ZONE_START, zone_source
 from memtape.sinks import page_files
 from memtape.sinks.home.folders import Home
@@ -400,18 +401,38 @@ def test_pins_come_first_then_use_then_recalls_then_confirmations_then_the_lates
     ]  # fmt: skip
 
 
+# Ada speaks like a person before an agent speaks under her name on the same day.
+ONE_NAME = [captured(f"Ada says {text}", text, sent=START) for text in ("one", "two", "three")]
+ONE_NAME += [captured("The build is green.", "four", "turn", origin="agent", sent=START)]
+# The scope holds no text, but was dormant until somebody asked something there.
+ASLEEP_AND_AWAKE = [
+    configured(Settings(dormant_after_days=1), 1),
+    used([], "first"),
+    make_tick(0, START + 2 * DAY_US, accepted=True),
+    used([], "last", sent=START + 2 * DAY_US),
+]
+# The only text of the scope was to stand for a text that there is not.
+FOR_NOTHING = [
+    decided(["none"], [Operation(by=make_id("made"), ids=(make_id("none"),), op="reword")], "pass"),
+    captured("In short, 1.", "made", kind="journal"),
+]
+
+
+@example(FOR_NOTHING)
+@example(ONE_NAME)
+@example(ASLEEP_AND_AWAKE)
 @given(histories())
-def test_memory_md_as_it_is_kept_is_memory_md_as_it_is_made(events: list[Event]) -> None:
-    """Whatever moves a line there is a change that has the page written, recalls included."""
-    partition = Partition(0, erasures_of(slots(events)))
-    shown: dict[str, str] = {}
-    for slot in slots([configured(), *events]):
+def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[Event]) -> None:
+    """Whatever moves a line of a page is a change that has the page written, recalls included."""
+    rest = slots([configured(), *events])
+    partition = Partition(0, erasures_of(rest))
+    shown: dict[tuple[str, str], str] = {}
+    for slot in rest:
         for one in pages_of(partition, fold(partition, [slot]).changes):
-            if isinstance(one, IndexPage):
-                shown[one.scope] = render(one)
-    for name, scope in partition.scopes.items():
-        if any(isinstance(one, IndexPage) for one in pages_of(partition, all_changes(scope))):
-            assert shown[name] == render(page(scope, "MEMORY.md", partition.settings))
+            shown[one.scope, one.path] = render(one)
+    changes = [change for scope in partition.scopes.values() for change in all_changes(scope)]
+    made = {(one.scope, one.path): text for one in pages_of(partition, changes) if (text := render(one))}
+    assert {key: text for key, text in shown.items() if text} == made
 
 
 def test_each_line_leads_to_the_place_of_its_memory() -> None:

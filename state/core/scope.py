@@ -100,7 +100,7 @@ SUBJECTS = (
     _subject("conflicts", 3, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
     _subject("instructions", 2, Instructions, instructions, ("vault",), sparse=True),
     _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
-    _subject("people", 1, People, people, ("vault",), sparse=True),
+    _subject("people", 2, People, people, ("vault",), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 

@@ -86,12 +86,12 @@ def _hear(state: People, capture: Capture, count: int, touched: dict[str, None])
     person = _known(state, capture.actor.name, key)
     if person is None:
         return
-    day, before = capture.at // DAY_US, days_of(person)
+    day, before = capture.at // DAY_US, (days_of(person), person.is_agent)
     person.is_agent |= capture.actor.origin == "agent"
     person.spoke[day] = person.spoke.get(day, 0) + count
     if person.spoke[day] <= 0:
         del person.spoke[day]
-    if _is_told(state, key, person, touched) and days_of(person) != before:
+    if _is_told(state, key, person, touched) and (days_of(person), person.is_agent) != before:
         touched[key] = None
 
 

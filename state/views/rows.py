@@ -70,7 +70,8 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     journal = [capture.id for capture in captures if capture.kind == "journal" and not capture.made]
     # The pages of days keep the turns that have left the tables.
     journal += [capture.id for capture in captures if capture.kind == "turn" and life.is_purged(capture.seq)]
-    whole = [Change("scope", scope.name, "")] if life.project.state != "active" or life.purged else []
+    # A text that stands for nothing, and a project that was dormant once, have had `MEMORY.md` written too.
+    whole = [Change("scope", scope.name, "")] if scope.captures.by_seq or life.project.since else []
     whole += [Change("threads", scope.name, "")] if scope.threads.open else []
     whole += [Change("people", scope.name, key) for key in scope.people.told]
     whole += [Change("buffer", scope.name, "")] if scope.passes.until else []
