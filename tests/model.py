@@ -222,7 +222,7 @@ class Scope:
         self.banned_ids: dict[str, tuple[str, int]] = {}
         self.forgot: list[tuple[Capture, str]] = []
         self.times: dict[str, int] = {}
-        self.banned_alike: list[str] = []
+        self.banned_alike: dict[str, int] = {}
         self.hidden_alike: dict[str, str] = {}
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
         self.starts: dict[str, list[tuple[int, list[str]]]] = {}
@@ -313,7 +313,11 @@ class Scope:
         elif event["type"] == "captured":
             self.captures.append(event)
             if event["id"] in self.banned_ids and folds(event):
-                self.banned_texts.setdefault(normal(event), self.banned_ids.pop(event["id"]))
+                self._ban(self.banned_texts, normal(event), self.banned_ids.pop(event["id"]))
+            elif folds(event) and self.says_again(event, self.banned_texts.get(normal(event), (None, None))[1]):
+                del self.banned_texts[normal(event)]
+            if not self.hidden(event) and folds(event):
+                self._say_again(event, next((root for other, root in self.forgot if same_words(other, event)), None))
             if event["body"]["kind"] != "turn" and event["id"] in self.texts:
                 made = {"members": [(event, "decided", 0)], "echoes": [], "revises": None, "waits": None}
                 self.memories.append(made)
@@ -554,8 +558,8 @@ class Scope:
             roots += [] if known in roots else [known]
         for root in roots:
             self.times[root] = self.times.get(root, 0) + 1
-            if self.times[root] >= 2 and root not in self.banned_alike:
-                self.banned_alike.append(root)
+            if self.times[root] >= 2:
+                self.banned_alike[root] = max(event["at"], self.banned_alike.get(root, event["at"]))
 
     def _show_alike(self, event: Event) -> None:
         """End the bans on what says the same as what is restored."""
@@ -564,14 +568,28 @@ class Scope:
                 root = self.hidden_alike.get(capture["id"]) or next(
                     (root for other, root in self.forgot if same_words(other, capture)), None
                 )
-                self.banned_alike = [it for it in self.banned_alike if it != root]
-                self.hidden_alike = {id: its for id, its in self.hidden_alike.items() if its != root}
+                self._end_alike(root)
+
+    def _end_alike(self, root: str | None) -> None:
+        self.banned_alike = {it: at for it, at in self.banned_alike.items() if it != root}
+        self.hidden_alike = {id: its for id, its in self.hidden_alike.items() if its != root}
+
+    def _say_again(self, capture: Capture, root: str | None) -> None:
+        """End the ban on what says the same as what a person says again."""
+        if self.says_again(capture, self.banned_alike.get(root or "")):
+            self._end_alike(root)
+
+    def says_again(self, capture: Capture, forgotten_at: int | None) -> bool:
+        """Whether a person says what was forgotten before that, and not in the zone of a page."""
+        is_person = capture["origin"] in PEOPLE and not (capture["body"]["source"] or "").startswith("vault:")
+        return is_person and forgotten_at is not None and capture["at"] > forgotten_at
 
     def _hide_alike(self, capture: Capture, settings: Settings) -> None:
         """Hide what says in other words what was forgotten twice."""
         if not self._may_be_alike(capture) or self.hidden(capture):
             return
         root = self._alike(capture, settings)
+        self._say_again(capture, root)
         if root in self.banned_alike:
             self.hidden_alike[capture["id"]] = root
 
@@ -607,9 +625,14 @@ class Scope:
         ban = (event["id"], event["at"])
         capture = next((capture for capture in self.captures if capture["id"] == id), None)
         if capture is not None and folds(capture):
-            self.banned_texts.setdefault(normal(capture), ban)
+            self._ban(self.banned_texts, normal(capture), ban)
         else:
-            self.banned_ids.setdefault(id, ban)
+            self._ban(self.banned_ids, id, ban)
+
+    def _ban(self, bans: dict[str, tuple[str, int]], what: str, ban: tuple[str, int]) -> None:
+        """Keep of several bans the latest."""
+        if what not in bans or bans[what][1] < ban[1]:
+            bans[what] = ban
 
     def _show(self, id: str) -> None:
         self.banned_ids.pop(id, None)

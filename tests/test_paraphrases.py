@@ -1,11 +1,11 @@
-"""What was forgotten twice hides what says the same in other words, until it is restored."""
+"""What was forgotten twice hides what says the same in other words, until it is restored or a person says it again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from builders import TINY, captured, configured, embedded, forgotten, make_id, restored, slots
+from builders import START, TINY, captured, configured, embedded, forgotten, make_id, restored, slots
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,12 +39,15 @@ def shown(events: list[Event], embedder: str = "floor") -> list[bool]:
 
 @st.composite
 def told(draw: st.DrawFn) -> list[tuple[str, int]]:
-    """What was said, forgotten and restored: each with the number of a text, or of what was said before."""
+    """What was said, forgotten and restored: each with the number of a text, or of what was said before.
+
+    To repeat is to say as an agent, to import to say as a user before all else, to note to write in a zone of a page.
+    """
     acts: list[tuple[str, int]] = [("say", draw(st.integers(0, 4)))]
     for _ in range(draw(st.integers(0, 14))):
-        said = sum(act == "say" for act, _ in acts)
-        act = draw(st.sampled_from(("say", "say", "forget", "forget", "restore")))
-        acts.append((act, draw(st.integers(0, (5 if act == "say" else said) - 1))))
+        said = sum(act not in ("forget", "restore") for act, _ in acts)
+        act = draw(st.sampled_from(("say", "repeat", "import", "note", "forget", "forget", "restore")))
+        acts.append((act, draw(st.integers(0, (said if act in ("forget", "restore") else 5) - 1))))
     return acts
 
 
@@ -55,9 +58,16 @@ def test_twice_forgotten_bans_what_says_the_same_as_a_plain_model_says(acts: lis
     events = []
     for number, (act, which) in enumerate(acts):
         sent = 1_790_000_000_000_000 + number
-        if act == "say":
+        if act not in ("forget", "restore"):
             text = SAYINGS[which]
-            events.append(captured(text, f"c{len(said)}", sent=sent, at=sent))
+            at = 1_780_000_000_000_000 if act == "import" else sent
+            origin, source = "agent" if act == "repeat" else "user", "vault:a.md" if act == "note" else None
+            events.append(captured(text, f"c{len(said)}", sent=sent, at=at, origin=origin, source=source))
+            if act == "say":
+                banned.discard(normal_text(text))
+                if content_key(text) in alike:
+                    alike.discard(content_key(text))
+                    hidden = {place: root for place, root in hidden.items() if root != content_key(text)}
             if content_key(text) in alike and normal_text(text) not in banned:
                 hidden[len(said)] = content_key(text)
             said.append(text)
@@ -85,7 +95,7 @@ def test_under_an_embedder_paraphrases_are_banned_once_their_vector_has_come() -
         forgotten(["a"], 1),
         restored(["a"], 2),
         forgotten(["a"], 3),
-        captured("the staging port is open.", "b"),
+        captured("the staging port is open.", "b", origin="agent"),
     ]
     assert shown(events, TINY) == [False, True]
     events.append(embedded("b", [3_990, 100, 0]))
@@ -98,7 +108,7 @@ def test_under_an_embedder_paraphrases_are_banned_once_their_vector_has_come() -
 def test_one_event_that_comes_twice_counts_once() -> None:
     once = [captured(SAYINGS[0], "a"), forgotten(["a"], 1), forgotten(["a"], 1), captured(SAYINGS[1], "b")]
     assert shown(once)[1]
-    assert not shown([*once[:2], forgotten(["a"], 2), captured(SAYINGS[1], "b")])[1]
+    assert not shown([*once[:2], forgotten(["a"], 2), captured(SAYINGS[1], "b", origin="agent")])[1]
     assert make_id("a") != make_id("b")
 
 
@@ -108,6 +118,7 @@ def test_what_is_hidden_so_is_shown_with_how_to_restore_it(tmp_path: Path, capfd
         client.forget(first)
         client.restore(first)
         client.forget(first)
+    with Client(tmp_path, scope="project:p", origin="agent") as client:
         second = client.capture(SAYINGS[1]).id
         client.project()
         assert client.search("staging port").results == []
@@ -119,3 +130,18 @@ def test_what_is_hidden_so_is_shown_with_how_to_restore_it(tmp_path: Path, capfd
         client.project()
         assert [result.id for result in client.search("staging port").results] == [second]
         assert client.verify().ok
+
+
+def test_a_person_ends_the_ban_of_a_paraphrase_once_its_vector_has_come() -> None:
+    events = [
+        captured("the staging port is open", "a"),
+        embedded("a", [4_000, 0, 0]),
+        forgotten(["a"], 1),
+        forgotten(["a"], 2),
+        captured("the staging port is open.", "b", origin="agent"),
+        embedded("b", [3_990, 100, 0]),
+    ]
+    assert shown(events, TINY) == [False, False]
+    said = captured("the staging port is open!", "c", at=START + 1, sent=START + 1)
+    assert shown([*events, said], TINY) == [False, False, True]
+    assert shown([*events, said, embedded("c", [3_990, 50, 0])], TINY) == [False, True, True]

@@ -82,7 +82,8 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
         fresh = client.capture("The gateway took nine seconds.")
         client.forget(hidden.id)
         client.forget(said.id)
-        client.capture("the gateway is in the office.")
+        with Client(client.home, scope=client.scope, log=client.log) as agent:
+            agent.capture("the gateway is in the office.")
         answer = client.search("gateway", quiet=True).answer
         assert {result.id for result in answer.results} == {kept.id, fresh.id}
         assert [result.projected for result in answer.results if result.id == fresh.id] == [False]

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Filters, Kind, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
-from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.opening import open_log, passing_log
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.asking import Asking, Found
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.deciding import Deciding, Settlement, Updated
+    from memtape.tools.ask.deciding import Deciding, RestoredIds, Settlement, Updated
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
@@ -386,15 +388,33 @@ class Client(Writer):
         """
         return self._deciding.use(ids, recall)
 
+    def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
+        """Put one text on the log as `Writer.capture` does; the receipt says whether the text is hidden."""
+        receipt = super().capture(text, kind, **fields)
+        return self.look_up(receipt, str(fields.get("scope") or self.scope))
+
+    def look_up(self, receipt: Receipt, scope: str) -> Receipt:
+        """Return the receipt of a capture in a scope with whether the capture is hidden, so far as the views tell."""
+        if receipt.spooled:
+            return receipt
+        with suppress(MemtapeError):  # The capture is on the log, whether or not the views can be read.
+            if self.log.read(partition_of(scope, self.log.partitions), 0, 1, scope=scope, types=("forgotten",)):
+                return receipt._replace(hidden=self.reader.held(lambda views: views.is_hidden(scope, receipt.id)))
+        return receipt
+
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
         """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
 
-        With `only` one capture is named; of a long-term kind its text stays banned all the same. Raises `NotFound`.
+        With `only` one capture is named; of a long-term kind its text stays banned all the same. A person who captures
+        the text again ends that too. Raises `NotFound`.
         """
         return self._deciding.forget(id, only, reason)
 
-    def restore(self, id: str, *, reason: str | None = None) -> list[str]:
-        """End what hides a memory or turn and return the ids that were named. Raises `NotFound`."""
+    def restore(self, id: str, *, reason: str | None = None) -> RestoredIds:
+        """End what hides a memory or turn and return the ids that were named. Raises `NotFound`.
+
+        Of what was not hidden `was_hidden` is false.
+        """
         return self._deciding.restore(id, reason)
 
     def pin(self, id: str) -> list[str]:

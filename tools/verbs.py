@@ -430,7 +430,7 @@ VERBS: dict[str, Verb] = {
         Decision(
             "Hide a memory or turn, until it is restored. The log keeps it.\n\n"
             "Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden "
-            "when it is captured again.",
+            "when it is captured again, until a person says it.",
             "Forgot",
             undo="restore",
         ),

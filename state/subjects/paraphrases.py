@@ -1,4 +1,5 @@
-"""What was forgotten twice: from then on what says the same in other words is hidden too, until it is restored.
+"""What was forgotten twice: from then on what says the same in other words is hidden too, until it is restored
+or a person says it again.
 
 Texts are one if the fold rule says so, under the embedder in force. Tombstones hide a text to the letter; here is only
 what says it otherwise. What was captured before the second time, and lives, is left as it is.
@@ -20,7 +21,7 @@ from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import Candidates
 from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
-from memtape.state.subjects.tombstones import Tombstones
+from memtape.state.subjects.tombstones import Tombstones, ends_ban
 from memtape.state.subjects.withdrawals import Withdrawals
 
 BANNING = 2
@@ -39,14 +40,14 @@ class Paraphrases:
     """What was ever forgotten of texts that fold, each known by the seq of its first capture (its `key`).
 
     `root_of` gives of each text the key under which all that say the same are counted, `times` how many events forgot
-    any of them, `banned` the roots whose paraphrases are hidden, and `hidden` the seqs that are for that, each with its
-    root. What texts are compared by follows from these.
+    any of them, `banned` the roots whose paraphrases are hidden, each with the time of the latest such event, and
+    `hidden` the seqs that are for that, each with its root. What texts are compared by follows from these.
     """
 
     def __init__(self) -> None:
         self.root_of: dict[int, int] = {}
         self.times: dict[int, int] = {}
-        self.banned: dict[int, None] = {}
+        self.banned: dict[int, int] = {}
         self.hidden: dict[int, int] = {}
         self._index: dict[str, Candidates | DenseCandidates] | None = None
 
@@ -55,12 +56,16 @@ def evolve(state: Paraphrases, event: Event, context: Context[Others]) -> list[C
     """Count what is forgotten, hide what says it in other words, and note which captures that hid or showed."""
     of, settings = context.of, context.settings
     match event.body:
-        case Captured() if state.banned and settings.embedder == FLOOR:
-            _judge(state, of.captures.by_seq[context.seq], of, settings, context.flipped)
+        case Captured() if state.banned:
+            capture = of.captures.by_seq[context.seq]
+            if capture.family and not capture.hidden and (root := state.root_of.get(_key(capture, of))) is not None:
+                _end(state, root, capture, of, context.flipped)
+            if settings.embedder == FLOOR:
+                _judge(state, capture, of, settings, context.flipped)
         case Embedded(embedder=embedder) if context.embedded is not None and embedder == settings.embedder:
             _compare(state, of.captures.by_seq[context.embedded], of, settings, context.flipped)
         case Forgotten(ids=ids):
-            _count(state, ids, of, settings)
+            _count(state, ids, of, settings, context.at)
         case Restored(ids=ids):
             _lift(state, ids, of, context.flipped)
         case _:
@@ -79,16 +84,15 @@ def take_up(state: Paraphrases) -> None:
 
 def snapshot(state: Paraphrases) -> bytes:
     """Return the bytes from which, with captures and vectors, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.root_of, state.times, list(state.banned), state.hidden))
+    return msgspec.msgpack.encode((state.root_of, state.times, state.banned, state.hidden))
 
 
 def restore(data: bytes, of: object) -> Paraphrases:
     """Return the state of a snapshot."""
     state = Paraphrases()
-    state.root_of, state.times, banned, state.hidden = msgspec.msgpack.decode(
-        data, type=tuple[dict[int, int], dict[int, int], list[int], dict[int, int]]
+    state.root_of, state.times, state.banned, state.hidden = msgspec.msgpack.decode(
+        data, type=tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
     )
-    state.banned = dict.fromkeys(banned)
     return state
 
 
@@ -98,11 +102,11 @@ def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
     if not any(times >= BANNING for times in state.times.values()):
         return
     for key, root in sorted(state.root_of.items()):
-        yield by_seq[key].id, by_seq[root].id, state.times[root], root in state.banned
+        yield by_seq[key].id, by_seq[root].id, state.times[root], state.banned.get(root)
     yield from sorted((by_seq[seq].id, by_seq[root].id) for seq, root in state.hidden.items())
 
 
-def _count(state: Paraphrases, ids: Iterable[str], of: Others, settings: Settings) -> None:
+def _count(state: Paraphrases, ids: Iterable[str], of: Others, settings: Settings, at: int) -> None:
     """Take in that an event forgets these: what says the same counts once."""
     roots = dict[int, None]()
     for capture in filter(None, map(of.captures.get, ids)):
@@ -117,7 +121,7 @@ def _count(state: Paraphrases, ids: Iterable[str], of: Others, settings: Setting
     for root in roots:
         state.times[root] = state.times.get(root, 0) + 1
         if state.times[root] >= BANNING:
-            state.banned[root] = None
+            state.banned[root] = max(at, state.banned.get(root, at))
 
 
 def _compare(state: Paraphrases, capture: Capture, of: Others, settings: Settings, flipped: list[int]) -> None:
@@ -132,14 +136,22 @@ def _compare(state: Paraphrases, capture: Capture, of: Others, settings: Setting
 
 
 def _judge(state: Paraphrases, capture: Capture, of: Others, settings: Settings, flipped: list[int]) -> None:
-    """Hide a capture that says in other words what was forgotten twice."""
+    """Hide a capture that says in other words what was forgotten twice; end the ban if a person says it again."""
     if capture.family is None or capture.family in REPLACING or capture.made or capture.hidden:
         return
     alike = _alike(state, capture, of, settings)
-    if alike is not None and state.root_of[alike] in state.banned:
-        state.hidden[capture.seq] = state.root_of[alike]
+    if alike is not None and not _end(state, root := state.root_of[alike], capture, of, flipped):
+        state.hidden[capture.seq] = root
         capture.hidden = True
         flipped.append(capture.seq)
+
+
+def _end(state: Paraphrases, root: int, capture: Capture, of: Others, flipped: list[int]) -> bool:
+    """End the ban on a root that a person says again; return whether no ban on the root is in force."""
+    since = state.banned.get(root)
+    if since is not None and ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, since):
+        _show(state, root, of, flipped)
+    return root not in state.banned
 
 
 def _lift(state: Paraphrases, ids: Iterable[str], of: Others, flipped: list[int]) -> None:
@@ -148,16 +160,19 @@ def _lift(state: Paraphrases, ids: Iterable[str], of: Others, flipped: list[int]
         root = state.hidden.get(capture.seq)
         if root is None and capture.family is not None:
             root = state.root_of.get(_key(capture, of))
-        if root is None:
-            continue
-        state.banned.pop(root, None)
-        for seq in [seq for seq, its in state.hidden.items() if its == root]:
-            del state.hidden[seq]
-            shown = of.captures.by_seq[seq]
-            if of.tombstones.of(shown) is None and shown.id not in of.withdrawals.ids:
-                shown.hidden = False
-                if seq not in flipped:
-                    flipped.append(seq)
+        if root is not None:
+            _show(state, root, of, flipped)
+
+
+def _show(state: Paraphrases, root: int, of: Others, flipped: list[int]) -> None:
+    state.banned.pop(root, None)
+    for seq in [seq for seq, its in state.hidden.items() if its == root]:
+        del state.hidden[seq]
+        shown = of.captures.by_seq[seq]
+        if of.tombstones.of(shown) is None and shown.id not in of.withdrawals.ids:
+            shown.hidden = False
+            if seq not in flipped:
+                flipped.append(seq)
 
 
 def _alike(state: Paraphrases, capture: Capture, of: Others, settings: Settings) -> int | None:

@@ -2,6 +2,9 @@
 
 Of kinds that fold a normalised text is banned, so that a later repetition stays hidden too; everything
 else is hidden by its id. An id that is forgotten before its capture arrives waits for it.
+
+A person who says a banned text again ends its ban. What was said before the latest forgetting, and is captured later,
+as an import does, ends nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
+from memtape.schemas.events import PEOPLE, Captured, Event, Forgotten, Origin, Restored, Withdrawn
 from memtape.schemas.rows import Change
+from memtape.schemas.zones import zone_path
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
 from memtape.state.subjects.withdrawals import Withdrawals
@@ -25,7 +29,7 @@ class Others(HasCaptures, Protocol):
 
 
 class Tombstone(msgspec.Struct, frozen=True):
-    """The `forgotten` event that hides something, and its time."""
+    """The latest `forgotten` event that hides something, and its time."""
 
     event_id: str
     at: int
@@ -53,6 +57,14 @@ class Tombstones:
     def of(self, capture: Capture) -> Tombstone | None:
         """Return the ban that hides this capture."""
         return self.texts.get(capture.normal) if capture.family else self.ids.get(capture.id)
+
+
+def ends_ban(origin: Origin, source: str | None, at: int, since: int) -> bool:
+    """Whether a capture of a banned text ends the ban: a person says the text, and later than it was forgotten.
+
+    A zone of a page is a file, whose time does not tell when a line of it was written.
+    """
+    return origin in PEOPLE and at > since and zone_path(source, origin) is None
 
 
 def text_row_id(normal: bytes) -> str:
@@ -107,7 +119,7 @@ def _ban(state: Tombstones, of: Others, id: str, tombstone: Tombstone, effect: _
     capture = of.captures.get(id)
     if capture is not None and capture.family:
         _ban_text(state, of, capture.normal, tombstone, effect)
-    elif id not in state.ids:
+    elif _is_later(tombstone, state.ids.get(id)):
         state.ids[id] = tombstone
         effect.rows.append(f"id:{id}")
         if capture is not None:
@@ -115,14 +127,18 @@ def _ban(state: Tombstones, of: Others, id: str, tombstone: Tombstone, effect: _
 
 
 def _ban_text(state: Tombstones, of: Others, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
-    if normal not in state.texts:
+    if _is_later(tombstone, state.texts.get(normal)):
         state.texts[normal] = tombstone
         effect.rows.append(text_row_id(normal))
         _look_at_text(state, of, normal, effect)
 
 
+def _is_later(tombstone: Tombstone, known: Tombstone | None) -> bool:
+    return known is None or known.at < tombstone.at
+
+
 def _cover(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
-    """Hide a new capture if its id or its text is banned already."""
+    """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
     capture = of.captures.get(id)
     assert capture is not None
     waiting = state.ids.get(id)
@@ -130,7 +146,13 @@ def _cover(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
         del state.ids[id]
         effect.rows.append(f"id:{id}")
         _ban_text(state, of, capture.normal, waiting, effect)
+    elif capture.family and (ban := state.texts.get(capture.normal)) is not None and _ends(of, capture, ban):
+        _end_text(state, of, capture.normal, effect)
     _look(state, of, capture, effect)
+
+
+def _ends(of: Others, capture: Capture, ban: Tombstone) -> bool:
+    return ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, ban.at)
 
 
 def _end(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
@@ -139,10 +161,15 @@ def _end(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
     capture = of.captures.get(id)
     if capture is None:
         return
-    if capture.family and state.texts.pop(capture.normal, None) is not None:
-        effect.rows.append(text_row_id(capture.normal))
-        _look_at_text(state, of, capture.normal, effect)
+    if capture.family:
+        _end_text(state, of, capture.normal, effect)
     _look(state, of, capture, effect)
+
+
+def _end_text(state: Tombstones, of: Others, normal: bytes, effect: _Effect) -> None:
+    if state.texts.pop(normal, None) is not None:
+        effect.rows.append(text_row_id(normal))
+        _look_at_text(state, of, normal, effect)
 
 
 def _look_at_text(state: Tombstones, of: Others, normal: bytes, effect: _Effect) -> None:

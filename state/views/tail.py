@@ -13,7 +13,7 @@ from memtape.schemas.events import Captured, Decided, Edited, Erased, Event, For
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
 from memtape.schemas.slugs import is_slug
 from memtape.state.subjects.captures import FAMILIES, normal_digest
-from memtape.state.subjects.tombstones import text_row_id
+from memtape.state.subjects.tombstones import ends_ban, text_row_id
 
 
 def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
@@ -48,19 +48,19 @@ def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str |
 class Bans:
     """The bans of the views, moved on by the tail.
 
-    `keys_of` gives by what the capture that an id names can be hidden, None where no view has the id; `banned` says
-    whether a ban stands in the views.
+    `keys_of` gives by what the capture that an id names can be hidden, None where no view has the id; `banned_at`
+    gives the time of a ban of the views, None where none stands.
     """
 
-    def __init__(self, keys_of: Callable[[str], list[str] | None], banned: Callable[[str], bool]) -> None:
+    def __init__(self, keys_of: Callable[[str], list[str] | None], banned_at: Callable[[str], int | None]) -> None:
         self._keys_of = keys_of
-        self._banned = banned
+        self._banned_at = banned_at
         self._own: dict[str, list[str]] = {}
         self._shown: set[str] = set()
         self._hidden: set[str] = set()
         self._erased: set[str] = set()
         self._withdrawn: set[str] = set()
-        self._set: set[str] = set()
+        self._set: dict[str, int] = {}
         self._ended: set[str] = set()
         self.paths: dict[str, str] = {}
         """The id of the last page that the tail captured at each slug; every other text of such a page is hidden."""
@@ -84,14 +84,13 @@ class Bans:
                         captured[event.id] = event
                         texts = [text_row_id(normal_digest(text))] if kind in FAMILIES else []
                         self._own[event.id] = [f"id:{event.id}", *texts]
-                        if self._is_banned(f"id:{event.id}"):  # Forgotten before it came; its text is then banned too.
-                            self._forget([event.id])
+                        self._cover(event, event.body, texts)
                 case Edited(base=base, by=by, slug=slug):
                     self.moves_pages |= (base or by or slug) is not None
                 case Decided(operations=operations):
                     made |= dict.fromkeys(operation.by for operation in operations)
                 case Forgotten(ids=ids):
-                    self._forget(ids)
+                    self._forget(ids, event.at)
                 case Restored(ids=ids):
                     self._restore(ids)
                 case Withdrawn(ids=ids, on=on):
@@ -116,16 +115,37 @@ class Bans:
             return self._own[id]
         return self._keys_of(id) or [f"id:{id}"]
 
-    def _is_banned(self, key: str) -> bool:
-        return key in self._set or (key not in self._ended and self._banned(key))
+    def _since(self, key: str) -> int | None:
+        """Return the time of the latest ban in force, None where none is."""
+        before = None if key in self._ended else self._banned_at(key)
+        return max((at for at in (before, self._set.get(key)) if at is not None), default=None)
 
-    def _forget(self, ids: Iterable[str]) -> None:
+    def _is_banned(self, key: str) -> bool:
+        return self._since(key) is not None
+
+    def _cover(self, event: Event, body: Captured, texts: Sequence[str]) -> None:
+        """Apply the bans in force to a capture, and end that of a text which a person says again.
+
+        Older captures of the text stay as they are until the projector shows them.
+        """
+        waiting = self._since(f"id:{event.id}")
+        if waiting is not None:  # Forgotten before it came; its text is then banned too.
+            self._forget([event.id], waiting)
+            return
+        for key in texts:
+            since = self._since(key)
+            if since is not None and ends_ban(event.actor.origin, body.source, event.at, since):
+                self._hidden.discard(key)
+                self._set.pop(key, None)
+                self._ended.add(key)
+
+    def _forget(self, ids: Iterable[str], at: int) -> None:
         """Apply a tombstone to ids and all that shares a key with them."""
         for id in ids:
             keys = self._keys(id)
             self._hidden.update(keys)
             self._shown.difference_update(keys)
-            self._set.update(keys)
+            self._set.update((key, max(at, self._set.get(key, at))) for key in keys)
             self._ended.difference_update(keys)
 
     def _restore(self, ids: Iterable[str]) -> None:
@@ -134,7 +154,8 @@ class Bans:
             keys = self._keys(id)
             self._shown.update(keys)
             self._hidden.difference_update(keys)
-            self._set.difference_update(keys)
+            for key in keys:
+                self._set.pop(key, None)
             self._withdrawn.difference_update(keys)
             self._ended.update(keys)
 
@@ -159,4 +180,4 @@ class Bans:
 
     def texts(self) -> list[str]:
         """Return the bans on texts that the tail has set or ended."""
-        return sorted(key for key in self._set | self._ended if key.startswith("text:"))
+        return sorted(key for key in {*self._set, *self._ended} if key.startswith("text:"))

@@ -6,6 +6,7 @@ Nothing is searched or ranked here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +19,9 @@ from memtape.sinks.search_index import Opened
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.found import Found
 
 PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
 """What readers are told of a capture that only the log has."""
@@ -62,10 +66,22 @@ def purged_of(log: Log, opened: Opened, scope: str, id: str) -> Event | None:
     event = captures_of(log, scope, [id]).get(id)
     if event is None or not isinstance(event.body, Captured):
         return None
-    keys = [f"id:{id}"]
-    if event.body.kind in FAMILIES:
-        keys.append(text_row_id(normal_digest(event.body.text)))
-    return None if any(opened.row("tombstones", key) is not None for key in keys) else event
+    return None if _is_banned(opened, event.id, event.body) else event
+
+
+def _is_banned(opened: Opened, id: str, body: Captured) -> bool:
+    keys = [f"id:{id}", *([text_row_id(normal_digest(body.text))] if body.kind in FAMILIES else ())]
+    return any(opened.row("tombstones", key) is not None for key in keys)
+
+
+def is_hidden(log: Log, found: Found, scope: str, id: str) -> bool:
+    """Whether a new capture of a kind that folds is hidden: by a ban of the views, or by one of the tail."""
+    event = captures_of(log, scope, [id]).get(id)
+    if event is None or not isinstance(event.body, Captured) or event.body.kind not in FAMILIES:
+        return False
+    if rows := found.opened.rows_called(id):
+        return rows[0].hidden or _is_banned(found.opened, id, event.body)
+    return all(shown.id != id for shown in found.captured)
 
 
 def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:

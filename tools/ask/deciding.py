@@ -63,6 +63,17 @@ class Updated(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = PROD
 
 
+class RestoredIds(list[str]):
+    """The ids that a restoration named; `was_hidden` says whether one of them was hidden, so that something changed."""
+
+    was_hidden: bool = True
+
+    @property
+    def note(self) -> str:
+        """What people are told where nothing was hidden."""
+        return "" if self.was_hidden else " None of that was hidden: it was not forgotten, or is shown again already."
+
+
 class Deciding:
     """The decisions of whoever stands in one scope. What they name follows from the folded state, and not from views.
 
@@ -79,10 +90,16 @@ class Deciding:
         check_label("reason", reason)
         return self.decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
 
-    def restore(self, id: str, reason: str | None) -> list[str]:
+    def restore(self, id: str, reason: str | None) -> RestoredIds:
         """Append that a memory or turn is shown again, and return the ids that are named."""
+        from memtape.state.views.resolution import named_by_decision
+
         check_label("reason", reason)
-        return self.decide("restored", id, lambda ids: Restored(ids=ids, reason=reason))
+        id, scope = self._ids.within(id, self._folded)
+        restored = RestoredIds(named_by_decision(scope, id, False))
+        restored.was_hidden = any(capture.hidden for capture in map(scope.captures.get, restored) if capture)
+        self._say("restored", scope, tuple(restored), lambda ids: Restored(ids=ids, reason=reason))
+        return restored
 
     def decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
         """Append an event of a type that names every capture which is the same memory, and return their ids.

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
-from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, Wording, archived_on
+from memtape.schemas.rows import MemoryRow, SummaryRow, TombstoneRow, TurnRow, Wording, archived_on
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
@@ -270,7 +270,12 @@ def found_of(
         return None
 
     banned = bool(tail) and opened.has_any("tombstones")
-    bans = Bans(keys_of, lambda key: banned and opened.row("tombstones", key) is not None)
+
+    def banned_at(key: str) -> int | None:
+        row = opened.row("tombstones", key) if banned else None
+        return row.at if isinstance(row, TombstoneRow) else None
+
+    bans = Bans(keys_of, banned_at)
     captured = bans.walk(tail)
     parts = opened.parts(choice) if parts is None else parts
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))

@@ -33,7 +33,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.wording import Weighed
 from memtape.state.text.orders import is_about, named_by
-from memtape.tools.ask.aged import life_of, purged_of
+from memtape.tools.ask.aged import is_hidden, life_of, purged_of
 from memtape.tools.ask.choosing import holding
 from memtape.tools.ask.found import Found, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
@@ -288,6 +288,10 @@ class Retriever(Served):
         shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
+
+    def is_hidden(self, scope: str, id: str) -> bool:
+        """Whether a new capture of a scope is hidden, as `aged.is_hidden` says."""
+        return is_hidden(self._log, self.found(scope)[0], scope, id)
 
     def encoded(self, scope: str, query: str) -> str:
         """Return a question as a search in a scope has it encoded."""

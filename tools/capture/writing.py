@@ -55,13 +55,15 @@ class Receipt(NamedTuple):
 
     `profile` is the one that was in force. Under one that keeps nothing the capture lasts as long as its process.
     Of a document in parts, what was taken out is with the first. One that is `spooled` waits in the home for a broker
-    that does not answer, and its position is not known yet.
+    that does not answer, and its position is not known yet. One that is `hidden` says what was forgotten, and no person
+    said it again; a `Writer` does not look whether it is.
     """
 
     id: str
     position: Position
     redacted: Mapping[str, int] = {}
     profile: str = PROD
+    hidden: bool = False
 
     @property
     def spooled(self) -> bool:

@@ -103,8 +103,8 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    first = receipts[0]
-    taken_out = {"redacted": dict(first.redacted), "profile": first.profile}
+    first = client.look_up(receipts[0], client.scope)
+    taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | _hidden(first)
     if as_json and len(receipts) == 1:
         where = {"partition": first.position.partition, "offset": first.position.offset}
         print_json({"id": first.id} | (_away(first) or where) | taken_out)
@@ -118,6 +118,8 @@ def capture(
             place = "in the spool"
         say(f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})")
         _print_redacted(first.redacted)
+        if first.hidden:
+            say(f"It is hidden: the same was forgotten. To show it: memtape restore {first.id}")
     if first.spooled:
         say(AWAY, err=True)
 
@@ -125,6 +127,11 @@ def capture(
 def _away(receipt: Receipt) -> dict[str, object]:
     """Return what JSON says of a capture that waits for a broker."""
     return {"spooled": True} if receipt.spooled else {}
+
+
+def _hidden(receipt: Receipt) -> dict[str, object]:
+    """Return what JSON says of a capture that is hidden."""
+    return {"hidden": True} if receipt.hidden else {}
 
 
 @click.command()

@@ -17,11 +17,12 @@ EXAMPLE_ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 def _command(name: str, method: str, decision: Decision) -> click.Command:
     def decide(client: Client, as_json: bool, **asked: Any) -> None:
         ids = getattr(client, method)(**asked)
+        note = getattr(ids, "note", "")
         if as_json:
-            print_json({"ids": ids})
+            print_json({"ids": ids} | ({"was_hidden": False} if note else {}))
             return
         undo = f" To undo: memtape {decision.undo} {ids[0]}" if decision.undo else ""
-        say(f"{decision.done} {many(len(ids), 'capture')}.{undo}")
+        say(f"{decision.done} {many(len(ids), 'capture')}.{note}{undo}")
 
     decide.__doc__ = f"{decision.help}\n\n\b\nExample:\n  memtape {name} {EXAMPLE_ID}{decision.example}\n"
     return click.command(name)(with_arguments(name)(with_client(decide)))

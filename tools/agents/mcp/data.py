@@ -49,7 +49,7 @@ _RESULTS = _object(
 )  # fmt: skip
 _SIDE = _object(id=_MAYBE, text=_MAYBE, origin=_MAYBE)
 _DECIDED = _object(ids=_TEXTS)
-_ADDED = _object("id", "scope", id=_TEXT, scope=_TEXT, replaced=_MAYBE, profile=_TEXT)
+_ADDED = _object("id", "scope", id=_TEXT, scope=_TEXT, replaced=_MAYBE, profile=_TEXT, hidden=_FLAG)
 _PAGE_WRITTEN = _object(slug=_TEXT, version=_TEXT, beside=_COUNT)
 
 SCHEMAS: dict[str, dict[str, Any]] = {

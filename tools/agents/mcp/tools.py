@@ -85,7 +85,13 @@ def add_memory(client: Client, asked: AddMemory) -> Answered:
     if receipt.spooled:
         place = "waiting in the spool: the broker of the log does not answer"
     told = f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
-    return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile})
+    if receipt.hidden:
+        told = (
+            f"Stored in {client.scope} as `{receipt.id}` ({place}), but hidden: the same was forgotten, and no search "
+            f"finds it. If the user wants it again: restore_memory `{receipt.id}`.{_profile(client)}"
+        )
+    hidden = {"hidden": True} if receipt.hidden else {}
+    return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile} | hidden)
 
 
 def search_memories(client: Client, asked: SearchMemories) -> Answered:
@@ -289,7 +295,9 @@ def _decided(name: str) -> tuple[Callable[[Client, Any], Answered], type[verbs.A
         _hold_global(client, asked.id)  # type: ignore[attr-defined]
         named = getattr(client, method)(**msgspec.structs.asdict(asked))
         undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
-        return Answered(f"{decision.done} {many(len(named), 'capture')}.{undone}", {"ids": list(named)})
+        note = getattr(named, "note", "")
+        data = {"ids": list(named)} | ({"was_hidden": False} if note else {})
+        return Answered(f"{decision.done} {many(len(named), 'capture')}.{note}{undone}", data)
 
     return decide, verb.arguments
 
