@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from functools import cache
@@ -194,11 +195,10 @@ def test_a_subject_feeds_what_its_rule_can_change_and_nothing_else(
 ) -> None:
     """Logs are replayed under another rule, and under more of them, until all has changed that can."""
     found: dict[str, None] = {}
-    for seed in SEEDS:
-        for name in ("answers", *LOGS):
-            if sorted(found) == sorted(subject.feeds):
-                break
-            found |= changed_under(subject, seed, [name], monkeypatch)
+    for seed, name in itertools.product(SEEDS, ("answers", *LOGS)):
+        found |= changed_under(subject, seed, [name], monkeypatch)
+        if sorted(found) == sorted(subject.feeds):
+            break
     assert sorted(found) == sorted(subject.feeds)
 
 
