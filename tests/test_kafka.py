@@ -716,7 +716,7 @@ def test_a_topic_with_transactions_is_refused_where_its_offsets_have_gaps(opened
 @pytest.mark.parametrize("kills", soaked((1, 3), 1))
 def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, kafka: Broker, kills: int) -> None:
     """Threads append while the broker dies; who is told that an append failed appends again."""
-    log, threads, batches = opened(3), 4, 20 + 20 * (kills > 1)
+    log, threads, batches = opened(3), 4, 60
     taken: dict[str, Position] = {}
     unknown: list[MemtapeError] = []
     errors: list[BaseException] = []
