@@ -83,7 +83,8 @@ class Control:
     def events_read(self) -> int:
         """How many slots were folded that no earlier run had folded, or that changed the views.
 
-        A partition without a row has no watermark, so that each run reads it anew; that is no news to anybody.
+        A partition without an event of a scope has no watermark, so that each run reads its settings and ticks anew;
+        that is no news to anybody.
         """
         return sum(self.read.values())
 

@@ -316,9 +316,10 @@ class Retriever(Served):
                 if event.id == id and isinstance(event.body, Captured):
                     return event
             life = self.life(name)
-            gone = purged_of(self._log, self.opened(name), name, id) if life.purged or life.is_purged else None
-            if gone is not None:
-                return gone
+            if life.purged or life.is_purged:
+                gone = purged_of(self._log, self.shard(partition), self.opened(name), name, id)
+                if gone is not None:
+                    return gone
         raise nowhere(scope, id)
 
     def summary(self, scope: str, id: str) -> SummaryRow | None:
