@@ -64,8 +64,8 @@ MUTANTS = [
     Mutant(
         "a lost tombstone",
         "state/subjects/tombstones.py",
-        "    elif id not in state.ids:\n",
-        "    elif id not in state.ids and capture is not None:\n",
+        "    elif _is_later(tombstone, state.ids.get(id)):\n",
+        "    elif capture is not None and _is_later(tombstone, state.ids.get(id)):\n",
         ("tests/test_fold.py",),
     ),
     Mutant(
@@ -318,7 +318,7 @@ MUTANTS = [
     Mutant(
         "a tail whose tombstones are ignored",
         "state/views/tail.py",
-        "                case Forgotten(ids=ids):\n                    self._forget(ids)\n",
+        "                case Forgotten(ids=ids):\n                    self._forget(ids, event.at)\n",
         "                case Forgotten(ids=ids):\n                    pass\n",
         ("tests/test_search.py",),
     ),

@@ -148,8 +148,8 @@ def test_a_memory_goes_with_all_that_is_one_with_it(client: Client) -> None:
     client.search("codename zebrafish", 5)
     with Client(client.home.path, scope=SCOPE, origin="agent", session="s1") as agent:
         echo = agent.capture(TEXT).id
-    client.forget(first)
-    hidden = client.capture(TEXT, "journal").id
+        client.forget(first)
+        hidden = agent.capture(TEXT, "journal").id
     made = plan(client.home, client.log, SCOPE, [again], only=False)
     assert [item.id for item in made.items] == [first, again, echo, hidden]
     assert [item.id for item in plan(client.home, client.log, SCOPE, [again], only=True).items] == [again]

@@ -28,6 +28,7 @@ from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
+from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.naming import Ids
 from memtape.tools.capture.profiles import check_kept, profile_of
@@ -398,7 +399,10 @@ class Client(Writer):
         if receipt.spooled:
             return receipt
         with suppress(MemtapeError):  # The capture is on the log, whether or not the views can be read.
-            if self.log.read(partition_of(scope, self.log.partitions), 0, 1, scope=scope, types=("forgotten",)):
+            number = partition_of(scope, self.log.partitions)
+            # A file finds an event of a type by its index. A topic would be read from its beginning.
+            is_file = isinstance(self.log, EmbeddedLog)
+            if not is_file or self.log.read(number, 0, 1, scope=scope, types=("forgotten",)):
                 return receipt._replace(hidden=self.reader.held(lambda views: views.is_hidden(scope, receipt.id)))
         return receipt
 

@@ -180,4 +180,4 @@ class Bans:
 
     def texts(self) -> list[str]:
         """Return the bans on texts that the tail has set or ended."""
-        return sorted(key for key in {*self._set, *self._ended} if key.startswith("text:"))
+        return sorted(key for key in sorted(self._ended | self._set.keys()) if key.startswith("text:"))
