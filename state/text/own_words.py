@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.remembered import remembered
 
 MOST_READ_CHARS = 20_000
 """A longer text is pasted as a whole, and is not looked at."""
+MOST_REMEMBERED = 1_024
+"""A text is asked about by each rule on instructions, and once for each of its statements."""
 MOST_CHARS, MOST_LINES, MOST_SENTENCES = 400, 4, 6
 """The size of the longest text of a person's own, without the blocks that are set off."""
 
@@ -70,6 +73,7 @@ _WORKS_ON_TEXT = lazy(
 )
 
 
+@remembered(MOST_REMEMBERED)
 def own_words(text: str) -> str:
     """Return what of a text is in the voice of its sender; empty in doubt."""
     if len(text) > MOST_READ_CHARS:
