@@ -25,13 +25,18 @@ def dimensions_of(key: str) -> int:
     return int(digits) if len(digits) <= 5 and digits.isascii() and digits.isdigit() else 0
 
 
+MINILM = "all-MiniLM-L6-v2"
+MINILM_KEY = embedder_key(MINILM, "53aa51172d14", 384)
+"""The embedder of a new log where it is installed. Its revision begins the digest of the official weights."""
+
+
 class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The embedder that is wanted here. Where an endpoint is and its key come by the environment."""
 
     choice: Literal["auto", "http", "local", "floor"] = "auto"
     """`auto` takes an endpoint that answers, else a local model that is at hand, else the floor."""
 
-    model: str = "all-MiniLM-L6-v2"
+    model: str = MINILM
     """The local model: a name of the Hugging Face hub, `sentence-transformers/` by default, or a folder."""
 
     download: bool = False

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,6 +31,7 @@ from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.naming import Ids
+from memtape.tools.capture.first_settings import first_settings
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.project import Began
 from memtape.tools.capture.writing import Receipt, Writer, now_us
@@ -108,7 +109,7 @@ class Client(Writer):
         asked = profile_of(path, profile)
         if asked.keeps:
             place = home if isinstance(home, Home) else Home(path)
-            opened = open_log(place) if log is None else log
+            opened = open_log(place, partial(first_settings, place)) if log is None else log
         else:
             place, opened = Home.nowhere(), passing_log(path, log)
         super().__init__(

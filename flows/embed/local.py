@@ -1,4 +1,4 @@
-"""A model of sentence-transformers on this machine as an embedder. torch is loaded when one is made, not before.
+"""A local model as an embedder: MiniLM in numpy (`minilm`), any other one by sentence-transformers, which loads torch.
 
 Nothing of a model runs as code: weights are safetensors, modules are the library's own. Nothing is downloaded unless
 the settings say so.
@@ -10,20 +10,40 @@ import importlib.util
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, clause, sound_only, the_vector
-from memtape.schemas.embedding import EmbedderOptions
+from memtape.flows.embed.minilm import DIMENSIONS, SHA256, SIZE_BYTES, MiniLm
+from memtape.flows.embed.packaged import is_named_minilm, packaged_minilm
+from memtape.schemas.embedding import MINILM, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 
 BATCH = 32
+REVISION_CHARS = 12
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
-_INSTALL = "Install it in the checkout of Memtape with: pip install '.[dense]'."
+_MEANING = "Install it with: pip install 'memtape[meaning]'; or name a folder that holds it."
+_DENSE = "Install it with: pip install 'memtape[dense]'."
+
+_OFFER = (
+    "Give `memtape embedder set local` at a terminal, which offers to download it; or set download = true under "
+    "[embedder] in settings.toml; or name a folder that holds the model."
+)
+
+Encode = Callable[[list[str]], Any]
+
+
+class Model(NamedTuple):
+    """A loaded model: what makes vectors of questions and of documents, an array of float32 with a row for each."""
+
+    encode_query: Encode
+    encode_document: Encode
+    dimensions: int
 
 
 class LocalEmbedder:
@@ -35,10 +55,12 @@ class LocalEmbedder:
 
     def __init__(self, options: EmbedderOptions, name: str | None = None) -> None:
         folder = model_folder(options)
-        self.name = name or _name(options.model)
-        self.revision = _digest(folder)
-        self._model = _load(folder)
-        self.dimensions = int(self._model.encode("hello", show_progress_bar=False).size)
+        digest = _digest(folder)
+        _check_official(folder, digest)
+        self.revision = digest[:REVISION_CHARS]
+        self.name = MINILM if digest == SHA256 else name or _name(options.model)
+        self._model = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        self.dimensions = self._model.dimensions
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, with the model's prompt for one if it has it; raises `NotEmbedded`."""
@@ -52,10 +74,10 @@ class LocalEmbedder:
         """Yield the same."""
         return iter(self.embed_documents(texts))
 
-    def _embed(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[Embedding]:
+    def _embed(self, texts: Sequence[str], encode: Encode) -> list[Embedding]:
         return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
 
-    def _sound(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
+    def _sound(self, texts: list[str], encode: Encode) -> list[Embedding]:
         """Return what becomes of texts; where none has a vector, nor has a harmless one, it is the model's fault."""
         made = self._encode(texts, encode)
         if all(isinstance(one, EmbeddingFailure) for one in made):
@@ -67,9 +89,9 @@ class LocalEmbedder:
                 )
         return made
 
-    def _encode(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
+    def _encode(self, texts: list[str], encode: Encode) -> list[Embedding]:
         try:
-            vectors = np.asarray(encode(texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False))
+            vectors = np.asarray(encode(texts))
         except Exception as error:
             # Whatever the model does not take must not fail with the texts beside it.
             if len(texts) == 1:
@@ -93,21 +115,25 @@ def why_not_local(options: EmbedderOptions) -> str:
 
 
 def model_folder(options: EmbedderOptions) -> Path:
-    """Return the folder of a model: the one named, or that of the hub's cache, downloaded if the options say so.
+    """Return the folder of a model: the one named, that of a package, or that of the hub's cache.
 
-    Raises `EmbedderUnavailable` where it is not at hand, `MemtapeError` where the library is not or where the model
-    may not be used.
+    It is downloaded if the options say so. Raises `EmbedderUnavailable` where it is not at hand, `MemtapeError` where
+    the library that it needs is not or where the model may not be used.
     """
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise MemtapeError("The library sentence-transformers is not installed.", _INSTALL)
     folder = Path(options.model).expanduser()
     if not folder.is_dir():
-        folder = _from_hub(options)
+        packaged = packaged_minilm() if is_named_minilm(options.model) else None
+        folder = packaged or _from_hub(options)
     _check_no_code(folder)
+    if not _is_minilm_size(folder) and importlib.util.find_spec("sentence_transformers") is None:
+        raise MemtapeError("The library sentence-transformers is not installed.", _DENSE)
     return folder
 
 
 def _from_hub(options: EmbedderOptions) -> Path:
+    missing = f"The model {options.model} is not on this machine."
+    if importlib.util.find_spec("huggingface_hub") is None:
+        raise EmbedderUnavailable(missing, _MEANING)
     from huggingface_hub import snapshot_download
 
     repository = options.model if "/" in options.model else f"sentence-transformers/{options.model}"
@@ -116,11 +142,7 @@ def _from_hub(options: EmbedderOptions) -> Path:
     except Exception:
         # Names that no repository can have raise other errors than those that are not in the cache.
         if not options.download:
-            raise EmbedderUnavailable(
-                f"The model {options.model} is not on this machine.",
-                "Give `memtape embedder set local` at a terminal, which offers to download it; or set download = true "
-                "under [embedder] in settings.toml; or name a folder that holds the model.",
-            ) from None
+            raise EmbedderUnavailable(missing, _MEANING if is_named_minilm(options.model) else _OFFER) from None
     try:
         return Path(snapshot_download(repository, allow_patterns=_FILES))
     except Exception as error:
@@ -151,8 +173,14 @@ def _check_no_code(folder: Path) -> None:
         )
 
 
+def _is_minilm_size(folder: Path) -> bool:
+    """Whether the weights in a folder have the size of MiniLM's, before anybody has read them."""
+    weights = folder / "model.safetensors"
+    return weights.is_file() and weights.stat().st_size == SIZE_BYTES
+
+
 def _digest(folder: Path) -> str:
-    """Return 12 hex of the SHA-256 of the weights; of several files, of their digests in the order of their paths."""
+    """Return the SHA-256 of the weights; of several files, of their digests in the order of their paths."""
     digests = []
     for path in sorted(folder.rglob("*.safetensors")):
         digest = sha256()
@@ -160,27 +188,51 @@ def _digest(folder: Path) -> str:
             while chunk := file.read(1 << 20):
                 digest.update(chunk)
         digests.append(digest.hexdigest())
-    whole = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
-    return whole[:12]
+    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
 
-def _load(folder: Path) -> Any:
-    from sentence_transformers import SentenceTransformer
+def _check_official(folder: Path, digest: str) -> None:
+    """Raise `MemtapeError` where a package says that it holds MiniLM and holds other weights."""
+    if folder == packaged_minilm() and digest != SHA256:
+        raise MemtapeError(
+            f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
+            f"{SHA256[:REVISION_CHARS]}….",
+            "Install memtape[meaning] again, or name a folder that holds the model.",
+        )
 
+
+def _load_minilm(folder: Path) -> Model:
     try:
+        model = MiniLm(folder)
+    except Exception as error:
+        raise _not_loaded(folder, error) from error
+    return Model(model.encode, model.encode, DIMENSIONS)
+
+
+def _load(folder: Path) -> Model:
+    try:
+        from sentence_transformers import SentenceTransformer
+
         with _no_progress_bars():
-            model = SentenceTransformer(
+            loaded = SentenceTransformer(
                 str(folder),
                 device="cpu",
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
             )
+        loaded = loaded.float().eval()
     except Exception as error:
-        raise MemtapeError(
-            f"The model in {folder} cannot be loaded ({type(error).__name__}).", "Get it again, or name another one."
-        ) from error
-    return model.float().eval()
+        raise _not_loaded(folder, error) from error
+    how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
+    dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
+    return Model(partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions)
+
+
+def _not_loaded(folder: Path, error: Exception) -> MemtapeError:
+    return MemtapeError(
+        f"The model in {folder} cannot be loaded ({type(error).__name__}).", "Get it again, or name another one."
+    )
 
 
 @contextmanager

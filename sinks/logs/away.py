@@ -9,6 +9,7 @@ from typing import NoReturn
 from memtape.schemas.errors import LogAway, UnknownOutcome
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Position
+from memtape.schemas.settings import Settings
 from memtape.sinks.logs.kafka import DEADLINE_S, KafkaLog
 from memtape.sinks.logs.spool import Spool
 
@@ -18,11 +19,11 @@ AGAIN_S = 2.0
 class SpoolingLog(KafkaLog):
     """A log on Kafka that keeps captures in the spool of a home while its broker does not confirm them."""
 
-    def __init__(self, url: str, spool: Spool, ids: Path) -> None:
+    def __init__(self, url: str, spool: Spool, ids: Path, settings: Settings) -> None:
         self._spool = spool
         self._is_open = False
         # A broker for which captures wait was away a moment ago, and nobody should wait long to hear that again.
-        super().__init__(url, ids=ids, deadline_s=AGAIN_S if spool.count() else DEADLINE_S)
+        super().__init__(url, None, settings, ids=ids, deadline_s=AGAIN_S if spool.count() else DEADLINE_S)
         self._deadline_s, self._is_open = DEADLINE_S, True
         self.deliver()
 

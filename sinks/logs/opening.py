@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
 from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
+from memtape.schemas.settings import Settings
 from memtape.schemas.variables import NO_PERSIST
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
@@ -18,22 +20,22 @@ URL_MARK = "://"
 """What has it is a URL and never a path."""
 
 
-def open_log(home: Home) -> Log:
-    """Open the log of a home, made where it is missing.
+def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> Log:
+    """Open the log of a home, made with its first settings where it is missing.
 
     While the broker of a log does not answer, captures go to the spool of the home (`sinks.logs.spool`). Raises
     `MemtapeError` for a URL that names no log, and whatever the log itself raises.
     """
     url = log_url(home)
     if url is None:
-        return EmbeddedLog(home.log_path)
+        return EmbeddedLog(home.log_path, settings=None if home.log_path.exists() else first_settings())
     # The library costs a capture 0.2 s, which who keeps the log in the home does not pay.
     from memtape.sinks.logs.away import AwayLog, SpoolingLog
     from memtape.sinks.logs.spool import Spool
 
     spool = Spool(home)
     try:
-        return SpoolingLog(url, spool, home.known_ids)
+        return SpoolingLog(url, spool, home.known_ids, first_settings())
     except LogAway as error:
         return cast(Log, AwayLog(url, spool, error))
 

@@ -127,6 +127,12 @@ class TextVectors:
         lengths: Floats = np.sqrt(self._squares[self._rows[places]].astype(np.float64))
         return lengths
 
+    def cosines(self, places: Ints) -> Floats:
+        """Return how similar some texts are to each other, shape (places, places), 0 where one has no vector."""
+        taken, lengths = self.taken(places).astype(np.float32), self.lengths(places)
+        cosines: Floats = (taken @ taken.T) / np.outer(lengths, lengths)
+        return cosines
+
     @cached_property
     def _squares(self) -> Array:
         """The sum of squares of each vector, and last that of none."""

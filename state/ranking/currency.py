@@ -8,10 +8,14 @@ one that is asked for answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from memtape.schemas.times import HOUR_US
+from memtape.state.index.parts import Floats
+from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.claims import singles_of
 from memtape.state.text.replacing import without_serial
@@ -22,6 +26,10 @@ AMONG = 50
 """So many of the best are put in order."""
 LEAST_HELD = 0.8
 """A later text holds at least so much of the question, as a share of what the one before it holds."""
+ALIKE_COSINE, NEAREST_COSINE = 0.4, 0.25
+"""Texts are about one thing whose vectors are so similar, or so similar and each other's nearest of all that is found."""
+LEAST_NEAR = 0.5
+"""Of these the later is at least so near to the question, as a share of how near the other is."""
 LEAST_TOLD = 0.2
 """What stands above anyway need hold but so much of the question for a reader to be told that it is later."""
 SITTING_US = HOUR_US
@@ -104,6 +112,21 @@ def _are_kin(one: str, other: str) -> bool:
     return len(short) >= LEAST_KIN or (len(short) >= LEAST_STEM and long[len(short) :] in ENDINGS)
 
 
+def about_one(cosines: Floats) -> Flags:
+    """Return which texts are about one thing, by how similar they are to each other; both of shape (texts, texts)."""
+    others = np.where(np.eye(len(cosines), dtype=np.bool_), -1, cosines)
+    nearest = others >= others.max(axis=1, initial=NEAREST_COSINE, keepdims=True)
+    about: Flags = (others >= ALIKE_COSINE) | (nearest & nearest.T)
+    return about
+
+
+Alike = Callable[[int, int], bool]
+
+
+def _nothing_alike(one: int, other: int) -> bool:
+    return False
+
+
 class Placed(NamedTuple):
     """The number of something found, of that whose place it takes, and of those above it about the same thing.
 
@@ -115,19 +138,22 @@ class Placed(NamedTuple):
     above: tuple[int, ...] = ()
 
 
-def latest_first(found: Sequence[Memory | None]) -> list[Placed]:
+def latest_first(found: Sequence[Memory | None], alike: Alike = _nothing_alike) -> list[Placed]:
     """Return what was found in a new order, by its numbers.
 
     Each place goes to the latest of those about the same thing as what stood there, of no source that is trusted less.
-    What is None, as a turn, keeps its place among the rest.
+    What is None, as a turn, keeps its place among the rest. `alike` tells of two numbers whether their vectors say that
+    the first is about the same thing as the second, and as near to the question.
     """
+
+    def may_precede(one: int, other: int) -> bool:
+        return _may_precede(found[one], found[other], alike(one, other))
+
     left, order = list(range(len(found))), list[Placed]()
     while left:
         first = left[0]
-        chosen = max(
-            (n for n in left if _may_precede(found[n], found[first])), key=lambda n: _when(found[n]), default=first
-        )
-        above = [it.number for it in order if _is_later(found[it.number], found[chosen])]
+        chosen = max((n for n in left if may_precede(n, first)), key=lambda n: _when(found[n]), default=first)
+        above = [it.number for it in order if _is_later(found[it.number], found[chosen], alike(it.number, chosen))]
         order.append(Placed(chosen, first, tuple(sorted(above, key=lambda n: _when(found[n])))))
         left.remove(chosen)
     return order
@@ -137,15 +163,15 @@ def _when(told: Memory | None) -> int:
     return 0 if told is None else told.at
 
 
-def _is_later(one: Memory | None, other: Memory | None) -> bool:
+def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
     """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
     if one is None or other is None or not _may_follow(one, other):
-        return _may_precede(one, other)
+        return _may_precede(one, other, are_alike)
     if _are_apart(one, other):
         return False
     if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
         return True
-    return _may_precede(one, other)
+    return _may_precede(one, other, are_alike)
 
 
 def _may_follow(one: Memory, other: Memory) -> bool:
@@ -153,7 +179,7 @@ def _may_follow(one: Memory, other: Memory) -> bool:
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
-def _may_precede(one: Memory | None, other: Memory | None) -> bool:
+def _may_precede(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
     if one is None or other is None or one is other:
         return False
     if _are_apart(one, other):
@@ -161,7 +187,7 @@ def _may_precede(one: Memory | None, other: Memory | None) -> bool:
     if not _may_follow(one, other):
         is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
         return is_of_people and one.held > 0 and _is_another_value(one, other)
-    if one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about):
+    if are_alike or (one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about)):
         return True
     return one.held > 0 and _is_another_value(one, other)
 

@@ -23,7 +23,11 @@ HOT_HITS = FRESH_HITS = 40
 SEEDS, HITS_A_SEED, EDGE_HITS = 18, 6, 45
 """Edges are walked from so many of the best, to so many neighbours of each, to so many in all."""
 LEAST_COSINE = 0.2
-"""What only its vector finds is at least so similar; measured with MiniLM, where less than this finds only noise."""
+"""What only its vector finds is at least so similar; measured with MiniLM, where less than this finds mostly noise."""
+PERHAPS_COSINE, PERHAPS_HITS = 0.12, 3
+"""Where fewer texts are found, so many are shown at most with those that are nearest, each at least so similar."""
+PERHAPS = "perhaps"
+"""The mark of a text that is only near, and may have nothing to do with what was asked."""
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
 """Use and youth move what was found; they find nothing by themselves, since they know nothing of the question."""
 FRESH_DAYS = 3
@@ -56,6 +60,11 @@ class Hit(NamedTuple):
     parts: Mapping[str, float] = MappingProxyType({})
     looked: float = 1.0
     look: int = 1
+
+
+def is_perhaps(hit: Hit) -> bool:
+    """Whether a text was found by its vector alone, and is not similar enough for that to say much."""
+    return "sparse" not in hit.lanes and "edges" not in hit.lanes and hit.lanes.get("dense", 1.0) < LEAST_COSINE
 
 
 def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:

@@ -16,7 +16,7 @@ from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import firsts, is_one_of
 from memtape.state.index.vectors import TextVectors, Vectors
-from memtape.state.ranking.lanes import LEAST_COSINE
+from memtape.state.ranking.lanes import PERHAPS_COSINE
 
 Among = Callable[[Ints], Ints]
 """Gives those of some places that may be returned."""
@@ -32,7 +32,7 @@ NOWHERE = -2.0
 
 
 class Similar(NamedTuple):
-    """What the vectors say of a question: `places` of texts that are near, ascending, with their `cosines`.
+    """What the vectors say of a question: `places` of texts that may be near, ascending, with their `cosines`.
 
     `best` is the greatest cosine of all, 0 where none is greater. `of` gives the cosine of each of some places, 0
     without a vector, and which have one; `sessions_of` that of the best of the session of each.
@@ -79,7 +79,7 @@ class Meaning:
         cosines = np.where(known, _cosines(*self._matrix, query), 0)
         grouped, bounds, numbers = self.sessions
         best = np.maximum.reduceat(cosines[grouped], bounds[:-1])
-        near = among(np.flatnonzero(cosines >= LEAST_COSINE))
+        near = among(np.flatnonzero(cosines >= PERHAPS_COSINE))
         return Similar(
             near,
             cosines[near],
@@ -105,7 +105,7 @@ class _Sketched:
         passing = among(every)
         if passing is not every:
             places, cosines = self._nearest(passing)
-        near = cosines >= LEAST_COSINE
+        near = cosines >= PERHAPS_COSINE
         return Similar(places[near], cosines[near], best, self._of, self._sessions_of)
 
     def _nearest(self, rows: Ints) -> tuple[Ints, Floats]:

@@ -171,6 +171,13 @@ class Corpus:
         whole = sum(weights.values()) or 1
         return {term: weight / whole for term, weight in weights.items()}
 
+    def cosines(self, places: Ints) -> Floats | None:
+        """Return how similar some texts are to each other, shape (places, places); None where no text has a vector.
+
+        A text without a vector is similar to none.
+        """
+        return None if self._meaning is None else self._meaning.vectors.cosines(places)
+
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return how much of a prompt each of some texts holds."""
         return self._words.weighed(prompt, np.array(places, np.int64))
@@ -276,8 +283,19 @@ class Corpus:
             places = among(np.flatnonzero(words.texts > 0))
             found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
         if similar is not None:
-            found["dense"] = self._first(similar.places, similar.cosines, rules.DENSE_HITS)
+            found["dense"] = self._near(similar, found.get("sparse"))
         return found
+
+    def _near(self, similar: Similar, worded: _Part | None) -> _Part:
+        """Return what is near a question, and where less is found, what perhaps is."""
+        near = similar.cosines >= rules.LEAST_COSINE
+        known = similar.places[near] if worded is None else np.union1d(worded.places, similar.places[near])
+        if (missing := rules.PERHAPS_HITS - self._count(known)) <= 0:
+            return self._first(similar.places[near], similar.cosines[near], rules.DENSE_HITS)
+        less = np.flatnonzero(~near)
+        others = self._first(similar.places[less], similar.cosines[less], missing).places
+        shown = near | np.isin(similar.places, others)
+        return _Part(similar.places[shown], similar.cosines[shown])
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
         """Return what of some places, in ascending order, is scored highest: so many at most, and as many others as

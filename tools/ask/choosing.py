@@ -20,7 +20,7 @@ from memtape.schemas.times import format_day
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.ranking.currency import AMONG, Memory, Placed, latest_first, memory
+from memtape.state.ranking.currency import AMONG, LEAST_NEAR, Alike, Memory, Placed, about_one, latest_first, memory
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
@@ -109,8 +109,19 @@ def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Ite
     yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
     told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
-    yield from latest_first([None if low else it for it, low in zip(told, yields, strict=True)])
+    lasting = [None if low else it for it, low in zip(told, yields, strict=True)]
+    yield from latest_first(lasting, _alike(corpus, ranking, places))
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
+
+
+def _alike(corpus: Corpus, ranking: Ranking, places: Sequence[int]) -> Alike:
+    """Return what tells of two of the best whether one is about the other's subject, and as near to the question."""
+    cosines = corpus.cosines(np.array(places, np.int64))
+    if cosines is None:
+        return lambda one, other: False
+    near = [ranking.hit(number).lanes.get("dense", 0.0) for number in range(len(places))]
+    alike = about_one(cosines)
+    return lambda one, other: bool(alike[one, other]) and near[one] >= LEAST_NEAR * near[other]
 
 
 def _index(heads: Sequence[int], place: int) -> int | None:

