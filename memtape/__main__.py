@@ -4,11 +4,14 @@ A hook runs at every prompt of an agent, and a server as long as its session. In
 them, they do without the library that reads the options of commands.
 """
 
+import os
 import sys
 
 
 def main() -> None:
     """Do what the words of this process ask for, and end it."""
+    # Algebra takes one core at most: starting more threads takes longer than a search.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     match sys.argv[1:]:
         case ["hook", "--host", host, "--home", home]:
             from memtape.tools.agents.hook_process import serve_hook

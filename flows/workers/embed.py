@@ -21,8 +21,8 @@ from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import whole_text
 from memtape.state.vectors.recorded import quantised
 
-WINDOW_TEXTS = 2_000
-"""How many texts are held at once, whatever waits on the log."""
+WINDOW_TEXTS = 5_000
+"""How many texts of a partition are held at once, whatever waits on the log: the newest."""
 PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
@@ -66,6 +66,8 @@ class EmbedQueue:
         self._put_off: dict[Ref, int] = {}
         self._erasures = [Erasures() for _ in range(log.partitions)]
         self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
+        # Where the first text stands that waits and is not held.
+        self._left: list[int | None] = [None] * log.partitions
         # What stands further on for texts that have not been read yet: how often each was tried, _DONE if it has one.
         self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
 
@@ -85,31 +87,37 @@ class EmbedQueue:
         self._offsets = [0] * self._log.partitions
         self._erasures = [Erasures() for _ in self._offsets]
         self._waiting = [{} for _ in self._offsets]
+        self._left = [None] * len(self._offsets)
         self._ahead = [self._look_ahead(number) for number in range(self._log.partitions)]
 
     def look(self) -> bool:
-        """Read what came onto the log, so far as it can be held; whether the end was reached."""
+        """Read what came onto the log, and what was left for later where nothing newer waits; whether that is all."""
         ends = self._log.ends()
         for number, end in enumerate(ends):
-            while self._offsets[number] < end and self.waiting < WINDOW_TEXTS:
+            left = self._left[number]
+            if left is not None and not self._waiting[number]:
+                self._offsets[number], self._left[number] = left, None
+                self._ahead[number] = self._look_ahead(number)
+            while self._offsets[number] < end:
                 self._read(number, end)
         self._mark()
-        if self._again_s is not None and self._offsets == ends and not self.waiting:
+        is_all = all(left is None for left in self._left)
+        if self._again_s is not None and is_all and not self.waiting:
             self._marks.tried_again(self.key, self._again_s)
             self._again_s = None
-        return self._offsets == ends
+        return is_all
 
     def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
-        """Record what becomes of the next texts, at most so many.
+        """Record what becomes of the newest texts, at most so many.
 
         Raises `EmbedderUnavailable`; then those go on waiting of which nothing is known.
         """
         batch = [
             (number, ref, waiting)
             for number, held in enumerate(self._waiting)
-            for ref, waiting in islice(held.items(), texts)
+            for ref, waiting in islice(reversed(held.items()), texts)
         ]
-        batch = sorted(batch, key=lambda item: self._put_off.get(item[1], 0))[:texts]
+        batch = sorted(batch, key=lambda item: (self._put_off.get(item[1], 0), -item[2].event.sent))[:texts]
         if not batch:
             return
         for number in dict.fromkeys(number for number, _, _ in batch):
@@ -139,7 +147,8 @@ class EmbedQueue:
     def _put_behind(self, number: int, ref: Ref) -> None:
         """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
         self._put_off[ref] = self._put_off.get(ref, 0) + 1
-        self._waiting[number][ref] = self._waiting[number].pop(ref)
+        held = self._waiting[number]
+        self._waiting[number] = {ref: held.pop(ref), **held}
 
     def _record(self, batch: list[tuple[int, Ref, _Waiting]], made: list[Embedding], now_us: int) -> None:
         if not made:
@@ -202,6 +211,10 @@ class EmbedQueue:
             elif event.refs and (event.scope or "", event.refs[0]) in held:
                 self._settle(held, event)
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+        while len(held) > WINDOW_TEXTS:
+            passed = held.pop(next(iter(held))).offset
+            left = self._left[number]
+            self._left[number] = passed if left is None else min(left, passed)
 
     def _firsts(self, events: list[Event]) -> dict[Ref, int]:
         """Return at which offset each id of these events stands first in its scope: the one that reducers take."""
@@ -228,10 +241,11 @@ class EmbedQueue:
             tried[ref] = max(attempts, tried.get(ref, 0))
 
     def _mark(self) -> None:
-        first = (min((wait.offset for wait in held.values()), default=None) for held in self._waiting)
-        self._marks.write(
-            self.key, [end if offset is None else offset for end, offset in zip(self._offsets, first, strict=True)]
-        )
+        marks = []
+        for end, left, held in zip(self._offsets, self._left, self._waiting, strict=True):
+            offsets = [wait.offset for wait in held.values()] + ([] if left is None else [left])
+            marks.append(min(offsets, default=end))
+        self._marks.write(self.key, marks)
 
 
 def _text(event: Event) -> str:

@@ -27,7 +27,7 @@ AMONG = 50
 LEAST_HELD = 0.8
 """A later text holds at least so much of the question, as a share of what the one before it holds."""
 ALIKE_COSINE, NEAREST_COSINE = 0.4, 0.25
-"""Texts are about one thing whose vectors are so similar, or so similar and each other's nearest of all that is found."""
+"""Texts are about one thing whose vectors are so similar, or so similar and each other's nearest of all found."""
 LEAST_NEAR = 0.5
 """Of these the later is at least so near to the question, as a share of how near the other is."""
 LEAST_TOLD = 0.2

@@ -10,7 +10,7 @@ from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Kind, Pr
 REFUSAL = EmbedderRefusal(
     message="The log has dense vectors or is to have them, and no embedder is set up here to go on with them.",
     hint="Set MEMTAPE_EMBED_URL and MEMTAPE_EMBED_MODEL and start again what runs already, or install "
-    "memtape[dense] and its model; or choose the embedder floor to go on by words alone.",
+    "memtape[meaning] or the model that was used; or choose the embedder floor to go on by words alone.",
 )
 
 

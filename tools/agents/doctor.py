@@ -169,6 +169,8 @@ def _embedder(subject: str, home: Home) -> Finding:
     seen = f"{state.effective} decides what is similar."
     if state.degraded or state.warning:
         return Finding(subject, "to do", f"{seen} {state.warning}".strip(), "`memtape embedder` says more.")
+    if state.offer:
+        return Finding(subject, "to do", seen, state.offer)
     return Finding(subject, "good", seen)
 
 

@@ -229,7 +229,6 @@ def _begun(turn: Turn, client: Client) -> bytes:
             answered.shown()
             note_told(*name, began)
             return in_form(turn, answered.text, answered.note)
-    spare_threads()
     # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
     since = asked.get("since")
     context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
@@ -289,18 +288,12 @@ def _prompt(turn: Turn) -> bytes:
         return in_form(turn, *_recalled(client, asked["prompt"]))
 
 
-def spare_threads() -> None:
-    """Let numpy start no threads for its algebra: that takes longer than a search, which has no use for them."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
 def _recalled(client: Client, prompt: str) -> tuple[str, str]:
     """Return what a prompt surely needs and a note of it, found by words in the views as they are.
 
     Both are empty where nothing is needed, and where the views are far behind.
     Vectors are left to a server, since no prompt can wait for an embedder.
     """
-    spare_threads()
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
         return "", ""

@@ -1,7 +1,8 @@
 """The socket on which a server hears hooks, and sessions of hosts: `serving/<pid>.sock`, which only the owner can open.
 
 What they are answered stands elsewhere: in `ready` what is searched for, in `taking` what is done for a hook that is
-handed over, in `mcp.sessions` what a session is answered.
+handed over, in `ask.served_vectors` the vector of a question of another process, in `mcp.sessions` what a session is
+answered.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import orjson
 
 from memtape import __version__
 from memtape.schemas.variables import SESSION_VARIABLE
+from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, NOT_MINE, SHOWN, read_line
 from memtape.tools.agents.taking import is_as_here, take
@@ -108,6 +110,8 @@ class Warm:
                 return self._take_session(asked["mcp"], asking)
             if asked["version"] != __version__:
                 return  # Else the hooks of a later version would keep this server.
+            if "vector" in asked:
+                return asking.sendall(self._vector(asked["vector"], asked["embedder"]))
             try:
                 offered = self._answer(asked)
                 # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
@@ -115,6 +119,13 @@ class Warm:
                     offered.shown()
             finally:
                 self._after(asked)
+
+    def _vector(self, text: str, embedder: str) -> bytes:
+        """Return the line that tells a question's vector."""
+        from memtape.tools.ask.recorded_vectors import RecordedVectors
+        from memtape.tools.ask.served_vectors import vector_line
+
+        return vector_line(RecordedVectors(Home(self._home, make=False)).of_query(text, embedder))
 
     def _take_session(self, told: dict[str, Any], asking: socket.socket) -> None:
         if self._sessions is None or not is_as_here(told, apart_from=SESSION_VARIABLE):

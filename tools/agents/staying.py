@@ -28,11 +28,14 @@ from memtape.tools.agents.ready import Ready
 from memtape.tools.agents.taking import about
 from memtape.tools.agents.turn import Turn
 from memtape.tools.agents.warm import Asked
+from memtape.tools.ask.recorded_vectors import EMBEDDERS
 
 STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
 """So often it looks whether it should end."""
+IDLE_S = 10 * 60
+"""So long after the last question its model is let go."""
 LOCK_WAIT_S = 1.0
 """Whoever looks whether a server is there holds its lock for an instant."""
 M_ARENA_MAX = -8
@@ -59,7 +62,6 @@ def stay(host: str, home: Path, data: bytes) -> None:
 
 def _share_heap() -> None:
     """Let all threads have one heap, where the C library can: those of ten sessions would keep ten, half empty."""
-    hooks.spare_threads()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
@@ -91,11 +93,13 @@ def _answer(home: Path, told: Told | None) -> None:
         os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
 
     signal.signal(signal.SIGTERM, end)
+    EMBEDDERS.is_server = True
     warm.start()
     if told is not None and told.folder:
         _begin(ready, home, told)
     while not use.is_over() and warm.path.exists() and hooks.may_leave_server(home):
         time.sleep(LOOK_S)
+        EMBEDDERS.drop_idle(IDLE_S)
         _give_back()
         while asked_of:  # What came too soon after a projector was left to the next.
             ready.refresh(asked_of.popitem()[0])

@@ -1,12 +1,15 @@
-"""Where a search has its vectors from: of texts from the views, of the question from this machine's embedder.
+"""Where a search has its vectors from: of texts from the views, of the question from an embedder.
 
-The embedder is opened when the first question is asked of texts that have vectors. Where it is another one than the
-log's, or does not answer, the search goes by words, and says so.
+The server of the home is asked first. Else this machine's embedder is opened when the first question is asked of texts
+that have vectors, once for the process. Where it is another one than the log's, or does not answer, the search goes by
+words, and says so.
 """
 
 from __future__ import annotations
 
+import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +21,62 @@ from memtape.sinks.home.folders import Home
 from memtape.state.index.vectors import TextVectors, joined_rows
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.ask.found import Found
+from memtape.tools.ask.served_vectors import served_vector
 
 ASK_AGAIN_S = 60
 """So long after an embedder failed it is not asked again."""
+
+
+class _Opened(NamedTuple):
+    """An embedder of this process, its key, and when it was last asked."""
+
+    embedder: Embedder
+    key: str
+    asked_at: float
+
+
+class QueryEmbedders:
+    """The embedders that a process has open for questions, by home and key, for any thread.
+
+    `is_server` says that the process is the server of a home, which asks no other.
+    """
+
+    def __init__(self) -> None:
+        self.is_server = False
+        self._opened: dict[tuple[str, str], _Opened] = {}
+        self._opening = threading.Lock()
+
+    def embedder(self, home: Home, key: str) -> Embedder:
+        """Return the embedder of a key. Raises `MemtapeError` where this machine has it not or it does not answer."""
+        with self._opening:
+            known = self._opened.get((str(home.path), key)) or _Opened(_open(home, key), key, 0)
+            self._opened[str(home.path), key] = known._replace(asked_at=time.monotonic())
+            return known.embedder
+
+    def drop(self, home: Home, key: str) -> None:
+        """Let an embedder go that may be another than it was."""
+        with self._opening:
+            self._opened.pop((str(home.path), key), None)
+
+    def drop_idle(self, idle_s: float) -> None:
+        """Let go what nobody has asked for so long."""
+        with self._opening:
+            before = time.monotonic() - idle_s
+            self._opened = {name: it for name, it in self._opened.items() if it.asked_at > before}
+
+
+EMBEDDERS = QueryEmbedders()
+
+
+def _open(home: Home, key: str) -> Embedder:
+    from memtape.tools.keep.embedding import open_embedder
+
+    opened = open_embedder(home, Settings(embedder=key), brief=True)
+    if opened.embedder is None:
+        raise EmbedderUnavailable(opened.resolved.warning)
+    if opened.key != key:
+        raise MemtapeError(f"This machine does not have the embedder {key}, by which the texts were embedded.")
+    return opened.embedder
 
 
 class RecordedVectors:
@@ -28,8 +84,6 @@ class RecordedVectors:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._embedder: Embedder | None = None
-        self._key = ""
         self._failed_at: float | None = None
         self.note = ""
 
@@ -37,21 +91,19 @@ class RecordedVectors:
         """Return the vector of a question under the embedder of a key, None where this machine has it not."""
         if self._failed_at is not None and time.monotonic() - self._failed_at < ASK_AGAIN_S:
             return None
+        served = None if EMBEDDERS.is_server else served_vector(self._home.path, embedder, text)
+        if served is not None:
+            self._failed_at, self.note = None, ""
+            return served
         try:
-            self._open(embedder)
-            if self._key != embedder:
-                raise MemtapeError(
-                    f"This machine does not have the embedder {embedder}, by which the texts were embedded."
-                )
-            assert self._embedder is not None
-            vector = quantised(self._embedder.embed_query(text))
+            vector = quantised(EMBEDDERS.embedder(self._home, embedder).embed_query(text))
         except NotEmbedded as error:
             self.note = f"{error} Found by words alone."
             return None
         except MemtapeError as error:
             self._failed_at = time.monotonic()
             if not isinstance(error, EmbedderUnavailable):
-                self._embedder = None  # It may be another than it was.
+                EMBEDDERS.drop(self._home, embedder)
             self.note = f"{error} Found by words alone."
             return None
         self._failed_at, self.note = None, ""
@@ -63,12 +115,3 @@ class RecordedVectors:
         if not segments:
             return None
         return TextVectors([part for part, _ in segments], joined_rows(found.texts.whole("spoken"), segments))
-
-    def _open(self, embedder: str) -> None:
-        from memtape.tools.keep.embedding import open_embedder
-
-        if self._embedder is None or self._key != embedder:
-            opened = open_embedder(self._home, Settings(embedder=embedder), brief=True)
-            self._embedder, self._key = opened.embedder, opened.key
-            if self._embedder is None:
-                raise EmbedderUnavailable(opened.resolved.warning)

@@ -184,4 +184,5 @@ def embedder_lines(state: EmbedderState) -> list[str]:
         )
     lines += [f"drift         {state.drift}"] if state.drift else []
     lines += [f"note          {state.warning}"] if state.warning else []
+    lines += [f"offer         {state.offer}"] if state.offer else []
     return lines

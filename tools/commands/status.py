@@ -104,7 +104,8 @@ def _embedder(state: Status) -> list[str]:
     then = f", then {embedder.next}" if embedder.next else ""
     waits = f"; {embedder.waiting:,} of {embedder.texts:,} texts wait" if embedder.waiting else ""
     degraded = [f"DEGRADED      {embedder.warning.removeprefix('DEGRADED: ')}"] if embedder.degraded else []
-    return [f"embedder      {embedder.configured}{then}{waits}", *degraded]
+    offer = [f"offer         {embedder.offer}"] if embedder.offer else []
+    return [f"embedder      {embedder.configured}{then}{waits}", *degraded, *offer]
 
 
 def _beside(state: Status) -> list[str]:

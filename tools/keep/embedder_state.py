@@ -9,9 +9,13 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import configured_on
+
+TEXTS_PER_S = 70
+"""So many texts get a vector from MiniLM on one core."""
 
 
 class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +38,8 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     waiting: int
     past: tuple[str, ...] = ()
+    offer: str = ""
+    """What a local model that is installed would bring, and what that costs; empty where nothing is offered."""
 
 
 def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
@@ -55,6 +61,19 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         failed=failed,
         waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
         past=_past(log) if opened else (),
+        offer=_offer(home, history, counters.texts),
+    )
+
+
+def _offer(home: Home, history: list[Settings], texts: int) -> str:
+    from memtape.tools.keep.embedding import is_offered
+
+    if not is_offered(home, history):
+        return ""
+    minutes = max(1, round(texts / TEXTS_PER_S / 60))
+    return (
+        "MiniLM is installed and finds what is said in other words. `memtape embedder set local` and "
+        f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."
     )
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from memtape.flows.embed.choice import choose_embedder
 from memtape.flows.embed.embedder import Embedder
+from memtape.flows.embed.packaged import first_embedder
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, http_target
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
@@ -30,6 +32,7 @@ from memtape.sinks.tables import Shard
 from memtape.state.vectors.changing import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
+from memtape.tools.keep.power import is_on_battery
 
 BATCH_TEXTS = 128
 
@@ -68,6 +71,14 @@ def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Ope
     return OpenedEmbedder(embedder, key_of(embedder), resolved)
 
 
+def is_offered(home: Home, history: Sequence[Settings]) -> bool:
+    """Whether a log that finds by words alone could find by meaning, by a local model that nobody has chosen yet."""
+    options = local_settings(home).embedder
+    return (
+        options.choice == "auto" and not any(map(wants_dense, history)) and first_embedder(options, os.environ) != FLOOR
+    )
+
+
 def key_of(embedder: Embedder) -> str:
     """Return the key under which an embedder's vectors are recorded."""
     return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
@@ -96,6 +107,12 @@ class Embedding(Worker):
         self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
+        self._serves = False
+
+    def serve(self) -> None:
+        """See `Worker.serve`. On a battery nothing is embedded behind people's backs."""
+        self._serves = True
+        super().serve()
 
     def catch_up(self) -> None:
         """Embed what waits, and let an embedder take over that has everything; `done` counts texts that were tried.
@@ -113,6 +130,9 @@ class Embedding(Worker):
     def _catch_up(self) -> None:
         queue, then = self._prepare()
         while queue is not None and not self.stopping.is_set():
+            if self._serves and is_on_battery():
+                self.note("The machine runs on its battery: texts get their vectors when it does not.")
+                return
             ended = queue.look()
             if queue.waiting:
                 self._embed(queue)
@@ -141,6 +161,8 @@ class Embedding(Worker):
             self._try_again_if_due(queue)
             if queue.look() and not queue.waiting:
                 return None, False
+        if settings.embedder == FLOOR and settings.embedder_next is None and is_offered(self._home, history):
+            return None, False  # `status` offers it.
         opened = self._open(settings)
         if not opened.key:  # An endpoint comes back by itself; a model does not come onto this machine by itself.
             raise (EmbedderUnavailable if opened.resolved.kind == "http" else MemtapeError)(opened.resolved.warning)
