@@ -5,6 +5,7 @@ them, they do without the library that reads the options of commands.
 """
 
 import os
+import resource
 import sys
 
 
@@ -12,6 +13,7 @@ def main() -> None:
     """Do what the words of this process ask for, and end it."""
     # Algebra takes one core at most: starting more threads takes longer than a search.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _spare_bytecode()
     match sys.argv[1:]:
         case ["hook", "--host", host, "--home", home]:
             from memtape.tools.agents.hook_process import serve_hook
@@ -29,6 +31,16 @@ def main() -> None:
             from memtape.tools.commands.cli import main as command
 
             command(prog_name="memtape")
+
+
+def _spare_bytecode() -> None:
+    """Have Python keep no bytecode under a limit of file sizes (`ulimit -f`), in children too.
+
+    It would cut a file of bytecode short, which no later process could load.
+    """
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        sys.dont_write_bytecode = True
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.sinks.home.folders import unfinished_beside, write_whole
+from memtape.sinks.home.folders import private, unfinished_beside, write_whole
 from memtape.state.index.segments import SEGMENT_TYPES, Segment
 from memtape.state.index.vectors import VECTOR_TYPES, VectorSegment
 
@@ -92,7 +92,7 @@ def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
     said = msgspec.json.encode(header)
     said += b" " * (-len(said) % _PAD)
     unfinished = unfinished_beside(path)
-    with unfinished.open("wb") as file:
+    with open(unfinished, "wb", opener=private) as file:
         file.write(len(said).to_bytes(8, "little") + said)
         for _, array in arrays:
             file.write(np.ascontiguousarray(array).data)

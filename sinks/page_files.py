@@ -23,7 +23,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.scopes import GLOBAL
-from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
+from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, write_whole
 from memtape.sinks.zones import is_as_written, is_theirs, is_untouched, joined, parts
 
 WATERMARK_FILE = "watermark.json"
@@ -168,7 +168,7 @@ class ScopeFiles:
         The notes are those of the one who reads, and never of the one who writes pages at the same time.
         """
         there = {name: digests for name, digests in self._taken().items() if (self._folder / name).exists()}
-        self._taken_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._taken_path.parent)
         whole = msgspec.json.encode(there | {path: [_digest(data)]}, order="deterministic")
         write_whole(self._taken_path, whole, durable=True)
 
@@ -186,7 +186,7 @@ class ScopeFiles:
         file, other = self._folder / path, self._folder / to
         if other.exists() or other.is_symlink() or self._in_the_way(other) is not None:
             return False
-        other.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(other.parent)
         file.rename(other)
         return True
 
@@ -223,7 +223,7 @@ class ScopeFiles:
             if not data:
                 return
             _keep(in_the_way)
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(file.parent)
         while not self._put_once(path, data, zone, ours, known):
             pass  # Somebody has saved it just now.
 
@@ -306,7 +306,7 @@ class ScopeFiles:
         if not digests:
             self._list_path.unlink(missing_ok=True)
             return
-        self._list_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._list_path.parent)
         write_whole(self._list_path, msgspec.json.encode(digests, order="deterministic"), durable=True)
 
     def _remove_unlisted_unfinished(self) -> None:

@@ -20,7 +20,7 @@ import uuid_utils
 from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.rows import Guarded, LivingRow, MemoryRow, ScopeHeld, TableName, TurnRow, VectorRow
-from memtape.sinks.home.folders import write_whole
+from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.index_files import (
     FORMAT,
     MANIFEST,
@@ -270,7 +270,7 @@ class SearchIndex:
 
     def _finish(self, scope: str, made: _Making, last: int) -> None:
         folder = scope_folder(self._folder, scope)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         written = self._scopes[scope] = made.written(folder, scope, last + 1)
         self.numbers[scope] = last + 1
         self.held[scope] = written.held()

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.rows import Basis
-from memtape.sinks.home.folders import Build, write_whole
+from memtape.sinks.home.folders import Build, make_folder, write_whole
 
 MAGIC = b"memtape snapshot 3\n"
 KEPT = 2
@@ -52,7 +52,7 @@ class Snapshots:
             other.unlink(missing_ok=True)
 
     def _write(self, offset: int, trail: str, data: bytes) -> Path:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._folder)
         path = self._folder / f"{offset:012}.snapshot"
         header = _Header(*self._basis, self._partition, offset, _digest(data), trail)
         write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)

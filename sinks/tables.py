@@ -45,7 +45,7 @@ from memtape.schemas.rows import (
     VectorRow,
     Watermark,
 )
-from memtape.sinks.home.folders import write_whole
+from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.search_index import Opened, SearchIndex, indexed_scopes, open_index, scope_folder
 from memtape.state.views.indexed import FOUND, KEPT
 
@@ -185,7 +185,7 @@ class Shard:
             before = self._marked()[1]
             indexes, held = before.indexes | indexes, before.held | held
         said = msgspec.to_builtins(watermark) | msgspec.to_builtins(_Written(self._versions, indexes, held))
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.path)
         write_whole(self.path / WATERMARK, canonical(said))
 
     @_reads
@@ -292,7 +292,7 @@ class Shard:
         """Take over the tables of another shard but these, file by file, without copying a byte; no others."""
         from shutil import copytree
 
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.path)
         for path in other.path.glob("*.lance"):
             if _name_of(path.stem) not in without:
                 copytree(path, self.path / path.name, copy_function=os.link)
@@ -364,7 +364,7 @@ class Shard:
         import lance
 
         self._made[name] = None
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.path)
         return lance.write_dataset(data, self.path / f"{name}.lance")
 
     def _note_version(self, name: str, table: LanceDataset) -> None:

@@ -1,24 +1,26 @@
 """Erasures that were cut short: what the next call needs in order to finish and to prove them.
 
-A file of a plan holds the texts that are erased, is readable by its owner alone, and is deleted once their absence is
-proven.
+A file of a plan holds the texts that are erased, since only who knows them can prove their absence: a digest of a word
+gives the word away to who tries all words. It is readable by its owner alone, and is deleted once their absence is
+proven. Until then `status` and `doctor` name the command that finishes the erasure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
 
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.folders import Home, make_folder, write_whole
 
 Plan = TypeVar("Plan")
 
 
 def keep_unfinished(home: Home, name: str, plan: msgspec.Struct) -> None:
     """Keep a plan under a name, durably, until `drop_unfinished`."""
-    home.erasures.mkdir(mode=0o700, exist_ok=True)
+    make_folder(home.erasures)
     write_whole(home.erasures / f"{name}.json", msgspec.json.encode(plan), durable=True)
 
 
@@ -29,6 +31,21 @@ def unfinished_erasures(home: Home, type: type[Plan]) -> Iterator[Plan]:
             yield msgspec.json.decode(path.read_bytes(), type=type)
         except (OSError, msgspec.MsgspecError):
             continue
+
+
+class _Named(msgspec.Struct):
+    """What names a plan: its scope."""
+
+    scope: str
+
+
+def commands_that_finish(home: Home) -> list[str]:
+    """Return for each kept plan, also one that is not whole, the command that finishes its erasure."""
+    scopes = dict.fromkeys((path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")), "")
+    for name in scopes:
+        with suppress(OSError, msgspec.MsgspecError):
+            scopes[name] = msgspec.json.decode((home.erasures / f"{name}.json").read_bytes(), type=_Named).scope
+    return [f"memtape erase {name}" + (f" --scope {scope}" if scope else "") for name, scope in sorted(scopes.items())]
 
 
 def drop_unfinished(home: Home, name: str) -> None:

@@ -38,7 +38,7 @@ from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.folders import Home, make_folder, write_whole
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of, quote
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.page_markdown import page_lines, page_zone
@@ -204,7 +204,7 @@ def _write_if_changed(path: Path, data: bytes) -> None:
         if path.read_bytes() == data:
             return
     except FileNotFoundError:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
     write_whole(path, data)
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.folders import Home, make_folder, write_whole
 from memtape.sinks.page_files import TREE_FOLDER, Stamp
 
 
@@ -69,7 +69,7 @@ class ZoneNotes:
             number = partition_of(self._scope, log.partitions)
             end = log.ends()[number]
             trail = trail_of(log, number, end)
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         write_whole(self._path, msgspec.json.encode(_Kept(log.log_id, end, trail, pages)))
 
 

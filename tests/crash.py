@@ -212,6 +212,7 @@ def child() -> None:
     os.write(1, b"ready\n")
     orders = json.loads(sys.stdin.readline())
     if orders["largest_file"] is not None:
+        sys.dont_write_bytecode = True  # It would be cut short.
         resource.setrlimit(resource.RLIMIT_FSIZE, (orders["largest_file"], resource.RLIM_INFINITY))
     if orders["target"]:
         arm(orders["target"], orders["when"], orders["nth"], orders["only"])

@@ -37,6 +37,20 @@ class Page(NamedTuple):
     def token(self) -> str:
         return self.address.partition("=")[2]
 
+    @property
+    def origin(self) -> str:
+        """The page's own origin, which is that of its port."""
+        return self.base.rpartition("/")[0]
+
+    @property
+    def folder(self) -> str:
+        """The path below which all of the page is."""
+        return self.base.removeprefix(self.origin)
+
+    @property
+    def port(self) -> int:
+        return int(self.origin.rpartition(":")[2])
+
     def get(self, path: str, **given: object) -> httpx.Response:
         """Ask for a view with parameters, again as long as it is being made, as a browser does."""
         while "refresh" in (answer := self.http.get(path, params=given)).headers:  # type: ignore[arg-type]
@@ -46,7 +60,7 @@ class Page(NamedTuple):
     def act(self, do: str, ids: list[str], *, meant: bool = True, scope: str = SCOPE, **given: str) -> httpx.Response:
         """Send the form of an action, as its buttons do."""
         form: dict[str, str | list[str]] = {"do": do, "id": ids, "scope": scope, **given}
-        return self.http.post("/act", data=form | ({"meant": "yes"} if meant else {}), headers={"origin": self.base})
+        return self.http.post("/act", data=form | ({"meant": "yes"} if meant else {}), headers={"origin": self.origin})
 
     def ends(self) -> list[int]:
         """Where the partitions of the home's log end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ from click.testing import CliRunner, Result
 
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
@@ -359,3 +361,24 @@ def test_a_run_under_a_limit_of_file_sizes_ends_with_a_sentence(home: Path, limi
     done = subprocess.run(["bash", "-c", command], env=given, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "Error: " in done.stderr
     assert "panicked" not in done.stderr and "Traceback" not in done.stderr
+    assert "ulimit -f" in done.stderr and ".rs:" not in done.stderr
+
+
+def test_a_limit_of_file_sizes_leaves_no_bytecode_that_is_cut_short(tmp_path: Path) -> None:
+    command = f"ulimit -f 8; exec {shlex.join([sys.executable, '-m', 'memtape', '--version'])}"
+    given = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)
+    subprocess.run(["bash", "-c", command], env=given, capture_output=True, check=True)
+    kept = list(tmp_path.joinpath(*ROOT.parts[1:], "memtape").rglob("*.pyc"))
+    assert kept, "Nothing of Memtape was compiled."
+    for path in kept:
+        marshal.loads(path.read_bytes()[16:])
+
+
+def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("LanceError(IO): File too large (os error 27), /home/runner/lance/src/io/commit.rs:1663:50")
+
+    monkeypatch.setattr(Client, "status", full)
+    done = call("status")
+    assert done.exit_code == 1 and "Error: LanceError(IO): File too large (os error 27)\n" in done.stderr

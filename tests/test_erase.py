@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 import sqlite3
 import time
@@ -11,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import crash
 import msgspec
 import pytest
-from builders import START, captured, event, forgotten, make_id, recalled, slots
+from builders import captured, event, make_id, recalled, slots
 from click.testing import CliRunner, Result
 from soaked import soaked
 from test_views import history
@@ -529,73 +527,6 @@ def test_unfold_splits_a_memory_for_good(client: Client) -> None:
     result = call("unfold", second, client=client)
     assert result.exit_code == 1 and "Nothing is folded" in result.output
     assert verify(client.home, client.log).ok
-
-
-# Kills
-
-ERASED_IDS = [make_id(f"canary {number}") for number in range(3)]
-POINTS = [
-    ("memtape.tools.capture.writing:Writer.append", 1, ""),
-    ("memtape.tools.keep.scrubbing:rebuild", 1, ""),
-    ("memtape.sinks.home.folders:Build.discard", 2, ""),
-    ("memtape.sinks.home.folders:Build.adopt", 8, ""),
-    ("os:link", 20, ""),
-    ("memtape.sinks.tables:Shard._merge", 3, ""),
-    ("memtape.tools.keep.rebuild:verify", 1, ""),
-    ("memtape.sinks.home.folders:Home.serve", 1, ""),
-    ("memtape.tools.keep.rebuild:mend_vault", 1, ""),
-    ("memtape.sinks.vault:Vault.prune", 1, ""),
-    ("os:unlink", 30, ""),
-    ("os:rmdir", 8, ""),
-    ("memtape.sinks.snapshots:Snapshots.discard_others", 1, ""),
-    ("memtape.sinks.logs.embedded:EmbeddedLog.blank", 1, ""),
-    ("memtape.sinks.logs.embedded:blanked", 2, ""),
-    ("memtape.sinks.logs.embedded:EmbeddedLog._empty_wal", 1, ""),
-    ("memtape.tools.keep.scrubbing:write_whole", 1, ""),
-    ("pathlib:Path.replace", 1, "blanked"),
-    ("memtape.tools.keep.erasing:search", 2, ""),
-    ("memtape.tools.keep.erasing:scrub_or_ask", 1, ""),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("step", soaked((1, 9), 9))
-def test_an_erase_that_is_killed_goes_on_when_it_is_called_again(tmp_path: Path, step: int) -> None:
-    """Whatever kills at named points leave, the next call ends with nothing found and a sound home."""
-    seed = random.randrange(2**32)
-    rng = random.Random(seed)
-    harness = crash.Harness(tmp_path, seed)
-    killed = 0
-    wrong = []
-    for number, (target, most, only) in enumerate(POINTS[::step]):
-        home = Home(tmp_path / f"home{number}")
-        log = EmbeddedLog(home.log_path)
-        log.append(history(60, seed=number))
-        log.append([captured(TEXT + "!" * it, f"canary {it}", scope=SCOPE, sent=START) for it in range(3)])
-        log.append([recalled(["canary 0"], "r", "zebrafish", scope=SCOPE), forgotten(["canary 0"], "f", scope=SCOPE)])
-        log.append(history(40, seed=number + 100))
-        crash.project(home, log)
-        when, nth = rng.choice(("before", "after")), min(rng.randint(1, most), rng.randint(1, most))
-        process = harness.child()
-        crash.order(process, home, "erase", target=target, when=when, nth=nth, only=only)
-        harness.prepare()
-        said = process.communicate(timeout=300)[0].decode(errors="replace")
-        killed += process.returncode == -9
-        if rng.random() < 0.5:
-            crash.project(home, log)
-        with Client(home.path, scope=SCOPE, log=log) as client:
-            made = plan(home, log, SCOPE, ERASED_IDS, only=False)
-            made.take_carriers()
-            erasure = client.erase(made)
-        sound = verify(home, log).ok
-        if process.returncode not in (0, -9) or not erasure.ok or remains(home) or not sound:
-            wrong.append(f"{when} call {nth} of {target}: {process.returncode} {said} {remains(home)} {sound}")
-        log.close()
-        shutil.rmtree(home.path)
-    harness.close()
-    assert not wrong, f"seed {seed}: {wrong}"
-    points = len(POINTS[::step])
-    assert killed >= points * 3 // 4, f"Only {killed} of {points} were killed."
 
 
 def test_snapshots_made_before_an_erasure_are_discarded(client: Client) -> None:

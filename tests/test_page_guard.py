@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import socket
@@ -36,7 +37,7 @@ def stranger(page: Page) -> Iterator[httpx.Client]:
 
 def raw(page: Page, data: bytes) -> str:
     """Send bytes as they are, and return the first line of the answer."""
-    port = int(page.base.rpartition(":")[2])
+    port = page.port
     with socket.create_connection(("127.0.0.1", port), 60) as sent:
         sent.sendall(data)
         return sent.recv(4_096).split(b"\r\n")[0].decode()
@@ -44,29 +45,41 @@ def raw(page: Page, data: bytes) -> str:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_nobody_comes_in_without_the_token(stranger: httpx.Client, page: Page, path: str) -> None:
-    name = f"memtape-{page.base.rpartition(':')[2]}"
+    name = f"memtape-{page.port}"
     for headers in ({}, {"cookie": f"{name}=wrong"}, {"cookie": f"{name}="}, {"cookie": f"memtape={page.token}"}):
         answer = stranger.get(path, headers=headers)
         assert answer.status_code == 403 and "lets you in" in answer.text and page.token not in answer.text
     assert stranger.get(path, params={"token": "wrong"}).status_code == 403
     assert stranger.get(path, params={"token": page.token[:-1]}).status_code == 403
-    assert stranger.post(path, headers={"origin": page.base}).status_code == 403
+    assert stranger.post(path, headers={"origin": page.origin}).status_code == 403
 
 
 def test_the_token_becomes_a_cookie_and_stands_in_no_address(stranger: httpx.Client, page: Page) -> None:
     answer = stranger.get("/search", params={"q": "a b", "token": page.token})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/search?q=a+b")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{page.folder}/search?q=a+b")
     cookie = answer.headers["set-cookie"]
-    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/")) and "Domain" not in cookie
+    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", f"Path={page.folder}/"))
+    assert "Domain" not in cookie
     assert stranger.get("/search").status_code == 200
     for token in (page.token, "wrong"):
         again = stranger.get("/log", params={"token": token, "type": "captured"})
-        assert (again.status_code, again.headers["location"]) == (303, "/log?type=captured")
+        assert (again.status_code, again.headers["location"]) == (303, f"{page.folder}/log?type=captured")
     assert page.token not in stranger.get("/search", params={"q": "x"}).text
 
 
+@pytest.mark.parametrize("path", ["", "/", "/search", "{folder}", "{folder}x/", "/x{folder}/", "/{folder}/"])
+def test_nobody_comes_in_beside_the_folder_of_the_page(stranger: httpx.Client, page: Page, path: str) -> None:
+    """Below it alone does a browser send the cookie, so that no server on another port is sent it."""
+    url = page.origin + path.format(folder=page.folder)
+    cookie = {"cookie": f"memtape-{page.port}={page.token}"}
+    for answer in (stranger.get(url, headers=cookie), stranger.get(url, params={"token": page.token})):
+        assert answer.status_code == 403 and page.folder not in answer.text
+    with served(page.home) as other:
+        assert other.folder != page.folder
+
+
 def test_other_cookies_of_this_machine_shut_nobody_out(stranger: httpx.Client, page: Page) -> None:
-    name = f"memtape-{page.base.rpartition(':')[2]}"
+    name = f"memtape-{page.port}"
     odd = 'settings={"a": [1, 2]}; jwt=a/b@c; x; '
     assert stranger.get("/", headers={"cookie": f"{odd}{name}={page.token}"}).status_code == 200
 
@@ -75,21 +88,21 @@ def test_other_cookies_of_this_machine_shut_nobody_out(stranger: httpx.Client, p
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "[::1]:{port}", ""]
 )
 def test_a_name_that_points_here_is_not_the_page(page: Page, host: str) -> None:
-    named = host.format(port=page.base.rpartition(":")[2])
+    named = host.format(port=page.port)
     for path in ("/", f"/?token={page.token}", "/static/page.css"):
         assert page.http.get(path, headers={"host": named}).status_code in (400, 421)
 
 
 def test_two_hosts_are_none(page: Page) -> None:
-    port = page.base.rpartition(":")[2]
-    both = f"GET /?token={page.token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n"
+    port = page.port
+    both = f"GET {page.folder}/?token={page.token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n"
     assert raw(page, both.encode()).split()[1] in ("400", "421")
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://{host}", ""])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_other_pages_send_is_refused(page: Page, method: str, origin: str) -> None:
-    headers = {"origin": origin.format(host=page.base[7:])}
+    headers = {"origin": origin.format(host=page.origin[7:])}
     answer = page.http.request(method, "/act" if method == "POST" else "/", headers=headers)
     assert answer.status_code == 403 and "Memtape" not in answer.text
 
@@ -97,8 +110,8 @@ def test_what_other_pages_send_is_refused(page: Page, method: str, origin: str) 
 def test_a_form_without_an_origin_is_refused(page: Page) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert page.http.request(method, "/act").status_code == 403
-    assert page.http.post("/act", headers={"origin": page.base}, data={"do": "pin"}).status_code == 400
-    assert page.http.post("/", headers={"origin": page.base}).status_code == 405
+    assert page.http.post("/act", headers={"origin": page.origin}, data={"do": "pin"}).status_code == 400
+    assert page.http.post("/", headers={"origin": page.origin}).status_code == 405
     assert page.http.get("/act").status_code in (404, 405)
 
 
@@ -110,7 +123,7 @@ def test_what_other_pages_embed_or_fetch_is_refused(page: Page, site: str) -> No
 
 
 def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
-    headers = {"origin": page.base}
+    headers = {"origin": page.origin}
     assert page.http.post("/act", headers=headers, content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
     assert page.http.post("/act", headers=headers, content=iter([b"do=pin"])).status_code == 413
     told = page.http.build_request("POST", "/act", headers=headers | {"content-length": "9" * 30}, content=b"x")
@@ -121,6 +134,19 @@ def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
         assert page.http.post("/act", headers=headers | form, content=body).status_code == 400
     many = {f"n{number}": "1" for number in range(3_000)}
     assert page.http.post("/act", headers=headers, data=many).status_code == 400
+
+
+def test_a_form_that_is_cut_off_does_nothing_and_is_no_error(page: Page, caplog: pytest.LogCaptureFixture) -> None:
+    for path in ("/act", "/questions"):
+        told = (
+            f"POST {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\nOrigin: {page.origin}\r\n"
+            f"Cookie: memtape-{page.port}={page.token}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            "Content-Length: 1000\r\n\r\ndo=pin&called=x"
+        )
+        with socket.create_connection(("127.0.0.1", page.port), 60) as sent:
+            sent.sendall(told.encode())
+    assert page.http.get("/").status_code == 200
+    assert [line for line in caplog.records if line.levelno >= logging.WARNING] == []
 
 
 @pytest.mark.parametrize(
@@ -138,8 +164,8 @@ def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
     ],
 )
 def test_nothing_but_what_is_static_is_given_out(page: Page, path: str) -> None:
-    cookie = f"memtape-{page.base.rpartition(':')[2]}={page.token}"
-    told = f"GET {path} HTTP/1.1\r\nHost: {page.base[7:]}\r\nCookie: {cookie}\r\n\r\n"
+    cookie = f"memtape-{page.port}={page.token}"
+    told = f"GET {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\nCookie: {cookie}\r\n\r\n"
     assert raw(page, told.encode()).split()[1] in ("404", "400", "405")
 
 
@@ -148,9 +174,9 @@ def test_nothing_but_what_is_static_is_given_out(page: Page, path: str) -> None:
 )
 def test_no_redirect_leads_elsewhere(page: Page, path: str) -> None:
     with httpx.Client(trust_env=False) as http:
-        url = httpx.URL(page.base).copy_with(raw_path=f"{path}?token={page.token}".encode())
+        url = httpx.URL(page.base).copy_with(raw_path=f"{page.folder}{path}?token={page.token}".encode())
         location = http.get(url).headers["location"]
-    assert location.startswith("/") and location[1:2] not in ("/", "\\")
+    assert location.startswith(f"{page.folder}/")
 
 
 def test_every_answer_keeps_the_page_to_itself(page: Page, stranger: httpx.Client) -> None:
@@ -164,13 +190,13 @@ def test_every_answer_keeps_the_page_to_itself(page: Page, stranger: httpx.Clien
 
 
 def test_a_web_socket_is_not_opened(page: Page) -> None:
-    told = f"GET / HTTP/1.1\r\nHost: {page.base[7:]}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    told = f"GET {page.folder}/ HTTP/1.1\r\nHost: {page.origin[7:]}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     assert " 101 " not in raw(page, f"{told}Sec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
 
 
 def test_two_pages_of_one_machine_have_cookies_of_their_own(page: Page, tmp_path: Path) -> None:
     with served(tmp_path / "other", "project:other") as other:
-        one, two = (f"memtape-{its.base.rpartition(':')[2]}" for its in (page, other))
+        one, two = (f"memtape-{its.port}" for its in (page, other))
         assert one != two
         assert page.http.get("/", headers={"cookie": f"{two}={other.token}"}).status_code in (200, 403)
         with httpx.Client(base_url=page.base, trust_env=False) as http:
@@ -184,33 +210,45 @@ def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
     monkeypatch.setattr("memtape.tools.page.serving.webbrowser.open", opened.put)
     serving = Serving(tmp_path / "home", "project:mine", 0)
     token = serving.address.partition("=")[2]
-    path = serving.make_opening()
-    said = path.read_text()
-    assert path.stat().st_mode & 0o777 == 0o600 and token not in said
-    address = said.partition("url=")[2].partition('"')[0]
     thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})
     thread.start()
     try:
+        named = opened.get(timeout=60)
+        path = Path(named.removeprefix("file://"))
+        said = path.read_text()
+        assert named.startswith("file://") and token not in named + said and path.stat().st_mode & 0o777 == 0o600
+        address = said.partition("url=")[2].partition('"')[0]
         with httpx.Client(trust_env=False, timeout=60) as browser, httpx.Client(trust_env=False, timeout=60) as thief:
             entered = browser.get(address, headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"})
-            assert entered.status_code == 200 and "url=/" in entered.text and "set-cookie" in entered.headers
+            assert entered.status_code == 200 and "url=./" in entered.text and "set-cookie" in entered.headers
+            assert not path.exists()
             assert browser.get(address.partition("?")[0]).status_code == 200
             assert thief.get(address).status_code == 403
     finally:
         serving.stop()
         thread.join()
-        path.unlink()
-    named = opened.get(timeout=60)
-    assert named.startswith("file://") and token not in named
-    assert not Path(named.removeprefix("file://")).exists()
+
+
+def test_a_file_that_no_browser_has_opened_goes_with_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = queue.SimpleQueue[str]()
+    monkeypatch.setattr("memtape.tools.page.serving.webbrowser.open", opened.put)
+    serving = Serving(tmp_path / "home", "project:mine", 0)
+    thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})
+    thread.start()
+    path = Path(opened.get(timeout=60).removeprefix("file://"))
+    assert path.exists()
+    serving.stop()
+    thread.join()
+    assert not path.exists()
 
 
 @pytest.mark.skipif(os.getuid() != 0 or not CONNECTIONS.exists(), reason="acting as another user needs root and Linux")
 def test_the_cookie_of_a_page_is_of_no_use_to_another_user_of_the_machine(page: Page) -> None:
     """A browser sends the cookie of a host to each of its ports, also to one that another user listens at."""
-    port = int(page.base.rpartition(":")[2])
+    port = page.port
     told = (
-        f"GET / HTTP/1.1\r\nHost: {page.base[7:]}\r\nCookie: memtape-{port}={page.token}\r\nConnection: close\r\n\r\n"
+        f"GET {page.folder}/ HTTP/1.1\r\nHost: {page.origin[7:]}\r\n"
+        f"Cookie: memtape-{port}={page.token}\r\nConnection: close\r\n\r\n"
     )
     answers = []
     for user in (0, 65534):

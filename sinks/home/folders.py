@@ -33,7 +33,7 @@ def write_whole(
     `unless` is asked right before the file takes its name; where it says so nothing is written. Returns whether it was.
     """
     temporary = unfinished or unfinished_beside(path)
-    with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+    with open(temporary, "wb", opener=private) as file:
         file.write(data)
         if durable:
             file.flush()
@@ -43,6 +43,21 @@ def write_whole(
         return False
     temporary.replace(path)
     return True
+
+
+def private(name: str, flags: int) -> int:
+    """Open a file as `open` does, which its owner alone can read where it is made."""
+    return os.open(name, flags, 0o600)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and each that is missing above it, that its owner alone can enter.
+
+    `Path.mkdir` gives its mode to the last of them alone.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
 
 
 def unfinished_beside(path: Path) -> Path:
@@ -87,7 +102,7 @@ class Build:
     def note_damage(self, partition: int) -> None:
         """Note that tables of a partition could not be read. Who only reads may not be allowed to."""
         with suppress(OSError):
-            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.state)
             self.damage_path(partition).touch()
 
     def shard(self, partition: int) -> Path:

@@ -448,7 +448,8 @@ class EmbeddedLog:
                 ) from error
             raise MemtapeError(
                 f"The log {self.path} cannot be used: {error} ({code}).",
-                "See that the folder exists, is writable and its disk has room; nothing of this call was stored.",
+                "See that the folder can be written, that its disk has room, and that no limit on file sizes "
+                "(`ulimit -f`) is in force; nothing of this call was stored.",
             ) from error
 
 

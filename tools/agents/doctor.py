@@ -31,6 +31,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.connecting import CODEX_WAITS, CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
@@ -153,6 +154,13 @@ def _aging(subject: str, home: Home) -> Finding:
     if not is_on:
         return Finding(subject, "to do", f"{seen} It is switched off.", "`memtape lifecycle --set lifecycle=true`.")
     return Finding(subject, "good", seen)
+
+
+def _erasures(subject: str, home: Home) -> Finding:
+    if commands := commands_that_finish(home):
+        seen = f"{many(len(commands), 'erasure')} not finished: files of the home may still hold the text."
+        return Finding(subject, "to do", seen, " ".join(f"`{command}` finishes it." for command in commands))
+    return Finding(subject, "good", "None was cut short.")
 
 
 def _vault(subject: str, home: Home) -> Finding:
@@ -320,6 +328,7 @@ LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "log": _log,
     "views": _views,
     "vault": _vault,
+    "erasures": _erasures,
     "aging": _aging,
     "embedder": _embedder,
     "model": _model,

@@ -26,6 +26,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, tally_of
 from memtape.sinks.logs.spool import Spool
 from memtape.sinks.page_files import kept
+from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
@@ -80,6 +81,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     search finds it, or without its middle.
     `spooled` counts the captures that wait in the home for a broker.
     `paused` are the pauses that last now, in which nothing is stored.
+    `erasures` are the commands that finish erasures which were cut short.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
     may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
     `types` counts the events behind the views by type. `views` says how each view of each partition stands, none of the
@@ -126,6 +128,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     last_at: int = 0
     lessened: dict[str, int] = {}
     disk: dict[str, int] = {}
+    erasures: tuple[str, ...] = ()
 
 
 def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters: bool = True) -> Status:
@@ -208,6 +211,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         views=views,
         last_at=max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
         disk=disk_of(home),
+        erasures=tuple(commands_that_finish(home)),
     )
 
 
@@ -261,7 +265,7 @@ def next_steps(status: Status) -> list[str]:
     stands: dict[str, list[Health]] = {"failing": [], "hydrating": [], "lagging": [], "ready": []}
     for its in status.views:
         stands[its.state].append(its)
-    steps: list[str] = []
+    steps = [f"An erasure is not finished: `{command}` finishes it." for command in status.erasures[:LISTED]]
     if any(its.view != "vectors" for its in stands["failing"]):
         steps.append("Views cannot be served: `memtape run --once` makes them anew.")
     if any(its.view == "vectors" for its in stands["failing"]):

@@ -254,9 +254,13 @@ def print_unproven(needles: Needles, ok: bool) -> None:
     """Say of how many texts nothing was looked for, and that a search for nothing proves nothing."""
     if needles.hidden:
         why = "each is too short, or other events say the same"
-        say(f"Nothing was looked for of {needles.hidden:,} of {many(needles.said, 'text')}: {why}.", err=True)
+        say(f"Of {many(needles.said, 'text')} {needles.hidden:,} could not be looked for: {why}.", err=True)
     if needles.shared:
-        say("Other texts still say words of it, which were not looked for:", err=True)
+        say("Not gone for good: other texts still say these words of it, which were not looked for.", err=True)
+        say(
+            "Erase those texts too, if the words give away what was erased. By word, with the ids of the texts:",
+            err=True,
+        )
         for word, ids in list(needles.shared.items())[:LISTED]:
             say(f"  {one_line(word, 80)}  {', '.join(ids)}", err=True)
         _print_more(needles.shared)

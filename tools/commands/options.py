@@ -18,6 +18,7 @@ from msgspec import inspect
 
 from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.events import Kind, Origin
+from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
@@ -36,7 +37,12 @@ Option = Callable[[CommandT], CommandT]
 
 LEAST_RATED_S = 0.5
 """After less than that nobody can tell how fast something goes."""
-DISK_HINT = "See that the disk has room and the home can be written. What was acknowledged stands on the log."
+DISK_HINT = (
+    "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) is in "
+    "force. What was acknowledged stands on the log."
+)
+_RUST_LINE = lazy(r", /\S+\.rs:\d+:\d+")
+"""Where in their own code libraries say that something failed."""
 
 KINDS = get_args(Kind)
 ORIGINS = get_args(Origin)
@@ -223,10 +229,11 @@ def _explained(as_json: bool, home: str | None) -> Iterator[None]:
         sys.exit(0)
     except (MemtapeError, OSError) as error:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
+        said = _RUST_LINE.sub("", str(error))
         _count_error(Path(home) if home is not None else default_home())
         if as_json:
-            print_json({"error": str(error), "hint": hint})
-        say(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
+            print_json({"error": said, "hint": hint})
+        say(f"Error: {said}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 
 

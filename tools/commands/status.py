@@ -132,6 +132,10 @@ def _unwell(state: Status) -> list[str]:
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
+    if state.erasures:
+        lines.append(
+            f"ERASURES      {many(len(state.erasures), 'erasure')} not finished; files may still hold the text"
+        )
     if state.dead_letters:
         lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         letters = state.latest_dead_letters

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memtape.schemas.log import Log
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Home, make_folder
 from memtape.sinks.home.locks import FileLock
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.cluster_process import cause_of, told_panic
@@ -105,6 +105,7 @@ class Projector:
         from memtape.tools.keep.cluster import UnusableRecovery
 
         folder = self._build.recovery
+        make_folder(folder.parent)
         try:
             if not folder.is_dir():
                 prepare_recovery(folder)

@@ -14,7 +14,7 @@ import msgspec
 from memtape.flows.projection import basis_of
 from memtape.schemas.codec import event_of
 from memtape.schemas.log import Log, slots_between, strayed, trail_of
-from memtape.sinks.home.folders import Build, Home, write_whole
+from memtape.sinks.home.folders import Build, Home, make_folder, write_whole
 from memtape.sinks.page_files import forget_taken
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
 from memtape.sinks.zone_notes import forget_lost
@@ -91,7 +91,7 @@ def _blank_slots(views: BuildViews) -> int:
             forget_taken(home)
         log.blank(due)
     if marks != before:
-        build.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(build.state)
         write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
     return sum(map(len, due.values()))
 

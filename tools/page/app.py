@@ -27,6 +27,7 @@ from memtape.tools.keep.operations import operation
 from memtape.tools.page.acting import Meant, action_of, meant
 from memtape.tools.page.asked import Asked, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, Drawn, View
+from memtape.tools.page.entry import Entry
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.memory import PageMemory
 from memtape.tools.page.past import Past
@@ -145,6 +146,8 @@ class Page:
         """Return what is answered for an address or a form that means nothing here."""
         if not isinstance(error, HTTPException) or error.status_code != 404:
             return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
+        if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
+            return PlainTextResponse("There is no such view.\n", 404)
         drawn = self._drawing.told(request.url.path, NotFound("There is no such view.", "The views are named above."))
         return HTMLResponse(drawn.html, drawn.status)
 
@@ -185,7 +188,7 @@ class Page:
         except MemtapeError as error:
             return self._error(request, error)
         shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
-        shown["back"] = _own_path(asked.text("back", "/"))
+        shown["back"] = _own_path(asked.text("back"))
         if count is None:
             return HTMLResponse(self._drawing.written("confirm.html", shown))
         return HTMLResponse(self._drawing.written("acted.html", shown | {"count": many(count, action.counts)}))
@@ -206,15 +209,13 @@ def _is_folded(view: View, asked: Asked) -> bool:
 
 
 def _own_path(path: str) -> str:
-    """Return a path of this page to go back to, and nothing that a browser takes for another host."""
-    return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
+    """Return an address of this page to go back to, relative to its folder, and none of another host."""
+    return path if path.startswith("./") and path.isprintable() else "./"
 
 
-def page_app(page: Page, port: int, token: str, code: str) -> ASGIApp:
+def page_app(page: Page, entry: Entry) -> ASGIApp:
     """Return the application, which answers nobody without the token, or the code for one use."""
-    return Guard(
-        Starlette(routes=page.routes(), exception_handlers={HTTPException: page.missing, Exception: page.broken}),
-        port,
-        token,
-        code,
-    )
+    handlers = {HTTPException: page.missing, Exception: page.broken}
+    app = Starlette(routes=page.routes(), exception_handlers=handlers)
+    app.router.redirect_slashes = False  # It would lead out of the folder of the page.
+    return Guard(app, entry)

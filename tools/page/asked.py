@@ -59,14 +59,17 @@ class Asked(NamedTuple):
         return self.text(name) in ("1", "on", "yes", "true")
 
     def link(self, path: str = "", /, **changed: object) -> str:
-        """Return the address of a view of the same project at the same time, or of this one with other parameters."""
+        """Return the address of a view of the same project at the same time, or of this one with other parameters.
+
+        It is relative to the folder of the page, in which all views are.
+        """
         kept: dict[str, object] = {"scope": self.scope, "at": self.at}
         if not path:
             kept |= {name: values if len(values) > 1 else values[0] for name, values in self.given.items() if values}
             kept["scope"] = self.scope
         kept |= changed
         told = {name: value for name, value in kept.items() if value not in ("", None, False)}
-        return f"{path or self.path}?{urlencode(told, doseq=True)}"
+        return f".{path or self.path}?{urlencode(told, doseq=True)}"
 
 
 def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> Asked:

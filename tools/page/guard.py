@@ -1,14 +1,15 @@
 """Who may see the page: the holder of its token, from this machine, by the page's own address.
 
-The token stands in the first address and becomes a cookie that no script reads and no other site sends. Where the
-system tells whose a connection is, the cookie lets in the user alone who serves the page. What is not
+The token stands in the first address and becomes a cookie that no script reads and no other site sends. A browser
+sends cookies to every port of a host, but only below their path: the page lies in a folder with a name that nobody else
+knows, so that no other server of the machine is sent its cookie. Where the system tells whose a connection is, the
+cookie lets in the user alone who serves the page. What is not
 addressed to the page's own name, or acts on behalf of another origin, is refused before anything is read. What a view
 shows is not here.
 """
 
 from __future__ import annotations
 
-import hmac
 import os
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -17,9 +18,9 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memtape.tools.page.entry import TOKEN_KEY, Entry
 from memtape.tools.page.peers import uid_of
 
-TOKEN_KEY = "token"
 MAX_BODY_BYTES = 256 * 1024
 READING = ("GET", "HEAD")
 
@@ -39,15 +40,11 @@ HEADERS = {
 class Guard:
     """Lets a request through that knows the token, and gives every answer the headers that keep a page to itself."""
 
-    def __init__(self, app: ASGIApp, port: int, token: str, code: str) -> None:
-        self._app, self._port = app, port
-        self._hosts = tuple(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
+    def __init__(self, app: ASGIApp, entry: Entry) -> None:
+        self._app, self._own = app, entry
+        self._hosts = tuple(f"{name}:{entry.port}" for name in ("127.0.0.1", "localhost"))
         self._origins = tuple(f"http://{host}" for host in self._hosts)
-        # Cookies are shared by all ports of a host: two pages must not take each other's.
-        self._cookie = f"memtape-{port}"
-        self._token = token.encode()
-        self._code = code.encode()
-        """Lets in once, as the token does; empty from then on."""
+        self._cookie = f"memtape-{entry.port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or hand on, one request."""
@@ -66,12 +63,13 @@ class Guard:
             await send(message)
 
         answer = self._refusal(scope) or self._entry(scope)
-        await (answer or self._app)(scope, receive, guarded)
+        inner = {**scope, "path": scope["path"].removeprefix(self._own.folder)}
+        await (answer or self._app)(inner, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         """Return why a request is refused, whatever it knows: by its user, its host, its origin, its length."""
         # A browser sends a cookie to all ports of a host, so that another user's server may have read it.
-        user = uid_of(self._port, scope["client"]) if scope.get("client") else None
+        user = uid_of(self._own.port, scope["client"]) if scope.get("client") else None
         if user is not None and user != os.getuid():
             return PlainTextResponse("This page is for the user who serves it.\n", 403)
         headers = Headers(scope=scope)
@@ -95,38 +93,28 @@ class Guard:
         """Return what is answered instead of the page: a cookie for the token, or a word on how to come in."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == TOKEN_KEY]
-        enters = scope["method"] in READING and any(map(self._is_token, given))
-        if scope["method"] == "GET" and any(map(self._takes_code, given)):
+        is_here = scope["path"].startswith(f"{self._own.folder}/")
+        enters = scope["method"] in READING and any(map(self._own.is_token, given))
+        if is_here and scope["method"] == "GET" and any(map(self._own.takes_code, given)):
             # A browser sends no strict cookie along a redirect from a file: the page itself leads on.
-            entered = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=/">\n')
+            entered = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=./">\n')
             self._let_in(entered)
             return entered
-        if not enters and not self._is_token(self._kept(scope)):
+        if not is_here or not (enters or self._own.is_token(self._kept(scope))):
             return PlainTextResponse("Open the address that `memtape page` has printed: it lets you in.\n", 403)
         if not given:
             return None
         # No address that is shown, kept or logged has a token in it, be it the right one.
         rest = urlencode([pair for pair in query if pair[0] != TOKEN_KEY])
-        # A path that began with two slashes would name another host.
-        path = "/" + quote(scope["path"].lstrip("/\\"))
+        path = quote(scope["path"])
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
         if enters:
             self._let_in(answer)
         return answer
 
     def _let_in(self, answer: Response) -> None:
-        answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._cookie, self._own.token, httponly=True, samesite="strict", path=f"{self._own.folder}/")
 
     def _kept(self, scope: Scope) -> str:
         cookies = Headers(scope=scope).getlist("cookie")
         return next((told[self._cookie] for told in map(cookie_parser, cookies) if self._cookie in told), "")
-
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
-
-    def _takes_code(self, given: str) -> bool:
-        """Whether the code for one use was given, which ends it."""
-        is_code = bool(self._code) and hmac.compare_digest(given.encode("utf-8", "replace"), self._code)
-        if is_code:
-            self._code = b""
-        return is_code

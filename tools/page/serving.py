@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
-import tempfile
 import threading
 import webbrowser
 from contextlib import suppress
@@ -13,12 +11,10 @@ from pathlib import Path
 import anyio
 import uvicorn
 
-from memtape.tools.agents.mcp.server import LOOPBACK, listen
+from memtape.tools.agents.mcp.server import listen
 from memtape.tools.page.app import Page, page_app
-from memtape.tools.page.guard import TOKEN_KEY
+from memtape.tools.page.entry import Entry
 from memtape.tools.page.memory import PageMemory
-
-TOKEN_BYTES = 32
 
 
 class Serving:
@@ -27,43 +23,30 @@ class Serving:
     def __init__(self, home: Path, scope: str, port: int) -> None:
         self._listening: socket.socket = listen(port)
         self.port: int = self._listening.getsockname()[1]
-        self._token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._code = secrets.token_urlsafe(TOKEN_BYTES)
+        self._entry = Entry(self.port)
         self._memory = PageMemory(home, scope)
         self._page = Page(self._memory)
-        app = page_app(self._page, self.port, self._token, self._code)
+        app = page_app(self._page, self._entry)
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
 
     @property
     def address(self) -> str:
         """The first address, which becomes a cookie."""
-        return f"http://{LOOPBACK}:{self.port}/?{TOKEN_KEY}={self._token}"
+        return self._entry.address
 
     def serve(self, *, open_browser: bool = False) -> None:
         """Answer until Ctrl-C, SIGTERM or `stop`."""
-        opening = self.make_opening() if open_browser else None
-        if opening is not None:
+        if open_browser:
+            opening = self._entry.make_opening().as_uri()
             # Some browsers keep who opens them waiting until they are closed.
-            threading.Thread(target=webbrowser.open, args=(opening.as_uri(),), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
         try:
             with suppress(KeyboardInterrupt):
                 anyio.run(self._server.serve, [self._listening])
         finally:
-            if opening is not None:
-                opening.unlink(missing_ok=True)
+            self._entry.end_opening()
             self._page.close()
             self._memory.close()
-
-    def make_opening(self) -> Path:
-        """Write a file (0600) that leads to the page by a code for one use, and return its path.
-
-        The arguments of a browser's process are readable by every user of a machine: they name the file alone.
-        """
-        number, path = tempfile.mkstemp(prefix="memtape-page-", suffix=".html")
-        with open(number, "w", encoding="ascii") as file:
-            address = f"http://{LOOPBACK}:{self.port}/?{TOKEN_KEY}={self._code}"
-            file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={address}">\n')
-        return Path(path)
 
     def stop(self) -> None:
         """Have `serve`, in another thread, answer what was asked and return."""

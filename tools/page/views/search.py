@@ -34,7 +34,9 @@ def search(client: Client, asked: Asked) -> dict[str, Any]:
         "tiers": get_args(Tier),
         "lanes": LANES,
         "answer": None,
-        "kept": {name: told for name, told in questions_of(client.home.path).items() if told.startswith("/search?")},
+        "kept": {
+            name: f".{told}" for name, told in questions_of(client.home.path).items() if told.startswith("/search?")
+        },
         "called": asked.text("called"),
     }
     if not query:
@@ -77,7 +79,8 @@ def kept_or_dropped(client: Client, asked: Asked) -> str:
     """
     home = client.home.path
     if asked.text("drop"):
-        return drop_question(home, asked.text("drop")) or asked.link("/search")
+        dropped = drop_question(home, asked.text("drop"))
+        return f".{dropped}" if dropped else asked.link("/search")
     name = one_line(client.redactor.text(asked.text("called")), NAME_CHARS)
     given = parse_qsl(asked.text("question").partition("?")[2])
     redactor = client.redactor
@@ -88,4 +91,4 @@ def kept_or_dropped(client: Client, asked: Asked) -> str:
         raise MemtapeError("A question is kept under a name.", "Ask it, and give it one.")
     address = f"/search?{urlencode(told)}"
     keep_question(home, name, address)
-    return f"{address}&{urlencode({'called': name})}"
+    return f".{address}&{urlencode({'called': name})}"
