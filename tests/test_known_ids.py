@@ -323,7 +323,7 @@ def holds(log: Log, names: list[str]) -> None:
 def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
     """Each is a new process in what it keeps: it opens the log anew. The views are up to date before."""
     home, _ = place
-    count = 12 * LEAST
+    count = 20 * LEAST
     ids = fill(home, count)
     assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
     records.clear()
