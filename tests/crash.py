@@ -793,7 +793,7 @@ def play(harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda 
     lives: list[Life] = []
     try:
         while sum(life.killed for life in lives) < kills:
-            lives.append(harness.live(len(lives)))
+            lives.append(harness.live(len(lives), min(kills, KILLS_A_LIFE)))
             on_life(lives[-1])
     finally:
         harness.close()
@@ -826,7 +826,13 @@ def report(life: Life, seed: int, point: str = "") -> str:
     only = f" --point {shlex.quote(point)}" if point else ""
     lines = [f"Life {life.number} went wrong:", *(f"  {kill}" for kill in life.kills)]
     lines += [f"  -> {wrong}" for wrong in life.wrong]
-    return "\n".join([*lines, f"  Repeat it with: python tests/crash.py --seed {seed} --life {life.number}{only}"])
+    return "\n".join(
+        [
+            *lines,
+            f"  Repeat it with: python tests/crash.py --seed {seed} --kills {len(life.kills)} "
+            f"--life {life.number}{only}",
+        ]
+    )
 
 
 def main() -> int:
@@ -854,7 +860,7 @@ def main() -> int:
             print(report(life, options.seed, options.point), flush=True)
 
     if options.life:
-        lives = [harness.live(number) for number in options.life]
+        lives = [harness.live(number, min(options.kills, KILLS_A_LIFE)) for number in options.life]
         harness.close()
         for life in lives:
             on_life(life)

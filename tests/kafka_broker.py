@@ -23,8 +23,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 300.0
-JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
-"""A broker of tests lives for a minute: what its machine spends on being quick later never comes back."""
+JVM = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""A broker of tests lives for a minute: what its machine spends on being quick or sure later never comes back."""
 USER, PASSWORD = "ada", "a-secret-of-the-tests"
 
 

@@ -218,11 +218,20 @@ def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, 
 
 
 @pytest.fixture
-def opened(kafka: Broker) -> Iterator[Callable[[str], KafkaLog]]:
+def small(home: Path) -> Iterator[EmbeddedLog]:
+    """A log of few partitions, so that no copy on a broker waits for many."""
+    log = EmbeddedLog(home / "log.db", 4, settings=Settings(echo_recalls=7))
+    fill(log)
+    yield log
+    log.close()
+
+
+@pytest.fixture
+def opened(kafka: Broker) -> Iterator[Callable[..., KafkaLog]]:
     logs: list[KafkaLog] = []
 
-    def open_log(url: str) -> KafkaLog:
-        logs.append(KafkaLog(url))
+    def open_log(url: str, partitions: int | None = None) -> KafkaLog:
+        logs.append(KafkaLog(url, partitions))
         return logs[-1]
 
     yield open_log
@@ -232,23 +241,20 @@ def opened(kafka: Broker) -> Iterator[Callable[[str], KafkaLog]]:
 
 @pytest.mark.slow
 def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
-    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog], tmp_path: Path, home: Path
+    small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path, home: Path
 ) -> None:
     url = kafka.url()
     result = copy_command("--to", url)
     assert result.exit_code == 0, result.output
     assert f"{LOG_VARIABLE}='{url}'" in result.stdout
     there = opened(url)
-    assert everything(there) == everything(source)
-    assert there.log_id == source.log_id
+    assert everything(there) == everything(small)
+    assert there.log_id == small.log_id
     result = CliRunner().invoke(main, ["copy", "--to", str(tmp_path / "back")], env={LOG_VARIABLE: url})
     assert result.exit_code == 0, result.output
     back = EmbeddedLog(tmp_path / "back" / "log.db")
-    assert everything(back) == everything(source)
-    hashes = {
-        state_hash(folder, log)
-        for folder, log in ((home, source), (tmp_path / "kafka", there), (tmp_path / "back", back))
-    }
+    assert everything(back) == everything(small)
+    hashes = {state_hash(folder, log) for folder, log in ((home, small), (tmp_path / "kafka", there))}
     assert len(hashes) == 1
     # The views that were made from the log serve its copy: it is the same log.
     assert verify(Home(home), there).ok
@@ -256,47 +262,47 @@ def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
 
 @pytest.mark.slow
 def test_a_topic_that_holds_something_else_is_refused_and_not_changed(
-    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog]
+    small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog]
 ) -> None:
     url = kafka.url()
-    other = opened(url)  # It gets settings of its own, and with them another id.
+    other = opened(url, small.partitions)  # It gets settings of its own, and with them another id.
     before = everything(other)
     with pytest.raises(LogExists, match="something else"):
-        copy_log(source, url)
+        copy_log(small, url)
     assert everything(opened(url)) == before
     longer = kafka.url()
-    copy_log(source, longer)
+    copy_log(small, longer)
     opened(longer).append([captured("more", scope=SCOPES[0])])
     with pytest.raises(LogExists, match="something else"):
-        copy_log(source, longer)
+        copy_log(small, longer)
 
 
 @pytest.mark.slow
 def test_a_topic_in_its_next_generation_is_copied_as_it_is_now(
-    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog], tmp_path: Path
+    small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path
 ) -> None:
     url = kafka.url()
-    copy_log(source, url)
-    number = partition_of(SCOPES[1], 16)
-    offset = source.read(number, 0, 9, scope=SCOPES[1])[0].offset
+    copy_log(small, url)
+    number = partition_of(SCOPES[1], small.partitions)
+    offset = small.read(number, 0, 9, scope=SCOPES[1])[0].offset
     there = opened(url)
     there.blank({number: [offset]})
     copy_log(there, str(tmp_path / "back"))
-    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(source)
+    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(small)
     # What was erased on the copy is not put back, and what was erased on both is the same again.
     with pytest.raises(MemtapeError, match=f"offset {offset} of partition {number}"):
-        copy_log(source, url)
-    source.blank({number: [offset]})
-    fill(source, 10, start=104)
-    assert copy_log(source, url).copied > 0
-    assert everything(opened(url)) == everything(source)
+        copy_log(small, url)
+    small.blank({number: [offset]})
+    fill(small, 10, start=104)
+    assert copy_log(small, url).copied > 0
+    assert everything(opened(url)) == everything(small)
 
 
 @pytest.mark.slow
-def test_a_slot_that_no_topic_takes_is_said(source: EmbeddedLog, kafka: Broker) -> None:
-    source.append_raw(0, [b"x" * 2_000_000])
+def test_a_slot_that_no_topic_takes_is_said(small: EmbeddedLog, kafka: Broker) -> None:
+    small.append_raw(0, [b"x" * 2_000_000])
     with pytest.raises(InvalidEvent, match="at most"):
-        copy_log(source, kafka.url())
+        copy_log(small, kafka.url())
 
 
 KILLED = """

@@ -172,7 +172,7 @@ def test_a_table_whose_maker_was_killed_is_made_again(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", soaked((3, 30), 3))
+@pytest.mark.parametrize("times", soaked((2, 30), 2))
 def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
     """msgspec looks at a type when it first meets it, and two threads that do so at once can crash the process."""
     for _ in range(times):

@@ -5,6 +5,7 @@ Every test is on a real broker, which some of them kill or freeze.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shlex
@@ -26,6 +27,7 @@ from memtape.schemas.codec import blanked, decode, encode
 from memtape.schemas.errors import (
     DamagedLog,
     InvalidEvent,
+    LogAway,
     LogExists,
     MemtapeError,
     OffsetOutOfRange,
@@ -57,6 +59,7 @@ LOSING = [
     ("cleanup.policy", "compact,delete"),
 ]
 """Settings of a topic by which events would be lost."""
+MENDED = [*((name, value, True) for name, value in LOSING), (*LOSING[0], False)]
 
 Open = Callable[..., KafkaLog]
 
@@ -239,17 +242,24 @@ def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "value"), soaked(LOSING, LOSING[-1]))
+@pytest.mark.parametrize(("name", "value", "by_tool"), soaked(MENDED, MENDED[-1]))
 def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
-    kafka: Broker, admin: Any, opened: Open, name: str, value: str
+    kafka: Broker, admin: Any, opened: Open, name: str, value: str, by_tool: bool
 ) -> None:
+    """Kafka's own tool takes seconds to start, so that one case does what the command says without it."""
     from kafka.admin import ConfigResource, ConfigResourceType
 
     topic = make_topic(admin, **{name.replace(".", "_"): value})
     with pytest.raises(MemtapeError, match=f"{name} is ") as refusal:
         opened(1, kafka.url(topic))
     command, *arguments = shlex.split(refusal.value.hint)
-    kafka.tool(command, *arguments)
+    said = dict(itertools.pairwise(arguments))
+    if by_tool:
+        kafka.tool(command, *arguments)
+    else:
+        assert (command, said["--entity-name"], "--alter" in said) == ("kafka-configs.sh", topic, True)
+        mended = dict(setting.split("=") for setting in said["--add-config"].split(","))
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs=mended)])
     log = opened(1, kafka.url(topic))
     log.check()
     # And where somebody changes it later, a check says so.
@@ -450,17 +460,16 @@ def test_a_damaged_record_is_refused_and_read_no_further(opened: Open, kafka: Br
     scope = next(name for name in (f"project:{number}" for number in range(9)) if partition_of(name, 2) == 0)
     for number in range(6):
         log.append([captured(f"number {number} of them", scope=scope)])
-    url, whole = url_of(log), log.read(0, 0, 100)
-    log.close()
-    kafka.signal(signal.SIGCONT)  # Skips where the broker is not ours.
-    kafka.stop()
-    assert kafka.folder
+    whole = log.read(0, 0, 100)
+    if kafka.folder is None:
+        pytest.skip("the disk of the broker is not ours")
     segment = kafka.folder / "logs" / f"{log.target.topic}-0" / "00000000000000000000.log"
-    data = bytearray(segment.read_bytes())
-    data[-5] ^= 1
-    segment.write_bytes(data)
-    kafka.start()
-    again = opened(None, url)
+    with segment.open("r+b") as file:  # The broker gives what stands there and looks at no checksum.
+        file.seek(-5, os.SEEK_END)
+        byte = file.read(1)[0]
+        file.seek(-5, os.SEEK_END)
+        file.write(bytes([byte ^ 1]))
+    again = opened(None, url_of(log))
     assert again.read(0, 0, len(whole) - 1) == whole[:-1]
     for _ in range(2):
         with pytest.raises(DamagedLog, match="crc"):
@@ -500,10 +509,10 @@ def test_a_blanked_topic_goes_on_in_its_next_generation_and_the_old_one_is_gone(
 
 @pytest.mark.slow
 def test_nothing_that_is_written_meanwhile_is_lost(opened: Open) -> None:
-    """Four handles write while the topic is rewritten three times."""
+    """Four handles write while the topic is rewritten two times."""
     log = opened(2)
     home = partition_of(A, 2)
-    log.append([captured(f"secret {number}", scope=A) for number in range(200)])
+    log.append([captured(f"secret {number}", scope=A) for number in range(100)])
     stop, taken = threading.Event(), [[] for _ in range(4)]
 
     def write(number: int) -> None:
@@ -519,16 +528,16 @@ def test_nothing_that_is_written_meanwhile_is_lost(opened: Open) -> None:
     for writer in writers:
         writer.start()
     try:
-        for number in range(3):
+        for number in range(2):
             log.blank({home: [10 + number]})
     finally:
-        time.sleep(0.5)
+        time.sleep(0.2)
         stop.set()
         for writer in writers:
             writer.join(WAIT_S)
     ids = [decode(slot.payload).id for slot in log.read(home, 0, 1_000_000)]
     lost = [id for mine in taken for id in mine if id not in set(ids)]
-    print(f"{sum(map(len, taken))} events in three rewritings, {len(ids) - len(set(ids))} slots twice")
+    print(f"{sum(map(len, taken))} events in two rewritings, {len(ids) - len(set(ids))} slots twice")
     assert not lost
     first = {id: place for place, id in reversed(list(enumerate(ids)))}
     for mine in taken:
@@ -715,8 +724,12 @@ def test_a_topic_with_transactions_is_refused_where_its_offsets_have_gaps(opened
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", soaked((1, 3), 1))
 def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, kafka: Broker, kills: int) -> None:
-    """Threads append while the broker dies; who is told that an append failed appends again."""
+    """Threads append while the broker dies; who is told that an append failed appends again.
+
+    An append to a broker that is gone stores nothing and says so within its deadline, and a read says so too.
+    """
     log, threads, batches = opened(3), 4, 60
+    impatient, refused = opened(None, url_of(log), deadline_s=1.0), captured("refused", scope=A)
     taken: dict[str, Position] = {}
     unknown: list[MemtapeError] = []
     errors: list[BaseException] = []
@@ -742,7 +755,14 @@ def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, ka
     for _ in range(kills):
         time.sleep(0.3)
         kafka.kill()
-        kafka.start()
+        try:
+            impatient._seen = 0.0
+            with pytest.raises(LogAway, match="does not answer"):
+                impatient.append([refused])
+            with pytest.raises(LogAway, match="does not answer"):
+                impatient.read(0, 0, 10)
+        finally:
+            kafka.start()
     for worker in workers:
         worker.join()
     assert errors == []
@@ -754,6 +774,7 @@ def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, ka
     }
     for id, position in taken.items():
         assert by_place[position].id == id
+    assert refused.id not in {given.id for given in by_place.values()}
     texts = [given.body.text for given in by_place.values() if isinstance(given.body, Captured)]
     print(f"{len(taken)} events, {len(unknown)} appends of unknown outcome, {len(texts) - len(taken)} stored twice")
     if not unknown:
@@ -775,7 +796,7 @@ def test_a_broker_that_hangs_is_waited_for(opened: Open, kafka: Broker) -> None:
     with kafka.frozen():
         appender.start()
         reader.start()
-        time.sleep(4)
+        time.sleep(2)
         assert answers == reads == []
     run_all([appender, reader], start=False)
     assert answers == [[Position(0, 3)]] and reads[0] in (3, 4)
@@ -797,25 +818,6 @@ def test_an_append_that_is_not_confirmed_in_time_is_unknown_and_can_be_repeated(
 
 
 @pytest.mark.slow
-def test_an_append_to_a_broker_that_is_gone_stores_nothing_and_says_so(opened: Open, kafka: Broker) -> None:
-    log = opened(1, deadline_s=1.0)
-    before = log.ends()
-    kafka.kill()
-    log._seen = 0.0
-    try:
-        with pytest.raises(MemtapeError, match="does not answer") as refusal:
-            log.append([captured("one", scope=A)])
-        assert not isinstance(refusal.value, UnknownOutcome)
-        with pytest.raises(MemtapeError, match="does not answer"):
-            log.read(0, 0, 10)
-    finally:
-        kafka.start()
-    patient = opened(url=log.place)  # A broker that has just come back can need more than a second.
-    assert patient.ends() == before
-    assert patient.append([captured("one", scope=A)]) == [Position(0, 2)]
-
-
-@pytest.mark.slow
 def test_a_closed_log_says_so(opened: Open) -> None:
     log = opened(1)
     log.append([captured("one", scope=A)])
@@ -829,12 +831,12 @@ def test_a_closed_log_says_so(opened: Open) -> None:
 @pytest.mark.slow
 def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: Any, tmp_path: Path) -> None:
     """Two producers, so that ticks stand twice, and a stranger's poison; projected in two steps by two handles."""
-    home, log = Home(tmp_path / "home"), opened(4)
+    home, log = Home(tmp_path / "home"), opened(2)
     other = opened(None, url_of(log))
     hashes = []
     for step, reader in enumerate((log, other)):
-        for number in range(60):
-            given = captured(f"fact {number % 40} of {step}", f"{step} {number}", scope=f"project:{number % 7}")
+        for number in range(24):
+            given = captured(f"fact {number % 16} of {step}", f"{step} {number}", scope=f"project:{number % 5}")
             (log, other)[number % 2].append([given])
         stranger.send(log.target.topic, b"poison", partition=step).get(WAIT_S)
         stranger.send(log.target.topic, None, key=b"gone", partition=step).get(WAIT_S)
@@ -843,7 +845,7 @@ def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: A
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes.append(verdict.state_hash)
-    ticks = [slot for partition in range(4) for slot in log.read(partition, 0, 1_000, types=["ticked"])]
+    ticks = [slot for partition in range(2) for slot in log.read(partition, 0, 1_000, types=["ticked"])]
     assert len(ticks) > len({decode(slot.payload).id for slot in ticks})
     # From nothing, by one who was not there, it is the same.
     fresh = Home(tmp_path / "fresh")

@@ -205,17 +205,17 @@ def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_on
 @pytest.mark.slow
 def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> None:
     log, home = opened(), Home(tmp_path / "home")
-    events, rng = history(1_200), random.Random(SEED)
+    events, rng = history(400), random.Random(SEED)
     old = tmp_path / "recovery"
-    for part in (events[:600], events[600:]):
-        for at in range(0, 600, 50):
+    for part in (events[:200], events[200:]):
+        for at in range(0, 200, 50):
             log.append(part[at : at + 50])
         _project(home, log)
         if not old.exists():
             shutil.copytree(home.current().recovery, old)
     leaves, vault = _state_of(home, log), vault_bytes(home)
     log.append(events)  # A producer that has lost its place.
-    log.append(rng.sample(events, 300))
+    log.append(rng.sample(events, 100))
     _project(home, log)
     assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
     shutil.rmtree(home.current().recovery)
@@ -242,10 +242,10 @@ def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: A
         good.replace(b'"project:a"', b'"project:../a"'),
         good[:-1],
     ]
-    count = 200
+    count = 10 * len(poison)
     for number in range(count):
-        if number % 20 == 0:
-            stranger.send(log.target.topic, poison[number // 20], key=rng.randbytes(4), partition=place).get(WAIT_S)
+        if number % 10 == 0:
+            stranger.send(log.target.topic, poison[number // 10], key=rng.randbytes(4), partition=place).get(WAIT_S)
         log.append([captured(f"fact {number}", number, "turn", scope=A)])
     stranger.send(log.target.topic, encode(captured("misplaced", scope=A)), partition=(place + 1) % PARTITIONS).get(
         WAIT_S
@@ -277,7 +277,7 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
         with pytest.raises(MemtapeError, match=f"does not let {USER} in|does not answer"):
             opened(url)
     log, home = opened(url), Home(tmp_path / "home")
-    log.append(history(300))
+    log.append(history(100))
     _project(home, log, processes=processes)
     assert verify(home, log).ok
     assert not any(PASSWORD.encode() in path.read_bytes() for path in home.path.rglob("*") if path.is_file())

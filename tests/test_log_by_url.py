@@ -156,7 +156,9 @@ def test_a_process_in_the_background_is_given_the_same_log_or_is_not_started(
 
 @pytest.fixture
 def on_kafka(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A topic of few partitions, so that no command waits for many."""
     url = kafka.url(new_topic())
+    KafkaLog(url, 2).close()
     monkeypatch.setenv(LOG_VARIABLE, url)
     return url
 
@@ -228,10 +230,10 @@ def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
 def test_views_of_another_log_answer_nothing_and_are_made_anew(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(8):
+    for number in range(2):
         document("capture", f"In the home, number {number}.", *SCOPE)
     document("run", "--once")
-    assert document("status")["memories"] == 8
+    assert document("status")["memories"] == 2
     url = kafka.url(new_topic())
     Home(home).settings_path.write_text(f'catch_up = false\nlog = "{url}"\n')
     status = document("status")
@@ -250,7 +252,7 @@ def test_views_of_another_log_answer_nothing_and_are_made_anew(
     assert document("verify")["ok"]
     Home(home).settings_path.unlink()
     document("run", "--once")
-    assert document("status")["memories"] == 8
+    assert document("status")["memories"] == 2
     assert document("verify")["ok"]
 
 

@@ -9,6 +9,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,17 @@ from memtape.sinks.logs.memory import MemoryLog
 A, B = "project:a", "project:b"
 SCOPES = [f"project:s{number}" for number in range(50)]
 HOUR = START // HOUR_US
+REFUSED = [
+    ("oversized at $.body.text", captured("x" * 70_000, scope=A)),
+    ("invalid at $.scope", captured("x", scope="project:../x")),
+    ("invalid at $.at", captured("x", at=START + 6 * MINUTE)),
+    ("invalid at $", captured("x\0")),
+    ("invalid at $.actor.origin", captured("x", scope="global")),
+    ("invalid at $.body", replace(captured("x"), body=None)),
+    ("newer_version at $.v", replace(captured("x"), v=2)),
+    ("invalid at $.body.partition", make_tick(16, START)),
+]
+"""Events that no log takes, and why; the last names a partition that a log of 16 does not have."""
 
 
 def slots(log: Log, partition: int) -> list[Slot]:
@@ -82,7 +94,8 @@ class LogContract:
 
     # Knowing a log again
 
-    def test_a_history_is_known_by_its_last_slots_which_an_erasure_keeps(self, log: Log, tmp_path: Path) -> None:
+    def test_a_history_is_known_by_its_last_slots_which_an_erasure_keeps(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path, 2)
         log.append([captured(str(number), scope=A) for number in range(9)])
         partition = partition_of(A, log.partitions)
         log.append_raw(partition, [b"no event"])
@@ -172,30 +185,18 @@ class LogContract:
         assert log.ends() == before
 
     @pytest.mark.parametrize("place", soaked([0, 1, 4], 1))
-    @pytest.mark.parametrize(
-        ("bad", "reason"),
-        [
-            pytest.param(captured("x" * 70_000, scope=A), "oversized at $.body.text", id="oversized"),
-            pytest.param(captured("x", scope="project:../x"), "invalid at $.scope", id="a bad scope"),
-            pytest.param(captured("x", at=START + 6 * MINUTE), "invalid at $.at", id="from the future"),
-            pytest.param(captured("x\0"), "invalid at $", id="NUL"),
-            pytest.param(captured("x", scope="global"), "invalid at $.actor.origin", id="global by a user"),
-            pytest.param(replace(captured("x"), body=None), "invalid at $.body", id="blank"),
-            pytest.param(replace(captured("x"), v=2), "newer_version at $.v", id="a newer version"),
-            pytest.param(make_tick(16, START), "invalid at $.body.partition", id="a tick of no partition"),
-        ],
-    )
-    def test_of_a_batch_all_or_nothing_is_appended(self, log: Log, bad: Event, reason: str, place: int) -> None:
-        batch = [captured(str(number), scope=SCOPES[number]) for number in range(4)]
-        before = everything(log)
-        with pytest.raises(InvalidEvent) as refusal:
-            log.append([*batch[:place], bad, *batch[place:]])
-        assert refusal.value.reason == reason
-        assert everything(log) == before
-        # The log has not come to believe that the ticks of the refused batch were there.
-        log.append(batch)
-        for event in batch:
-            assert said(events(log, partition_of(event.scope or "", 16)))[:2] == ["configured", "tick 0"]
+    def test_of_a_batch_all_or_nothing_is_appended(self, log: Log, place: int) -> None:
+        for hour, (reason, bad) in enumerate(REFUSED):
+            batch = [captured(f"{hour}.{n}", scope=SCOPES[n], sent=START + hour * HOUR_US) for n in range(4)]
+            before = everything(log)
+            with pytest.raises(InvalidEvent) as refusal:
+                log.append([*batch[:place], bad, *batch[place:]])
+            assert refusal.value.reason == reason
+            assert everything(log) == before
+            # The log has not come to believe that the ticks of the refused batch were there.
+            for event, position in zip(batch, log.append(batch), strict=True):
+                lines = said(events(log, position.partition)[: position.offset + 1])
+                assert (lines.count(f"tick {hour}"), lines[-1]) == (1, event.body.text)  # type: ignore[union-attr]
 
     def test_a_blank_event_is_refused_and_stays_out(self, log: Log) -> None:
         before = log.ends()
@@ -203,15 +204,15 @@ class LogContract:
             log.append([replace(recalled(["a"], "r"), body=None)])
         assert log.ends() == before
 
-    @pytest.mark.parametrize("origin", ["user", "agent", "tool", "web", "model"])
-    def test_only_an_operator_writes_to_global(self, log: Log, origin: str) -> None:
-        fields: dict[str, Any] = {"scope": "global", "origin": origin}
-        for event in (captured("a", **fields), forgotten(["a"], "f", **fields), restored(["a"], "u", **fields)):
-            with pytest.raises(InvalidEvent, match="operator"):
-                log.append([event])
-            log.append([replace(event, actor=replace(event.actor, origin="operator"))])
-        # Everybody may ask.
-        log.append([recalled(["a"], "r", **fields)])
+    def test_only_an_operator_writes_to_global(self, log: Log) -> None:
+        for origin in ("user", "agent", "tool", "web", "model"):
+            fields: dict[str, Any] = {"scope": "global", "origin": origin}
+            for event in (captured("a", **fields), forgotten(["a"], "f", **fields), restored(["a"], "u", **fields)):
+                with pytest.raises(InvalidEvent, match="operator"):
+                    log.append([event])
+                log.append([replace(event, actor=replace(event.actor, origin="operator"))])
+            # Everybody may ask.
+            log.append([recalled(["a"], "r", **fields)])
 
     def test_duplicates_are_kept(self, log: Log) -> None:
         """Which of them counts is the reader's to say, the same on every log."""
@@ -316,20 +317,20 @@ class LogContract:
                     with pytest.raises(OffsetOutOfRange):
                         log.read(partition, beyond, 10, **narrowed)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize("narrowed", [{}, {"scope": A}, {"types": ["captured"]}, {"scope": B, "types": ["ticked"]}])
-    def test_below_the_beginning_is_an_error(self, log: Log, narrowed: Any) -> None:
+    def test_below_the_beginning_is_an_error(self, log: Log) -> None:
         log.append([captured("one", scope=A)])
-        for partition in range(16):
+        narrowings: list[Any] = [{}, {"scope": A}, {"types": ["captured"]}, {"scope": B, "types": ["ticked"]}]
+        for partition, narrowed in product(range(16), narrowings):
             with pytest.raises(OffsetOutOfRange):
                 log.read(partition, -1, 10, **narrowed)
 
-    @pytest.mark.parametrize("partition", [-1, 16, 99])
-    def test_another_partition_is_an_error(self, log: Log, partition: int) -> None:
+    def test_another_partition_is_an_error(self, log: Log) -> None:
         before = everything(log)
-        with pytest.raises(OffsetOutOfRange):
-            log.read(partition, 0, 10)
-        with pytest.raises(OffsetOutOfRange):
-            log.append_raw(partition, [b"x"])
+        for partition in (-1, 16, 99):
+            with pytest.raises(OffsetOutOfRange):
+                log.read(partition, 0, 10)
+            with pytest.raises(OffsetOutOfRange):
+                log.append_raw(partition, [b"x"])
         assert everything(log) == before
 
     def test_a_read_is_narrowed_to_a_scope_and_to_types(self, tmp_path: Path) -> None:
@@ -399,15 +400,15 @@ class LogContract:
 
     # Bytes as they are
 
-    @pytest.mark.parametrize(
-        "payload",
-        [b"", b"\0", b"not an event", b'{"half', b"\xff\xfe", b"[" * 2_000, b"x" * 1_000_000, '"größer"'.encode()],
-    )
-    def test_bytes_that_are_no_event_come_back_as_they_were(self, log: Log, payload: bytes) -> None:
-        assert log.append_raw(3, [payload, payload]) == [Position(3, 1), Position(3, 2)]
-        assert log.read(3, 1, 10) == [Slot(3, 1, payload), Slot(3, 2, payload)]
-        assert log.ends()[3] == 3
-        assert log.read(3, 0, 10, types=["captured"]) == []
+    def test_bytes_that_are_no_event_come_back_as_they_were(self, log: Log) -> None:
+        for number, payload in enumerate(
+            [b"", b"\0", b"not an event", b'{"half', b"\xff\xfe", b"[" * 2_000, b"x" * 1_000_000, '"größer"'.encode()]
+        ):
+            first = 1 + 2 * number
+            assert log.append_raw(3, [payload, payload]) == [Position(3, first), Position(3, first + 1)]
+            assert log.read(3, first, 10) == [Slot(3, first, payload), Slot(3, first + 1, payload)]
+            assert log.ends()[3] == first + 2
+        assert log.read(3, 0, 100, types=["captured"]) == []
 
     def test_raw_events_keep_their_bytes_their_partition_and_bring_no_tick(self, log: Log) -> None:
         event = captured("one", scope=A)
@@ -450,10 +451,11 @@ class LogContract:
                 [(A, make_id("e"), (make_id("x"),)), (B, make_id("taken"), secret), (B, make_id("e"), secret)]
             )
 
-    def test_blank_slots_keep_everything_but_their_bodies(self, log: Log, tmp_path: Path) -> None:
+    def test_blank_slots_keep_everything_but_their_bodies(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path, 3)
         log.append([captured("secret", scope=A, session="s1"), captured("kept", scope=A)])
         log.append([captured("elsewhere", scope=B)])
-        partition, other = partition_of(A, 16), partition_of(B, 16)
+        partition, other = partition_of(A, 3), partition_of(B, 3)
         log.append_raw(partition, [b'{"secret', encode(captured("secret", "again", scope=A))])
         before = everything(log)
         log.blank({partition: [2, 4, 5], other: []})
@@ -514,7 +516,7 @@ class LogContract:
         assert errors == []
         check_producers(log, taken, threads * batches * 2)
 
-    @pytest.mark.parametrize("seed", soaked(range(20), *range(6)))
+    @pytest.mark.parametrize("seed", soaked(range(20), 0, 1, 3))
     def test_any_run_of_appends_is_what_a_few_lists_would_hold(self, tmp_path: Path, seed: int) -> None:
         """Beside the log stands the simplest thing that keeps its promise."""
         rng = random.Random(seed)

@@ -229,15 +229,18 @@ class KafkaLog:
         """Open the generation that is being filled, to fill it or to see how far it is."""
         return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
 
-    def refuses(self, partition: int, payload: bytes) -> bool:
-        """Whether the broker of a partition takes no events, tried with one that it may as well take."""
+    def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
+        """Return the partitions whose brokers take no events, each tried with one that it may as well take."""
+        from kafka.errors import MessageSizeTooLargeError, UnknownTopicOrPartitionError
+
+        records = [_Record(number, payload, event_of(payload)) for number, payload in payloads.items()]
         with self._sending:
-            sending = self._send([_Record(partition, payload, event_of(payload))])
-        try:
+            sending = self._send(records)
+        with suppress(_Closed):
             self._offsets(sending)
-        except _Closed:
-            return True
-        return False
+        answers = zip(payloads, sending.futures, strict=True)
+        closed = (MessageSizeTooLargeError, UnknownTopicOrPartitionError)
+        return {number for number, future in answers if isinstance(future.exception, closed)}
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""

@@ -39,7 +39,7 @@ class TopicLog(Log, Protocol):
 
     def follow(self) -> bool: ...
 
-    def refuses(self, partition: int, payload: bytes) -> bool: ...
+    def refused(self, payloads: Mapping[int, bytes]) -> set[int]: ...
 
 
 def rewrite(log: TopicLog, slots: Offsets) -> None:
@@ -93,15 +93,18 @@ def _await_silence(log: TopicLog) -> None:
 
     A tick of the hour is what is tried, since one more of it changes nothing.
     """
-    for partition in range(log.partitions):
-        tick = encode(make_tick(partition, time.time_ns() // 1_000))
-        deadline = time.monotonic() + STALLED_S
-        while not log.refuses(partition, tick):
-            if time.monotonic() > deadline:
-                raise StillHeld(
-                    f"The {log.target.place} still takes events, though it was closed.", "Give the same command again."
-                )
-            time.sleep(POLL_S)
+    open_ones = set(range(log.partitions))
+    deadline = time.monotonic() + STALLED_S
+    while open_ones := open_ones - log.refused({number: _tick(number) for number in sorted(open_ones)}):
+        if time.monotonic() > deadline:
+            raise StillHeld(
+                f"The {log.target.place} still takes events, though it was closed.", "Give the same command again."
+            )
+        time.sleep(POLL_S)
+
+
+def _tick(partition: int) -> bytes:
+    return encode(make_tick(partition, time.time_ns() // 1_000))
 
 
 def _fill(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]]) -> None:

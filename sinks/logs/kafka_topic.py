@@ -61,20 +61,19 @@ def check_client() -> None:
 class KafkaTopic:
     """What is asked of the cluster about one topic. Safe for threads."""
 
-    def __init__(
-        self, target: KafkaTarget, generation: int | None = None, open_timeout_s: float = OPEN_TIMEOUT_S
-    ) -> None:
+    def __init__(self, target: KafkaTarget, generation: int | None = None, deadline_s: float = OPEN_TIMEOUT_S) -> None:
         check_client()
         from kafka import KafkaAdminClient
 
         self._target = target
         self.generation = generation or 0
         self._is_fixed = generation is not None
+        self._deadline_s = min(OPEN_TIMEOUT_S, deadline_s)
         with explained(target), _causes_told():
             self._admin = KafkaAdminClient(
                 **target.options(),
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
-                bootstrap_timeout_ms=int(min(OPEN_TIMEOUT_S, open_timeout_s) * 1_000),
+                bootstrap_timeout_ms=int(self._deadline_s * 1_000),
                 reconnect_backoff_max_ms=1_000,
             )
 
@@ -97,7 +96,7 @@ class KafkaTopic:
         """Go on to the highest generation that is whole; whether that is another one."""
         before = self.generation
         if not self._is_fixed:
-            while self.describe(generation=self.generation + 1) and not self.is_filling(self.generation + 1):
+            while self.describe(self._deadline_s, self.generation + 1) and not self.is_filling(self.generation + 1):
                 self.generation += 1
         return self.generation != before
 
