@@ -47,7 +47,7 @@ def paths(page: Page) -> list[str]:
     return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
 
 
-SCHEMES = [("light", 0, 2), ("dark", 1, 2), ("light", 0, 1), ("dark", 0, 1)]
+SCHEMES = [("light", 0, 4), ("dark", 2, 4), ("light", 0, 1), ("dark", 0, 1)]
 """In which scheme views are looked at, from which view on, and each how many of them."""
 
 
@@ -157,9 +157,10 @@ def reach(its: Tab, name: str) -> None:
     raise AssertionError(f"{name} is not reached by the tabulator")
 
 
-def test_keys_alone_do_everything(chromium: Any, own: Page) -> None:
+@pytest.mark.parametrize("each", soaked([4, 1], 4))
+def test_keys_alone_do_everything(chromium: Any, own: Page, each: int) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
-        for view in VIEWS:
+        for view in VIEWS[1::each]:
             if view.key and view.path not in ("/", "/search"):
                 its.page.keyboard.press(view.key)
                 its.page.wait_for_url(f"**{view.path}?*")
@@ -288,8 +289,9 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
-        paths = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
-        paths += ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        paths = ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        whole = {path.partition("?")[0] for path in paths}
+        paths += [it.path + ASKED.get(it.path, "") for it in VIEWS if it.is_listed and it.path not in whole]
         paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // shown)]]
         before = injected.ends()
         for path in paths:
@@ -375,6 +377,7 @@ def test_what_is_listed_comes_back_and_goes_again(
         assert listed() == before and its.heard == []
 
 
+@pytest.mark.soak(short="test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks")
 def test_a_conflict_is_settled_anew_and_a_rule_is_accepted_and_taken_back(chromium: Any, own: Page) -> None:
     with own.client() as client, own.client("global") as everywhere, tab(chromium, own.address) as its:
         (conflict,) = client.conflicts().conflicts
