@@ -11,7 +11,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WORDS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup")
-"""How it is started: without what it draws below its own address bar, which is as much work as a view of the page."""
+"""How it is started: without what it draws below its own address bar, which costs as much as a view does."""
 
 
 class Tab(NamedTuple):

@@ -247,7 +247,7 @@ INJECTED = [
 
 
 def decide_on(home: Path, kept: list[list[str]]) -> None:
-    """Use all that was kept, and forget, archive, pin and look up with a text as a reason or a question each."""
+    """Use all that was kept; forget, archive, pin and look up some, with a text as the reason or the question."""
     with Client(home, scope=SCOPE, session=INJECTED[0], actor=INJECTED[1], origin="user") as person:
         person.use([id for ids in kept for id in ids[:2]])
         for number, (text, ids) in enumerate(zip(INJECTED, kept, strict=True)):
@@ -265,7 +265,7 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A page on a home whose every field holds what would act if it could."""
     home = tmp_path_factory.mktemp("injected") / "home"
     home.mkdir()
-    (home / "settings.toml").write_text("catch_up = false\n")  # Else processes of its own project it meanwhile.
+    (home / "settings.toml").write_text("catch_up = false\n")  # Else others project it meanwhile.
     kept: list[list[str]] = []
     for number, text in enumerate(INJECTED):
         fields: dict[str, Any] = {"actor": text[:60], "origin": "user"}
