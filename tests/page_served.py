@@ -53,7 +53,7 @@ class Page(NamedTuple):
 
     def get(self, path: str, **given: object) -> httpx.Response:
         """Ask for a view with parameters, again as long as it is being made, as a browser does."""
-        while "refresh" in (answer := self.http.get(path, params=given)).headers:  # type: ignore[arg-type]
+        while "refresh" in (answer := self.http.get(path, params=given or None)).headers:  # type: ignore[arg-type]
             time.sleep(0.05)
         return answer
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from soaked import soaked
 
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
@@ -34,7 +35,8 @@ from memtape.state.text import (
     terms,
 )
 
-CHARS = 64 * 1024
+LENGTHS = (24 * 1024, 64 * 1024)
+"""So long are the texts, in characters: more than a pattern is given, and thousands of words."""
 MOST_STEPS_OF_A_CHARACTER = 60
 MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
@@ -76,6 +78,14 @@ GOES_BACK = re.compile(r"(?<!\\)(?:\.|\)|\[\^[^\]]*\])[*+](?!\+)")
 COUNTED = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub", "subn")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_compiled() -> None:
+    """Forget what patterns have compiled, so that each use of them is counted."""
+    for lazy in [it for it in gc.get_objects() if type(it) is patterns._Lazy]:
+        for name in [name for name in vars(lazy) if name != "_given"]:
+            del vars(lazy)[name]
+
+
 @contextmanager
 def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
     """Count in a list of one number the steps of what is done meanwhile, and the most that each pattern is given."""
@@ -101,9 +111,6 @@ def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
     def call(frame: Any, event: str, _: Any) -> None:
         steps[0] += event == "call"
 
-    for lazy in [it for it in gc.get_objects() if type(it) is patterns._Lazy]:
-        for name in [name for name in vars(lazy) if name != "_given"]:
-            del vars(lazy)[name]
     patterns._Lazy.__getattr__ = counting  # type: ignore[method-assign]
     sys.setprofile(call)
     try:
@@ -113,14 +120,15 @@ def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
         patterns._Lazy.__getattr__ = own  # type: ignore[method-assign]
 
 
+@pytest.mark.parametrize("length", soaked(LENGTHS, LENGTHS[0]))
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_reads_no_text_again_at_each_of_its_words(rule: str) -> None:
+def test_a_rule_reads_no_text_again_at_each_of_its_words(rule: str, length: int) -> None:
     found, given = dict[str, int](), dict[str, int]()
     for word in WORDS:
-        text = (word * (CHARS // len(word) + 1))[:CHARS]
+        text = (word * (length // len(word) + 1))[:length]
         with counted_steps() as (steps, given_to):
             RULES[rule](text)
-        found[word] = steps[0] // CHARS
+        found[word] = steps[0] // length
         given |= {pattern: chars for pattern, chars in given_to.items() if chars > MOST_CHARS_OF_A_PATTERN}
     assert max(found.values()) <= MOST_STEPS_OF_A_CHARACTER, found
     assert [it for it in given if GOES_BACK.search(it) and not it.startswith(LINEAR)] == []

@@ -101,14 +101,27 @@ def commands_in(text: str) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_that_is_named_exists(page: Path) -> None:
     for words in commands_in(page.read_text()):
-        command: click.Command = main
-        while isinstance(command, click.Group):
-            name = words[0] if words and words[0] in command.commands else DRAWN
-            command, words = command.commands[name], words[1:] if words[:1] == [name] else words
-        command.make_parser(click.Context(command)).parse_args(words)  # Raises for an option that there is not.
+        parse(words)
+
+
+def parse(words: list[str]) -> None:
+    """Read the words of a command as Memtape does. Raises for a command or an option that there is not."""
+    command: click.Command = main
+    while isinstance(command, click.Group):
+        name = words[0] if words and words[0] in command.commands else DRAWN
+        command, words = command.commands[name], words[1:] if words[:1] == [name] else words
+    command.make_parser(click.Context(command)).parse_args(words)
+
+
+def test_every_command_of_the_demo_exists() -> None:
+    commands = re.findall(r"^try (.*?)(?: <.*)?$", (ROOT / "examples" / "demo.sh").read_text(), re.MULTILINE)
+    assert len(commands) > 8
+    for words in commands:
+        parse(shlex.split(words.replace("$scope", "--scope project:lighthouse")))
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_every_command_of_the_demo_exists")
 def test_the_demo_shows_what_it_promises(quick: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", str(ROOT / "examples" / "demo.sh")],

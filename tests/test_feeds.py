@@ -43,7 +43,7 @@ from memtape.state.core.scope import SUBJECTS
 from memtape.state.core.subject import Subject
 from memtape.state.views.rows import all_changes, row_of
 
-SEEDS = (0, 1, 3)
+SEEDS = (3, 0, 1)
 UNMET = {"paraphrases": ("conflicts",)}
 """What no log here shows: a conflict of a memory that is banned in other words."""
 HOW = ("folded", "forgotten", "withdrawn", "echo", "banned")
@@ -197,7 +197,7 @@ def test_a_subject_feeds_what_its_rule_can_change_and_nothing_else(
 ) -> None:
     """Logs are replayed under another rule, and under more of them, until all has changed that can."""
     found: dict[str, None] = {}
-    for seed, name in itertools.product(SEEDS, ("answers", *LOGS)):
+    for seed, name in itertools.product(SEEDS, ("answers", *reversed(LOGS))):
         found |= changed_under(subject, seed, [name], monkeypatch)
         if len(found) + len(UNMET.get(subject.name, ())) == len(subject.feeds):
             break

@@ -329,7 +329,7 @@ def started(home: Path, project: Path, host: str, source: str, session: str = "m
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", soaked(HOSTS, "claude"))
 def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, home: Path, project: Path) -> None:
     """Once without a server, once with one."""
     scope = scope_of_folder(project, Home(home))

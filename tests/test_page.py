@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
-from soaked import examples
+from soaked import examples, soaked
 
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
@@ -40,17 +41,28 @@ def shown(answer: httpx.Response) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", answer.text)).split())
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """The page of a home in which nothing is, for looking alone."""
+    with served(tmp_path_factory.mktemp("empty") / "new", EMPTY) as page:
+        yield page
+
+
 @pytest.mark.parametrize("path", LISTED)
-def test_each_view_of_an_empty_project_and_of_an_empty_home_answers(page: Page, tmp_path: Path, path: str) -> None:
+def test_each_view_of_an_empty_project_and_of_an_empty_home_answers(page: Page, empty: Page, path: str) -> None:
     assert page.get(path, scope=EMPTY).status_code == 200
-    with served(tmp_path / "new", EMPTY) as empty:
-        answer = empty.get(path)
-        assert answer.status_code == 200 and answer.text.count("<h1") == 1
+    answer = empty.get(path)
+    assert answer.status_code == 200 and answer.text.count("<h1") == 1
 
 
-@pytest.mark.parametrize("path", LISTED)
-def test_each_view_of_a_living_home_answers_now_and_as_of_then(page: Page, path: str) -> None:
-    for given_ in ({}, {"at": "2026-08-20T12:00:00Z"}, {"at": "20d"}, {"at": "0:30"}):
+THEN = ("2026-08-20T12:00:00Z", "20d", "0:30")
+LOOKS = [(path, THEN[place % 3 :: 3]) for place, path in enumerate(LISTED)] + [(path, THEN) for path in LISTED]
+"""Each view at one of the times, or at all of them."""
+
+
+@pytest.mark.parametrize(("path", "then"), soaked(LOOKS, *LOOKS[: len(LISTED)]))
+def test_each_view_of_a_living_home_answers_now_and_as_of_then(page: Page, path: str, then: tuple[str, ...]) -> None:
+    for given_ in ({}, *({"at": at} for at in then)):
         answer = page.get(path, **given_)
         assert answer.status_code == 200, shown(answer)[:400]
         assert answer.text.count("<h1") == 1 and "server-timing" in answer.headers
@@ -276,13 +288,30 @@ def hrefs(answer: httpx.Response) -> list[str]:
     return [unescape(href) for href in re.findall(r'(?:href|src|action)="([^"]*)"', answer.text)]
 
 
+def form_of(href: str) -> tuple[str, ...]:
+    """Return what links of one kind share: their path, and the names of what they ask for."""
+    url = httpx.URL(href)
+    return url.path, *sorted(url.params.keys())
+
+
+@pytest.fixture(scope="module")
+def followed() -> set[object]:
+    """The links, or the kinds of links, that were followed from an earlier view."""
+    return set()
+
+
+@pytest.mark.parametrize("kind", soaked([form_of, str], form_of))
 @pytest.mark.parametrize("path", LISTED)
-def test_every_link_of_a_view_leads_to_a_view(page: Page, path: str) -> None:
-    answer = page.get(path, q="what is the port", diff="1", at="10d" if path == "/timeline" else "")
-    for href in dict.fromkeys(hrefs(answer)):
-        if href.startswith("#") or "/act" in href or href == "./questions":
+def test_every_link_of_a_view_leads_to_a_view(
+    page: Page, followed: set[object], path: str, kind: Callable[[str], object]
+) -> None:
+    """One link of each kind is followed, or all of them."""
+    past = {"diff": "1", "at": "10d"} if path == "/timeline" else {}
+    for href in dict.fromkeys(hrefs(page.get(path, q="what is the port", **past))):
+        if href.startswith("#") or "/act" in href or href == "./questions" or kind(href) in followed:
             continue
-        assert page.http.get(href.removeprefix(".")).status_code == 200, href
+        followed.add(kind(href))
+        assert page.get(href.removeprefix(".")).status_code == 200, href
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/search/", "/a/b", "/static/nothing.css"])

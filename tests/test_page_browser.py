@@ -47,7 +47,7 @@ def paths(page: Page) -> list[str]:
     return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
 
 
-SCHEMES = [("light", 0, 2), ("dark", 1, 2), ("light", 0, 1), ("dark", 0, 1)]
+SCHEMES = [("light", 0, 4), ("dark", 2, 4), ("light", 0, 1), ("dark", 0, 1)]
 """In which scheme views are looked at, from which view on, and each how many of them."""
 
 
@@ -65,9 +65,10 @@ def test_everybody_can_read_and_reach_what_a_view_shows(
         assert told == []
 
 
-def test_no_view_is_wider_than_its_window(chromium: Any, page: Page, paths: list[str]) -> None:
+@pytest.mark.parametrize("each", soaked([2, 1], 2))
+def test_no_view_is_wider_than_its_window(chromium: Any, page: Page, paths: list[str], each: int) -> None:
     with tab(chromium, page.address) as its:
-        for path in paths:
+        for path in paths[::each]:
             its.go(path)
             its.page.evaluate("() => document.querySelectorAll('details').forEach((it) => (it.open = true))")
             for width in WIDTHS:
@@ -92,21 +93,27 @@ WIDEST = """() => [...document.querySelectorAll('body *')].filter((it) => it.get
     .map((it) => it.outerHTML.slice(0, 100)).slice(-3)"""
 
 
-def test_every_view_is_read_without_script(chromium: Any, page: Page, paths: list[str]) -> None:
+@pytest.mark.parametrize("each", soaked([2, 1], 2))
+def test_every_view_is_read_without_script(chromium: Any, page: Page, paths: list[str], each: int) -> None:
     with tab(chromium, page.address, java_script_enabled=False) as its:
-        for path in paths:
+        for path in paths[each - 1 :: each]:
             its.go(path)
             assert its.page.locator("h1").inner_text() and its.page.locator("main").inner_text().strip()
             assert its.page.locator("button[data-all]:visible, #slide:visible").count() == 0
 
 
-@pytest.mark.parametrize("with_script", soaked([True, False], False))
+ACTS = (("Forget", "restore"), ("Archive", "bring back"), ("Pin", "unpin"))
+BY_CLICKS = [(False, 1), (False, 3), (True, 3)]
+"""With script or without, and so many of the actions."""
+
+
+@pytest.mark.parametrize(("with_script", "count"), soaked(BY_CLICKS, BY_CLICKS[0]))
 def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
-    chromium: Any, own: Page, with_script: bool
+    chromium: Any, own: Page, with_script: bool, count: int
 ) -> None:
     with own.client() as client, tab(chromium, own.address, java_script_enabled=with_script) as its:
         id = client.capture(KETTLE).id
-        for act, undo in (("Forget", "restore"), ("Archive", "bring back"), ("Pin", "unpin")):
+        for act, undo in ACTS[:count]:
             its.go(f"/memory?id={id}")
             its.page.get_by_role("button", name=act, exact=True).click()
             assert KETTLE in its.page.locator("main").inner_text()
@@ -150,9 +157,10 @@ def reach(its: Tab, name: str) -> None:
     raise AssertionError(f"{name} is not reached by the tabulator")
 
 
-def test_keys_alone_do_everything(chromium: Any, own: Page) -> None:
+@pytest.mark.parametrize("each", soaked([4, 1], 4))
+def test_keys_alone_do_everything(chromium: Any, own: Page, each: int) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
-        for view in VIEWS:
+        for view in VIEWS[1::each]:
             if view.key and view.path not in ("/", "/search"):
                 its.page.keyboard.press(view.key)
                 its.page.wait_for_url(f"**{view.path}?*")
@@ -238,10 +246,27 @@ INJECTED = [
 ]
 
 
+def decide_on(home: Path, kept: list[list[str]]) -> None:
+    """Use all that was kept; forget, archive, pin and look up some, with a text as the reason or the question."""
+    with Client(home, scope=SCOPE, session=INJECTED[0], actor=INJECTED[1], origin="user") as person:
+        person.use([id for ids in kept for id in ids[:2]])
+        for number, (text, ids) in enumerate(zip(INJECTED, kept, strict=True)):
+            if number % 2:
+                person.forget(ids[2], reason=text[:200])
+            else:
+                person.archive([ids[3]], reason=text[:200])
+            if number % 5 == 0:
+                person.pin(ids[4])
+                person.search(f"odd {text}")
+
+
 @pytest.fixture(scope="module")
 def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A page on a home whose every field holds what would act if it could."""
     home = tmp_path_factory.mktemp("injected") / "home"
+    home.mkdir()
+    (home / "settings.toml").write_text("catch_up = false\n")  # Else others project it meanwhile.
+    kept: list[list[str]] = []
     for number, text in enumerate(INJECTED):
         fields: dict[str, Any] = {"actor": text[:60], "origin": "user"}
         with Client(home, scope=SCOPE, session=text[:60], **fields) as client:
@@ -249,17 +274,13 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
             told = {"tags": (f"tag{number}",), "source": text[:60], "session": text[:60], "at": at}
             lines = [Line(text=f"Odd number {number}: {text}", kind=kind, **told) for kind in ("fact", "turn")]
             lines += [Line(text=f"{text} {name}", kind="fact", **told) for name in ("lost", "kept", "pinned")]
-            ids = [receipt.id for receipt in client.capture_many(lines)]
-            client.use([ids[0], ids[1]])
-            client.forget(ids[2], reason=text[:200])
-            client.archive([ids[3]], reason=text[:200])
-            client.pin(ids[4])
-            client.search(f"odd {text}")
+            kept.append([receipt.id for receipt in client.capture_many(lines)])
             client.capture(f"In all my projects, say {text}", kind="turn")
         with Client(
             home, scope=f"project:x{number}{''.join(filter(str.isalnum, text.lower()))}"[:60], **fields
         ) as other:
             other.capture(text)
+    decide_on(home, kept)
     with served(home) as page:
         yield page
 
@@ -268,8 +289,9 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
-        paths = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
-        paths += ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        paths = ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        whole = {path.partition("?")[0] for path in paths}
+        paths += [it.path + ASKED.get(it.path, "") for it in VIEWS if it.is_listed and it.path not in whole]
         paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // shown)]]
         before = injected.ends()
         for path in paths:
@@ -295,11 +317,14 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
 ADDRESSES = ("/search?q={}", "/recalls?words={}&session={}", "/yours?words={}", "/start?form={}", "/?scope={}")
 
 
-@pytest.mark.parametrize("each", soaked([1, len(ADDRESSES)], len(ADDRESSES)))
-def test_nothing_in_an_address_acts(chromium: Any, page: Page, each: int) -> None:
-    """Each text at one of the addresses, or at all of them."""
+IN_ADDRESSES = [(3, len(ADDRESSES)), (1, 1)]
+"""Each of so many texts, at each of so many of the addresses."""
+
+
+@pytest.mark.parametrize(("spread", "each"), soaked(IN_ADDRESSES, IN_ADDRESSES[0]))
+def test_nothing_in_an_address_acts(chromium: Any, page: Page, spread: int, each: int) -> None:
     with tab(chromium, page.address) as its:
-        for number, text in enumerate(INJECTED):
+        for number, text in enumerate(INJECTED[::spread]):
             for path in ADDRESSES[number % each :: each]:
                 its.go(path.replace("{}", quote(text)))
                 assert its.page.locator(BUILT).count() == 0
@@ -316,7 +341,7 @@ SECTIONS = [("restore", "Restore", "forget"), ("unarchive", "Bring back", "archi
 LISTS = [(*section, how) for section in SECTIONS for how in ("one", "by filter")]
 
 
-@pytest.mark.parametrize(("section", "act", "undo", "how"), soaked(LISTS, *LISTS[::3], LISTS[4]))
+@pytest.mark.parametrize(("section", "act", "undo", "how"), soaked(LISTS, LISTS[0], LISTS[3]))
 def test_what_is_listed_comes_back_and_goes_again(
     chromium: Any, own: Page, section: str, act: str, undo: str, how: str
 ) -> None:
@@ -352,6 +377,7 @@ def test_what_is_listed_comes_back_and_goes_again(
         assert listed() == before and its.heard == []
 
 
+@pytest.mark.soak(short="test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks")
 def test_a_conflict_is_settled_anew_and_a_rule_is_accepted_and_taken_back(chromium: Any, own: Page) -> None:
     with own.client() as client, own.client("global") as everywhere, tab(chromium, own.address) as its:
         (conflict,) = client.conflicts().conflicts
@@ -446,7 +472,7 @@ def test_what_could_not_be_read_and_what_a_hook_met_stand_in_the_log(chromium: A
         assert its.page.locator("#errors b, #dead i").count() == 0 and its.heard == []
 
 
-@pytest.mark.parametrize("with_script", [True, False])
+@pytest.mark.parametrize("with_script", soaked([True, False], False))
 def test_a_view_of_the_past_comes_by_itself_with_and_without_script(
     chromium: Any, own: Page, with_script: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
