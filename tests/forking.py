@@ -104,10 +104,15 @@ def serve(path: str, is_patient: bool) -> None:
     import threading
 
     import memtape
+    from memtape.schemas import patterns
 
     for name in (*BEFORE, *(module.name for module in pkgutil.walk_packages(memtape.__path__, "memtape."))):
         if not name.endswith("__main__"):
             importlib.import_module(name)
+    for module in list(sys.modules.values()):  # What a child uses first it need not compile.
+        for value in list(vars(module).values()):
+            if isinstance(value, patterns._Lazy):
+                value.__getattr__("pattern")
     assert threading.active_count() == 1, threading.enumerate()
     if is_patient:
         from memtape.tools.agents import hooks
