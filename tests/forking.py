@@ -4,13 +4,14 @@ Most of what a short command takes is imports. A child is a process of its own w
 environment and the open files of whoever called it, and does all that the command does. What starts threads when it is
 imported, as Lance may, each child imports by itself, for a thread does not live through a fork.
 
-As a program, with the path of a socket and the words of a command, this calls; with `--serve` and the path it serves.
+As a program, with the path of a socket, this serves; `calling.py` calls.
 """
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -24,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT, CALLING = Path(__file__).resolve().parent.parent, Path(__file__).resolve().with_name("calling.py")
 PATIENT, LONG_S = "--patient", 60.0
 BEFORE = ("memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
 """What is imported before anybody calls, beside what is in the product."""
@@ -71,7 +72,7 @@ def _started(folder: str, *more: str) -> tuple[subprocess.Popen[bytes], list[str
     """Start what serves commands on a socket in a folder, and return it with the words that call it."""
     path = f"{folder}/socket"
     server = subprocess.Popen(
-        [sys.executable, __file__, "--serve", path, *more],
+        [sys.executable, __file__, path, *more],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -79,17 +80,63 @@ def _started(folder: str, *more: str) -> tuple[subprocess.Popen[bytes], list[str
     )
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-    return server, [sys.executable, "-IS", __file__, path]
+    return server, [sys.executable, "-IS", str(CALLING), path]
 
 
-def call(path: str, words: list[str]) -> int:
-    """Have a command run with the files that are open here, and return its exit status."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.connect(path)
-        socket.send_fds(server, [b"\n"], [0, 1, 2])
-        server.sendall(json.dumps([words, os.getcwd(), dict(os.environ)]).encode())
-        server.shutdown(socket.SHUT_WR)
-        return int(server.makefile().read())
+def import_all() -> None:
+    """Import what commands may import, and compile the expressions that they may use."""
+    import importlib
+    import pkgutil
+    import threading
+
+    import memtape
+    from memtape.schemas import patterns
+
+    for name in (*BEFORE, *(module.name for module in pkgutil.walk_packages(memtape.__path__, "memtape."))):
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
+    for module in list(sys.modules.values()):
+        for value in list(vars(module).values()):
+            if isinstance(value, patterns._Lazy):
+                value.__getattr__("pattern")
+    assert threading.active_count() == 1, threading.enumerate()
+
+
+def accept(listener: socket.socket) -> socket.socket:
+    """Return in a child for each caller; tell each caller how its child ended."""
+    callers: dict[int, socket.socket] = {}
+    woken, waking = socket.socketpair()
+    waking.setblocking(False)
+    signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        ready = select.select([listener, 0, woken], [], [])[0]
+        if 0 in ready:
+            os._exit(0)
+        if woken in ready:
+            woken.recv(4096)
+            tell(callers)
+        if listener in ready:
+            caller = listener.accept()[0]
+            child = os.fork()
+            if not child:
+                break
+            callers[child] = caller
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for other in (*callers.values(), woken, waking):
+        other.close()
+    return caller
+
+
+def tell(callers: dict[int, socket.socket]) -> None:
+    """Tell callers how their children ended, so far as these have."""
+    while callers:
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if not child:
+            return
+        with suppress(OSError), callers.pop(child) as caller:  # One that was killed hears nothing.
+            caller.sendall(b"%d" % os.waitstatus_to_exitcode(status))
 
 
 def serve(path: str, is_patient: bool) -> None:
@@ -98,17 +145,8 @@ def serve(path: str, is_patient: bool) -> None:
     It ends with the process that started it, whose end of the pipe is closed then.
     """
     import gc
-    import importlib
-    import pkgutil
-    import select
-    import threading
 
-    import memtape
-
-    for name in (*BEFORE, *(module.name for module in pkgutil.walk_packages(memtape.__path__, "memtape."))):
-        if not name.endswith("__main__"):
-            importlib.import_module(name)
-    assert threading.active_count() == 1, threading.enumerate()
+    import_all()
     if is_patient:
         from memtape.tools.agents import hooks
 
@@ -118,22 +156,10 @@ def serve(path: str, is_patient: bool) -> None:
         listener.bind(path)
         listener.listen()
         os.write(1, b"ready\n")
-        while True:
-            if 0 in select.select([listener, 0], [], [])[0]:
-                os._exit(0)
-            caller = listener.accept()[0]
-            if not os.fork():
-                break
-            caller.close()
-            with suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+        caller = accept(listener)
     with caller:
         files = socket.recv_fds(caller, 1, 3)[1]
-        words, cwd, environment = json.load(caller.makefile())
-        if child := os.fork():
-            caller.sendall(b"%d" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-            os._exit(0)
+        words, cwd, environment = marshal.loads(caller.makefile("rb").read())
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
@@ -169,7 +195,5 @@ def run() -> NoReturn:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] != "--serve":
-        sys.exit(call(sys.argv[1], sys.argv[2:]))
-    serve(sys.argv[2], PATIENT in sys.argv[3:])
+    serve(sys.argv[1], PATIENT in sys.argv[2:])
     run()

@@ -25,7 +25,7 @@ from memtape.state.core.replay import replay
 from memtape.state.subjects.decay import ONE
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import call
-from memtape.tools.ask import deep_model
+from memtape.tools.ask import deep_model, reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -44,6 +44,12 @@ QUESTION = "Which databases do we run?"
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("", "_URL", "_KEY", "_COMMAND", "_INSECURE"):
         monkeypatch.delenv(f"MEMTAPE_MODEL{name}", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_projector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of a home with a model leaves a process behind, which no test here waits for."""
+    monkeypatch.setattr(reading, "start_detached", lambda home, log: None)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -459,28 +460,42 @@ def test_erasing_takes_the_vector_too(home: Home) -> None:
     assert call("verify")["ok"]
 
 
+def silent_after(server: Server, count: int) -> tuple[threading.Event, threading.Event]:
+    """Let a server answer so often; return what it then sets, and what ends those that it lets wait."""
+    last, is_due, is_over = len(server.asked) + count, threading.Event(), threading.Event()
+
+    def answer(texts: list[str], _: object) -> tuple[int, object] | None:
+        if len(server.asked) <= last:
+            return 200, server.good(texts)
+        is_due.set()
+        is_over.wait()
+        return None
+
+    server.always = answer
+    return is_due, is_over
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("pauses_s",), soaked((((2.0,),), ((1.2, 1.5, 1.8, 2.1, 2.4),)), ((2.0,),)))
+@pytest.mark.parametrize(("texts", "answers"), soaked(((300, (2,)), (1_500, (1, 2, 3, 4, 5))), (300, (2,))))
 def test_a_change_that_is_killed_goes_on_to_the_same_state(
-    home: Home, server: Server, pauses_s: tuple[float, ...]
+    home: Home, server: Server, texts: int, answers: tuple[int, ...]
 ) -> None:
-    """Killed wherever it is; in the end every text has one vector, and a replay says the same."""
+    """Killed after so many answers; in the end every text has one vector, and a replay says the same."""
     log = EmbeddedLog(home.log_path)
-    log.append([captured(f"fact {number} of many", scope=A, origin="user") for number in range(1_500)])
+    log.append([captured(f"fact {number} of many", scope=A, origin="user") for number in range(texts)])
     log.close()
-    server.always = lambda texts, handler: (time.sleep(0.02), (200, server.good(texts)))[1]
     call("embedder", "set", "http")
-    kills = 0
-    for pause_s in pauses_s:
+    for count in answers:
+        is_due, is_over = silent_after(server, count)
         process = subprocess.Popen([sys.executable, "-m", "memtape", "run"], env=os.environ, stderr=subprocess.DEVNULL)
-        time.sleep(pause_s)
-        kills += process.poll() is None
+        assert is_due.wait(300) and process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert kills == len(pauses_s)
+        is_over.set()
+    server.always = None
     call("run", "--once")
     state = call("embedder", "status")
-    assert (state["embedded"], state["waiting"], state["next"]) == (1_500, 0, None)
+    assert (state["embedded"], state["waiting"], state["next"]) == (texts, 0, None)
     assert call("verify")["ok"]
-    assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == 1_500
+    assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == texts
     assert settings_on(EmbeddedLog(home.log_path)).embedder == "tiny-embed@tiny-embed/8"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sqlite3
@@ -27,6 +28,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
 from memtape.sinks.home.copies import remember_copy
 from memtape.sinks.home.folders import Home
+from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, search_home
 from memtape.sinks.snapshots import Snapshots
@@ -45,7 +47,7 @@ CANARY = Needles(ids=(), texts=(TEXT,), words=("zebrafish", "quokka"))
 
 @pytest.fixture(autouse=True)
 def small_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 40)
+    monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 15)
 
 
 @pytest.fixture
@@ -56,7 +58,7 @@ def home(tmp_path: Path) -> Home:
 @pytest.fixture
 def client(home: Home) -> Iterator[Client]:
     with Client(home.path, scope=SCOPE, origin="user", session="s1") as client:
-        client.log.append(history(150))
+        client.log.append(history(60))
         yield client
 
 
@@ -82,10 +84,10 @@ def spread(client: Client) -> str:
     client.search("codename zebrafish quokka")
     client.forget(id, reason="Zebrafish no longer.")
     client.restore(id)
-    client.log.append(history(150, seed=12))
+    client.log.append(history(60, seed=12))
     client.project()
     client.status(as_of="0s")
-    for number in range(3):  # Several versions of a table, and several builds of which one was never finished.
+    for number in range(2):  # Several versions of a table, and several builds of which one was never finished.
         client.capture(f"A further line, number {number}.")
         client.project()
     shutil.copytree(home.current().path, home.build(home.current().number + 1).path)
@@ -124,7 +126,7 @@ def test_it_is_gone_also_where_the_tables_were_lost_and_pages_are_left(client: C
     assert verify(client.home, client.log).ok
 
 
-@pytest.mark.parametrize("kind", ["fact", "turn", "journal", "goal"])
+@pytest.mark.parametrize("kind", soaked(["fact", "turn", "journal", "goal"], "fact", "turn"))
 def test_the_only_thing_that_a_home_ever_held_goes(home: Home, kind: str) -> None:
     """No row is left to be written then, and the pages must go all the same."""
     with Client(home.path, scope=SCOPE, origin="user") as client:
@@ -369,7 +371,8 @@ def test_a_projector_that_meets_a_late_slot_blanks_it(client: Client) -> None:
     assert remains(client.home) == []
 
 
-def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client) -> None:
+def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "CHECKPOINT_WAIT_S", 0.2)
     id = client.capture(TEXT).id
     reader = sqlite3.connect(client.home.log_path, isolation_level=None)
     reader.execute("BEGIN")
@@ -415,8 +418,12 @@ def test_a_reader_that_holds_an_old_table_open_has_nothing_that_a_file_holds(cli
 
 
 def test_many_are_erased_at_once_and_a_session_as_a_whole(client: Client) -> None:
-    with Client(client.home.path, scope=SCOPE, session="secret") as agent:
-        ids = [agent.capture(f"Secret of Zebrafish number {number}.", "turn").id for number in range(300)]
+    said = [
+        captured(f"Secret of Zebrafish number {number}.", kind="turn", scope=SCOPE, session="secret")
+        for number in range(100)
+    ]
+    client.log.append(said)
+    ids = [event.id for event in said]
     done = document("erase", "--session", "secret", "--yes", client=client)
     assert [item["id"] for item in done["erased"]] == ids
     assert done["ok"]
@@ -551,7 +558,7 @@ def test_a_blank_slot_keeps_its_header(client: Client) -> None:
 
 
 def test_a_log_that_was_blanked_is_whole(client: Client) -> None:
-    ids = [client.capture(f"{TEXT} {number}", "turn").id for number in range(50)]
+    ids = [client.capture(f"{TEXT} {number}", "turn").id for number in range(20)]
     erase(client, *ids)
     client.log.check()
     events: list[Event] = [decode(slot.payload) for slot in client.log.read(partition_of(SCOPE, 16), 0, 10_000)]
@@ -586,8 +593,17 @@ def test_a_word_that_memtape_files_captures_under_by_itself_gives_nothing_away(
     assert result.exit_code == 0 and "Erased for good" in result.output, result.output
 
 
-@pytest.mark.parametrize("text", ["The vault opens with saffron-lighthouse.", "saffron-lighthouse"])
-@pytest.mark.parametrize("file", ["settings.toml", "folders.json", "copies.json"])
+PLACES = ("settings.toml", "folders.json", "copies.json")
+"""Files of a home that say paths and addresses of the machine."""
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    soaked(
+        itertools.product(PLACES, ("The vault opens with saffron-lighthouse.", "saffron-lighthouse")),
+        *zip(PLACES, itertools.repeat("saffron-lighthouse")),
+    ),
+)
 def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_being_gone(
     client: Client, tmp_path: Path, file: str, text: str
 ) -> None:

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
-from soaked import soaked
+from soaked import examples, soaked
 from test_cli import every_command
 from test_handing import patient, server
 from test_hooks import events_of, told
@@ -173,7 +173,7 @@ class Machine:
         self.variables = {name: str(root / folder) for name, folder in folders.items()} | {HOOKS_VARIABLE: ""}
         for folder in (*folders.values(), "outside", "repository"):
             (root / folder).mkdir()
-        subprocess.run(["git", "init", "--quiet", str(self.project)], check=True)
+        subprocess.run(["git", "init", "--quiet", "--template=", str(self.project)], check=True)
         transcript(self.project, ("s-1", 1, "Where does the kayak listen?"))
         self.variables[PROFILE_VARIABLE] = NO_PERSIST
 
@@ -221,7 +221,8 @@ def test_only_the_writer_makes_captures_of_what_is_said() -> None:
     makers = set()
     for room in ("flows", "sinks", "tools"):
         for path in (ROOT / room).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            text = path.read_text()
+            for node in ast.walk(ast.parse(text)) if "Captured(" in text else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Captured":
                     makers.add(str(path.relative_to(ROOT)))
     makers = {maker for maker in makers if not maker.startswith("tools/measure/")}  # These make homes of their own.
@@ -254,12 +255,12 @@ def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
             path = str(machine.project / "session.jsonl")
             said = {form.prompt: "On which port does the kayak listen?", form.answer or "answer": "On 5433."}
             data = told(machine.project, event, transcript_path=path, **said)
-            for folder in (machine.project, machine.outside):
+            for folder in (machine.project, machine.outside) if host == "claude" else (machine.project,):
                 words = ("hook", "--host", host, "--home", str(machine.home))
                 done = machine.call(*words, folder=folder, input=json.dumps(data | {"cwd": str(folder)}).encode())
                 assert done.returncode == 0 and not done.stderr and machine.bytes() == before, (host, event, done)
                 assert (b"nothing is kept" in done.stdout) == (action == "start"), (host, event)
-        for nonsense in (b"", b"{", b"[1]", b"x" * 100):
+        for nonsense in (b"", b"{", b"[1]", b"x" * 100) if host == "claude" else (b"{",):
             assert not machine.call("hook", "--host", host, input=nonsense).stdout
         assert machine.call("hook", "--host", host, "--stay").returncode == 0
     assert machine.bytes() == before
@@ -353,7 +354,7 @@ def captures(home: Path) -> Iterator[tuple[Event, Captured]]:
                 yield event, event.body
 
 
-@pytest.mark.parametrize("name", KEEPING)
+@pytest.mark.parametrize("name", soaked(KEEPING, PROD, DEV[0]))
 def test_what_each_door_captures_has_the_tag_of_its_profile(
     name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,6 +423,7 @@ def test_dev_standard_alone_refuses_what_is_long_term_and_unimportant(
 NAMES = st.none() | st.sampled_from(list(PROFILES))
 
 
+@examples(10)
 @given(NAMES, NAMES, NAMES)
 def test_an_argument_goes_before_the_environment_and_that_before_the_settings(
     tmp_path_factory: pytest.TempPathFactory, argument: str | None, variable: str | None, setting: str | None
@@ -465,7 +467,7 @@ def test_a_name_that_is_none_is_an_error_that_lists_the_four(home: Path, project
     assert "names no profile" in latest_errors(home, 1)[0]
 
 
-@pytest.mark.parametrize("name", [*DEV, NO_PERSIST])
+@pytest.mark.parametrize("name", soaked([*DEV, NO_PERSIST], DEV[0], NO_PERSIST))
 def test_a_hook_of_another_profile_keeps_it_beside_a_server(name: str, home: Path, project: Path) -> None:
     Home(home)
     prompts = iter(f"The harbour crane is number {word}, is it not?" for word in ("one", "two", "three", "four"))
@@ -485,7 +487,7 @@ def test_a_hook_of_another_profile_keeps_it_beside_a_server(name: str, home: Pat
     assert not latest_errors(home, 5)
 
 
-@pytest.mark.parametrize("name", [*DEV, NO_PERSIST])
+@pytest.mark.parametrize("name", soaked([*DEV, NO_PERSIST], DEV[0], NO_PERSIST))
 def test_a_session_of_another_profile_is_served_by_itself(name: str, home: Path, project: Path) -> None:
     Home(home)
     with server(home):

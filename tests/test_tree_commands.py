@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from soaked import soaked
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked
@@ -164,18 +165,20 @@ def test_an_agent_mends_nothing_of_a_person(client: Client) -> None:
     assert "1 problem left" in tree("check", "--fix", "--yes", origin="agent").stdout
 
 
-def test_3_000_children_are_drawn_and_checked(client: Client) -> None:
+@pytest.mark.parametrize("count", soaked((300, 3_000), 300))
+def test_many_children_are_drawn_and_checked(client: Client, count: int) -> None:
     parent = client.tree_writing.new("all", "All.").id
     made = client.capture_many(
-        [_page(f"all/p{number}", f"Page {number}.") for number in range(3_000)],
+        [_page(f"all/p{number}", f"Page {number}.") for number in range(count)],
     )
     links = (Linked(id=parent, on=True, relation="child", slug=None, to=it.id) for it in made)
     client.log.append([client.made("linked", body, "project:a") for body in links])
     drawn = tree("all", "--limit", "3").stdout.splitlines()
-    assert drawn[0].endswith("(3,001 pages)") and drawn[-1] == "└── … 2,997 more pages: memtape tree all"
+    assert drawn[0].endswith(f"({count + 1:,} pages)")
+    assert drawn[-1] == f"└── … {count - 3:,} more pages: memtape tree all"
     assert tree("check").stdout == "Nothing is wrong with the tree.\n"
     with pytest.raises(MemtapeError):
-        client.tree_writing.link("all/p2999", "all", "child")
+        client.tree_writing.link(f"all/p{count - 1}", "all", "child")
 
 
 def _page(slug: str, text: str) -> Any:
