@@ -69,8 +69,8 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     if not pin:
         return scope if origin or not is_made else _unmade_scope(name)
     with repositories.lock(home):
-        if there := _listed(folder, home):  # Another process was first.
-            return check_scope(there)
+        if first := _listed(folder, home):  # Another process was first.
+            return check_scope(first)
         _pin(top, home, common, scope)
     return scope
 
