@@ -238,15 +238,15 @@ def _capture_lines(
             bar.update(stored if size is None else sum(len(data) for _, data in batch))
     if as_json:
         said = {"count": count, "refused": refused, "redacted": dict(client.redactor.counts)}
-        told = {"spooled": spooled} if spooled else {}
+        told: dict[str, object] = {"spooled": spooled} if spooled else {}
         told |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
         print_json(said | told | {"profile": client.profile.name})
     else:
         kept = "" if client.profile.keeps else ", kept nowhere"
         say(f"Captured {many(count, 'event')}{kept}. Profile {client.profile.name}.")
         _print_redacted(client.redactor.counts)
-        if told := hidden_told(len(hidden), hidden):
-            say(told)
+        if note := hidden_told(len(hidden), hidden):
+            say(note)
     if spooled:
         say(AWAY, err=True)
     for refusal in refused[:SHOWN_REFUSALS]:
