@@ -102,7 +102,12 @@ class DamagedViews(MemtapeError):
 
 
 class LogAway(MemtapeError):
-    """The broker of a log does not answer. Nothing was stored by the call."""
+    """The broker of a log does not answer. Nothing was stored by the call.
+
+    So many captures are `spooled`, and wait in the home.
+    """
+
+    spooled: int = 0
 
 
 class LogExists(MemtapeError):

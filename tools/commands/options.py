@@ -16,7 +16,7 @@ import msgspec
 import orjson
 from msgspec import inspect
 
-from memtape.schemas.errors import MemtapeError, NotAdopted
+from memtape.schemas.errors import LogAway, MemtapeError, NotAdopted
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
@@ -225,7 +225,8 @@ def _explained(as_json: bool, home: str | None) -> Iterator[None]:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
         _count_error(Path(home) if home is not None else default_home())
         if as_json:
-            print_json({"error": str(error), "hint": hint})
+            waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
+            print_json({"error": str(error), "hint": hint} | waiting)
         say(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 
