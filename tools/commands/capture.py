@@ -16,7 +16,7 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event, Kind
 from memtape.schemas.log import SPOOLED, Position
 from memtape.schemas.visible import many
-from memtape.tools.ask.telling import hidden_told, redacted
+from memtape.tools.ask.telling import AWAY, hidden_told, redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Erased, Receipt
@@ -28,10 +28,6 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
-AWAY = (
-    "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
-    " next command that reaches the broker."
-)
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
 

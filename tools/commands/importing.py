@@ -18,7 +18,7 @@ from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import log_url
-from memtape.tools.ask.telling import hidden_told
+from memtape.tools.ask.telling import AWAY, hidden_told
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
 from memtape.tools.commands.logs import with_log
@@ -248,6 +248,8 @@ def _print_summary(summary: Summary) -> None:
         say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; shown again: {summary.again:,}.")
     if told := hidden_told(summary.hidden, summary.hidden_ids):
         say(told)
+    if summary.spooled:
+        say(AWAY, err=True)
     if summary.missing:
         say(
             f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is missing or"

@@ -13,6 +13,7 @@ import msgspec
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.ids import derived_id
+from memtape.schemas.log import SPOOLED
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
@@ -103,7 +104,7 @@ class Batch:
                     counted.append((source, scope))
                     events += made
             if events and not self._summary.dry_run:
-                self._writer.log.append(events)
+                self._summary.spooled += self._writer.log.append(events).count(SPOOLED)
         for scope, texts in self._stands.items() if not self._summary.dry_run else ():
             self._summary.hide(self._writer.hidden_among(scope, texts))
         self._stands.clear()

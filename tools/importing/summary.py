@@ -35,6 +35,7 @@ class Summary(msgspec.Struct):
     `missing` files are not there, and nothing of theirs was withdrawn, since their folder is missing or empty, or
     cannot be read whole.
     `lessened` were taken, and are not found or lack their middle, by sort.
+    `spooled` events of what was taken wait in the home for a broker that is away.
     `hidden` of what was taken or is there already was forgotten, and `hidden_ids` are the first of it.
     `problems` are the first thousand of `problem_count`.
     """
@@ -53,6 +54,7 @@ class Summary(msgspec.Struct):
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     lessened: Counter[str] = msgspec.field(default_factory=Counter)
+    spooled: int = 0
     hidden: int = 0
     hidden_ids: list[str] = msgspec.field(default_factory=list)
     problem_count: int = 0
