@@ -11,9 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from memtape.schemas.events import Origin
+from memtape.schemas.log import Log
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.tools import answered
+from memtape.tools.ask.forgotten import may_be_hidden
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -189,6 +191,20 @@ def test_a_prompt_ends_the_ban_and_the_import_of_an_old_session_does_not(
         assert CliRunner().invoke(main, ["run", "--once", "--home", str(person.home.path)]).exit_code == 0
         found = [it.kind for it in client.search("staging port", quiet=True).results if "5433" in it.text]
     assert found == (["turn"] if is_old else ["fact"])  # Which a fact of the same words stands for.
+
+
+class Topic:
+    """A log that has its ids at hand, and would have to be read from its beginning."""
+
+    def __init__(self, log: Log) -> None:
+        self.matching = log.matching
+
+
+def test_only_where_something_was_forgotten_a_capture_waits_for_the_views(person: Client) -> None:
+    texts = {"a": "the staging  database listens on port 5433.", "b": OTHER}
+    for log, told in ((person.log, ["a"]), (Topic(person.log), ["a", "b"])):
+        assert may_be_hidden(log, SCOPE, texts) == told
+        assert may_be_hidden(log, "project:other", texts) == []
 
 
 def test_to_restore_what_was_never_forgotten_says_so(person: Client) -> None:

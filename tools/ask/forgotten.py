@@ -22,8 +22,8 @@ MOST_READ = 200
 
 def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
-    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning.
-        return list(texts)
+    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning; its ids are kept.
+        return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
     partition = partition_of(scope, log.partitions)
     events = [event_of(it.payload) for it in log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))]
     bodies = (event.body for event in events if event is not None)
