@@ -65,14 +65,15 @@ class InvalidScope(MemtapeError):
 
 
 class NotAdopted(MemtapeError):
-    """A repository that names a scope of another folder, by its origin or configuration, and that nobody has allowed.
+    """A repository that names a scope of another one, by its origin or configuration, and that nobody has allowed.
 
-    `scope` is the scope, and `elsewhere` the folder that has it.
+    `scope` is the scope, and `elsewhere` the folder that has it, None where only a repository at the same path had it.
     """
 
-    def __init__(self, folder: str, scope: str, elsewhere: str) -> None:
+    def __init__(self, folder: str, scope: str, elsewhere: str | None) -> None:
+        of = f"in {elsewhere}" if elsewhere is not None else "that was there before"
         super().__init__(
-            f"{folder} is a new copy of the repository in {elsewhere}, and may not use the memory of {scope} yet.",
+            f"{folder} is a new copy of the repository {of}, and may not use the memory of {scope} yet.",
             f"If the copy is yours, give `memtape adopt {scope}` in it once; `memtape adopt project:NAME` gives it"
             " a memory of its own.",
         )
@@ -101,7 +102,12 @@ class DamagedViews(MemtapeError):
 
 
 class LogAway(MemtapeError):
-    """The broker of a log does not answer. Nothing was stored by the call."""
+    """The broker of a log does not answer. Nothing was stored by the call.
+
+    So many captures are `spooled`, and wait in the home.
+    """
+
+    spooled: int = 0
 
 
 class LogExists(MemtapeError):

@@ -113,6 +113,44 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
     assert places == ["mid", "long", "archived", "purged"]
 
 
+@pytest.mark.parametrize("speaks_first", [False, True])
+@pytest.mark.parametrize("days", [399, 401, 1_000, 3_600])
+def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
+    """Also where a capture came first, whose own hour the partition ignores."""
+    with Client(machine.home, scope=SCOPE, actor="Ada", origin="user") as client:
+        for text in TEXTS:
+            client.capture(text, "fact")
+    machine.call("run", "--once")
+    machine.now += days * DAY_US
+    due = machine.told("lifecycle", "--dry-run")["pass"]
+    if speaks_first:
+        machine.told("capture", "The bell is cracked.")
+    machine.call("run", "--once")
+    told = machine.told("lifecycle")
+    assert told["ticked_at"] == machine.now // HOUR_US * HOUR_US
+    assert told["standing"]["mid"] == due["moving"] == len(TEXTS)
+    ends = _ends(machine)
+    machine.call("run", "--once")
+    assert _ends(machine) == ends, "a second run in the same hour adds nothing"
+    machine.now += HOUR_US
+    machine.call("run", "--once")
+    assert machine.told("lifecycle")["ticked_at"] == machine.now // HOUR_US * HOUR_US
+    with Client(machine.home, scope=SCOPE) as client:
+        assert client.verify().ok
+
+
+def test_an_hour_that_no_clock_can_mean_moves_nothing() -> None:
+    log = MemoryLog(1)
+    clock = decode(log.read(0, 0, 1)[0].payload).sent
+    for now in (clock, clock + 20 * 365 * DAY_US, clock + HOUR_US):
+        log.append([captured(f"{now}", scope=SCOPE, sent=now)])
+        Clock(log, lambda now=now: now, lambda note: None).catch_up()
+    assert all(not decode(slot.payload).body.accepted for slot in log.read(0, 0, 100, types=("ticked",)))
+    assert [hour - clock // HOUR_US for _, hour in hours_of(log)][-1] == 1
+    Clock(log, lambda: clock + 2 * HOUR_US, lambda note: None).catch_up()
+    assert hours_of(log)[-1][1] == clock // HOUR_US + 2
+
+
 def _ends(machine: Machine) -> list[int]:
     with Client(machine.home, scope=SCOPE) as client:
         return client.log.ends()

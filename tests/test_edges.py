@@ -260,10 +260,7 @@ def test_a_walk_and_what_is_proposed_keep_their_limits_in_any_order(found: list[
 
 def test_a_walk_goes_two_hops_along_what_weighs_a_tenth() -> None:
     chain = [Tie(a, b, ONE // 2, START) for a, b in zip("abcd", "bcde", strict=True)]
-    assert [(it.id, it.strength, it.hops, it.via) for it in neighbours(chain, ["a"], START)] == [
-        ("b", ONE // 2, 1, "a"),
-        ("c", ONE // 4, 2, "b"),
-    ]
+    assert neighbours(chain, ["a"], START) == [("b", ONE // 2, 1), ("c", ONE // 4, 2)]
     assert neighbours(chain, ["a"], START + 8 * DAY_US) == []
     assert neighbours([], ["a"], START) == neighbours(chain, [], START) == []
 

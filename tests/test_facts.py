@@ -144,14 +144,13 @@ def test_windows_cut_talk_in_the_same_way_however_much_of_it_was_read(
     ids = {turn.id for n, turn in enumerate(turns) if n in settled}
     now = sent + 3 * UNANSWERED_US
     cut = windows(turns, ids.__contains__, now)
-    assert [each for window in cut.ended for each in window] == [each for each in turns if each.id not in ids]
-    assert cut.ends_at is None
-    for window in cut.ended:
+    assert [each for window in cut for each in window] == [each for each in turns if each.id not in ids]
+    for window in cut:
         assert 0 < len(window) <= MOST_TURNS
         assert sum(len(each.body.text) for each in window[:-1] if isinstance(each.body, Captured)) < MOST_CHARS
     # Whoever read it at an earlier time cut the same windows, so far as they had ended.
     early = windows(turns[:read], ids.__contains__, turns[read].sent if read < len(turns) else now)
-    assert early.ended == cut.ended[: len(early.ended)]
+    assert early == cut[: len(early)]
 
 
 def test_a_window_ends_by_number_length_or_quiet() -> None:
@@ -159,13 +158,13 @@ def test_a_window_ends_by_number_length_or_quiet() -> None:
         return False
 
     six = [turn(n, START + n) for n in range(6)]
-    assert windows(six, never, START).ended == [tuple(six)] and windows(six[:5], never, START + 5).ended == []
-    assert windows([turn(0, START, 4_000)], never, START).ended
+    assert windows(six, never, START) == [tuple(six)] and windows(six[:5], never, START + 5) == []
+    assert windows([turn(0, START, 4_000)], never, START)
     answered = [turn(0, START), turn(1, START, origin="agent")]
-    assert windows(answered, never, START + QUIET_US - 1) == ([], START + QUIET_US)
-    assert windows(answered, never, START + QUIET_US).ended == [tuple(answered)]
+    assert windows(answered, never, START + QUIET_US - 1) == []
+    assert windows(answered, never, START + QUIET_US) == [tuple(answered)]
     # An agent at work is no quiet.
-    assert windows(answered[:1], never, START + UNANSWERED_US - 1).ended == []
+    assert windows(answered[:1], never, START + UNANSWERED_US - 1) == []
 
 
 # --- Answers ---

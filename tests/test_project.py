@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.capture.project import is_unmade, scope_of_folder
+from memtape.tools.capture.project import is_unmade, scope_of_folder, set_apart
 from memtape.tools.client import Client
 from memtape.tools.commands import options
 from memtape.tools.commands.cli import main
@@ -242,6 +244,53 @@ def test_a_folder_that_names_a_known_repository_reads_nothing_until_a_person_all
         assert client.scope == scope and "Injected" not in str(client.search("injected").answer.results)
 
 
+@pytest.mark.parametrize("is_adopted", [True, False])
+@pytest.mark.parametrize("how", COPIES)
+def test_another_repository_at_a_known_path_is_a_new_copy(
+    how: str, is_adopted: bool, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the one before was to this home, and though its number on the disk may be given again."""
+    known = repository(tmp_path / "work/shop")
+    scope = scope_of_folder(known, home)
+    place = COPIES[how](tmp_path / "second", known, scope) if is_adopted else known
+    monkeypatch.chdir(place)
+    if is_adopted:
+        assert call(home, "adopt", scope).exit_code == 0
+    assert call(home, "capture", "The staging password hint is on the wall.").exit_code == 0
+    other = known if is_adopted else repository(tmp_path / "other", "x@y.org:other.git")
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(place)
+    monkeypatch.chdir(COPIES[how](place, other, scope))
+    if how == "link" and not is_adopted:  # What the link points at has another scope, and its origin too.
+        assert scope_here(home) != scope
+        return
+    refused = call(home, "search", "staging")
+    assert refused.exit_code == 1 and "new copy of the repository" in refused.stderr
+    assert "on the wall" not in refused.output and f"memtape adopt {scope}" in refused.stderr
+    assert call(home, "adopt", scope).exit_code == 0
+    assert "on the wall" in call(home, "search", "staging").output
+
+
+def test_what_was_moved_or_copied_beside_does_not_lend_its_token(tmp_path: Path, home: Home) -> None:
+    known = repository(tmp_path / "work/shop")
+    scope = scope_of_folder(known, home)
+    shutil.copytree(known, tmp_path / "copy")
+    with pytest.raises(NotAdopted):
+        scope_of_folder(tmp_path / "copy", home)
+    apart = set_apart(tmp_path / "copy", home).scope
+    for was in (known, tmp_path / "copy"):
+        was.rename(was.with_name("moved"))
+    assert scope_of_folder(tmp_path / "moved", home) == apart != scope
+    assert scope_of_folder(known.with_name("moved"), home) == scope
+
+
+def test_hooks_that_begin_at_once_make_one_project(tmp_path: Path, home: Home) -> None:
+    place = folder(tmp_path, "new")
+    git(place, "init", "--quiet")
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: scope_of_folder(place, home), range(4)))) == 1
+
+
 @pytest.mark.parametrize("answer", ["y\n", "n\n"])
 def test_a_person_at_a_terminal_is_asked_once_of_a_new_copy(
     answer: str, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
@@ -263,6 +312,7 @@ def test_worktrees_and_a_moved_repository_are_the_same_project(tmp_path: Path, h
     assert scope_of_folder(tmp_path / "beside", home) == scope
     other = Home(tmp_path / "other home")
     assert scope_of_folder(known, other) == scope_of_folder(known, home) == scope, "each home has a list of its own"
+    git(known, "gc", "--quiet")
     moved = known.rename(tmp_path / "moved")
     assert scope_of_folder(moved, home) == scope
     with pytest.raises(NotAdopted):

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from memtape.schemas.events import Origin
+from memtape.schemas.log import Log
+from memtape.schemas.times import DAY_US, format_time
+from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.tools import answered
+from memtape.tools.ask.forgotten import may_be_hidden
+from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -65,7 +71,7 @@ def test_a_receipt_tells_whether_a_search_finds_what_it_is_of(
         else:
             client.project()
             assert is_found(client) is is_heard
-            assert client.look_up(receipt, SCOPE).hidden is not is_heard
+            assert (receipt.id in client.hidden_among(SCOPE, {receipt.id: SAID})) is not is_heard
         assert receipt.hidden is not is_heard
         client.restore(receipt.id)
         assert is_found(client)
@@ -92,6 +98,113 @@ def test_commands_and_tools_tell_that_a_capture_is_hidden(person: Client) -> Non
         assert said.data["hidden"] is True and "Remembered" not in said.text and "restore_memory" in said.text
         other = answered(agent, "add_memory", {"text": "The gauge reads 7."})
         assert "hidden" not in other.data and "Remembered" in other.text
+
+
+OTHER = "The gauge reads 7."
+LINES = "".join(json.dumps({"text": text}) + "\n" for text in (OTHER, SAID))
+
+
+@pytest.mark.parametrize("origin", ["user", "agent"])
+def test_lines_and_batches_tell_what_is_hidden(person: Client, origin: Origin, tmp_path: Path) -> None:
+    with Client(person.home, scope=SCOPE, origin=origin, log=person.log) as client:
+        receipts = client.capture_many([Line(text=OTHER), Line(text=SAID), Line(text=SAID, kind="turn")])
+        assert [it.hidden for it in receipts] == [False, origin == "agent", False]
+        assert is_found(client)  # By the turn, which is no memory.
+    file = tmp_path / "said.jsonl"
+    file.write_text(LINES)
+    where = ["--file", str(file), "--home", str(person.home.path), "--scope", SCOPE, "--origin", origin]
+    told = CliRunner().invoke(main, ["capture", *where]).output
+    said = json.loads(CliRunner().invoke(main, ["capture", "--json", *where]).output)
+    assert ("memtape restore" in told) == (origin == "agent")
+    assert len(said.get("hidden_ids", ())) == said.get("hidden", 0) == (origin == "agent")
+    for id in said.get("hidden_ids", ()):
+        assert id in person.hidden_among(SCOPE, {id: SAID})
+        person.restore(id)
+        assert not person.hidden_among(SCOPE, {id: SAID})
+
+
+def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(person: Client) -> None:
+    where = ["--home", str(person.home.path), "--scope", SCOPE]
+    with Client(person.home, scope=SCOPE, origin="agent", log=person.log) as agent:
+        before = agent.capture("The staging database listens on port 5432.").id
+        told = CliRunner().invoke(main, ["update", before, SAID, "--origin", "agent", *where]).output
+        assert "hidden" in told and "memtape restore" in told and not is_found(agent)
+        assert any(it.id == before for it in agent.search("staging port", quiet=True).results)
+        said = answered(agent, "update_memory", {"id": before, "text": SAID})
+        assert said.data["hidden"] is True and "restore_memory" in said.text and "Remembered" not in said.text
+        agent.restore(said.data["id"])
+        assert is_found(agent)
+        [row] = [it for it in agent.search("staging port", quiet=True).results if it.id == before]
+        assert row.marks
+    assert not person.update(before, "The staging database listens on port 5434.").hidden
+    person.forget(person.capture(SAID).id)
+    assert not person.update(before, SAID).hidden and is_found(person), "a person who says it again is heard"
+
+
+def transcript(path: Path, at: int, *texts: str) -> Path:
+    rows = [{"role": "user", "text": text, "uuid": f"u-{number}"} for number, text in enumerate(texts)]
+    path.write_text("".join(json.dumps(_claude(row, path, at)) + "\n" for row in rows))
+    return path
+
+
+def _claude(row: dict[str, str], path: Path, at: int) -> dict[str, Any]:
+    said = {"role": "user", "content": row["text"]}
+    place = {"cwd": str(path.parent), "sessionId": path.stem, "timestamp": format_time(at)}
+    return {"type": "user", "uuid": f"{path.stem}-{row['uuid']}", "message": said, **place}
+
+
+def test_an_import_ends_no_ban_and_counts_what_is_hidden(person: Client, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "memory.json").write_text(json.dumps([{"id": "m-1", "memory": SAID}, {"id": "m-2", "memory": OTHER}]))
+    where = [str(notes / "memory.json"), "--home", str(person.home.path), "--scope", SCOPE, "--format", "mem0"]
+    for again in ([], ["--reread"]):
+        told = CliRunner().invoke(main, ["import", *where, "--json", *again])
+        summary = json.loads(told.output)
+        assert summary["hidden"] == len(summary["hidden_ids"]) == 1, again
+        assert not is_found(person)
+    assert "memtape restore" in CliRunner().invoke(main, ["import", *where, "--reread"]).output
+    person.restore(summary["hidden_ids"][0])
+    assert is_found(person)
+    assert json.loads(CliRunner().invoke(main, ["import", *where, "--reread", "--json"]).output)["hidden"] == 0
+    [other] = [it.id for it in person.search("gauge", quiet=True).results if it.text == OTHER]
+    person.forget(other)  # No projector has seen that yet.
+    assert json.loads(CliRunner().invoke(main, ["import", *where, "--reread", "--json"]).output)["hidden_ids"] == [
+        other
+    ]
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_a_prompt_ends_the_ban_and_the_import_of_an_old_session_does_not(
+    is_old: bool, person: Client, tmp_path: Path
+) -> None:
+    """Of both the turn is shown. What it states ends the ban where it was said after the forgetting."""
+    said, now = "We use port 5433 for the staging database.", now_us()
+    with Client(person.home, folder=tmp_path, origin="user", log=person.log) as client:
+        client.forget(client.capture(said).id)
+        if is_old:
+            file = transcript(tmp_path / "s-1.jsonl", now - 10 * DAY_US, said)
+            assert CliRunner().invoke(main, ["import", str(file), "--home", str(person.home.path)]).exit_code == 0
+        else:
+            told = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(tmp_path), "prompt": said}
+            hooks.run("claude", person.home.path, json.dumps(told).encode())
+        assert CliRunner().invoke(main, ["run", "--once", "--home", str(person.home.path)]).exit_code == 0
+        found = [it.kind for it in client.search("staging port", quiet=True).results if "5433" in it.text]
+    assert found == (["turn"] if is_old else ["fact"])  # Which a fact of the same words stands for.
+
+
+class Topic:
+    """A log that has its ids at hand, and would have to be read from its beginning."""
+
+    def __init__(self, log: Log) -> None:
+        self.matching = log.matching
+
+
+def test_only_where_something_was_forgotten_a_capture_waits_for_the_views(person: Client) -> None:
+    texts = {"a": "the staging  database listens on port 5433.", "b": OTHER}
+    for log, told in ((person.log, ["a"]), (Topic(person.log), ["a", "b"])):
+        assert may_be_hidden(log, SCOPE, texts) == told
+        assert may_be_hidden(log, "project:other", texts) == []
 
 
 def test_to_restore_what_was_never_forgotten_says_so(person: Client) -> None:

@@ -23,7 +23,10 @@ from memtape.sinks.logs import kafka_topic, spool
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.sinks.logs.spool import Spool
+from memtape.tools.client import Client
+from memtape.tools.commands import importing
 from memtape.tools.commands.cli import main
+from memtape.tools.importing import batches
 
 A = "project:a"
 UP, AWAY, UNSURE, KILLED = "up", "away", "unsure", "killed"
@@ -100,6 +103,7 @@ def test_a_capture_waits_in_the_home_while_the_broker_is_away(home: Path, monkey
     assert second["spooled"] is True
     lines = call("capture", "-", "--scope", A, "--json", input='{"text": "One."}\n{"text": "Two."}\n')
     assert json.loads(lines.stdout)["spooled"] == 2
+    assert json.loads(call("status", "--json").stdout)["spooled"] == 4
     for words in (("status", "--json"), ("search", "token", "--scope", A), ("forget", second["id"], "--scope", A)):
         done = call(*words)
         assert done.exit_code == 1 and "4 captures wait in the spool" in done.output, words
@@ -107,3 +111,76 @@ def test_a_capture_waits_in_the_home_while_the_broker_is_away(home: Path, monkey
     assert b"ghp_0123456789" not in Home(home).spool_path.read_bytes()
     assert kept.deliver(log.append, log.known) == 4
     assert texts(log)[1:] == ["Ada said this.", "One.", "Two."]
+
+
+SAID = ["The gauge reads 7.", "The lamp is green.", "The gate closes late."]
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    file = tmp_path / "export" / "memories.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps([{"id": f"m-{number}", "memory": text} for number, text in enumerate(SAID)]))
+    (file.parent / "page.md").write_text("# A page\n")
+    return file
+
+
+@pytest.mark.parametrize("form", ["memories", "pages"])
+def test_an_import_takes_nothing_while_the_broker_is_away_and_says_so(
+    form: str, home: Path, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 0.2)
+    monkeypatch.setenv(LOG_VARIABLE, f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
+    what = [str(export), "--format", "mem0"] if form == "memories" else [str(export.parent), "--as", "pages"]
+    done = CliRunner().invoke(main, ["import", *what, "--scope", A, "--home", str(home), "--json"])
+    told = json.loads(done.stdout)
+    assert done.exit_code == 1 and "Nothing was taken" in told["error"] and "same command again" in told["hint"]
+    assert Spool(Home(home)).count() == 0
+
+
+class Leaving(MemoryLog):
+    """A log whose broker goes away after some appends of captures."""
+
+    left = 0
+
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
+        if self.left == 0:
+            raise LogAway("The broker does not answer.")
+        return super().known(scope, ids)
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        self.left -= any(event.type == "captured" for event in events)
+        return super().append(events)
+
+
+@pytest.mark.parametrize("taken", range(len(SAID)))
+def test_an_import_that_loses_its_broker_says_what_was_taken_and_goes_on(
+    taken: int, home: Path, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Leaving()
+    monkeypatch.setattr(batches, "MAX_RECORDS", 1)
+    monkeypatch.setattr(importing, "_speaker", lambda path: Client(path, log=log))
+
+    def take() -> Any:
+        return CliRunner().invoke(main, ["import", str(export), "--format", "mem0", "--scope", A, "--home", str(home)])
+
+    log.left = taken
+    done = take()
+    assert done.exit_code == 1 and "same command again" in done.stderr and len(texts(log)) == taken
+    assert ("Nothing was taken." if not taken else f"{taken} text") in done.stderr
+    log.left = 100
+    assert take().exit_code == 0 and texts(log) == SAID
+
+
+def test_an_import_says_what_of_it_waits_for_the_broker(
+    home: Path, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, kept = MemoryLog(), Spool(Home(home))
+    monkeypatch.setattr(importing, "_speaker", lambda path: Client(path, log=log))
+    with monkeypatch.context() as patch:
+        patch.setattr(log, "append", kept.add)
+        words = ["import", str(export), "--format", "mem0", "--scope", A, "--home", str(home), "--reread"]
+        assert "waits in the spool" in CliRunner().invoke(main, words).stderr
+        assert json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["spooled"] == len(SAID)
+    assert kept.deliver(log.append, log.known)
+    assert list(dict.fromkeys(texts(log))) == SAID, "what is delivered twice has one id"

@@ -15,7 +15,7 @@ verb needs it, since whoever only captures must not wait for LanceDB.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,10 +25,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Filters, Kind, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
-from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.naming import Ids
 from memtape.tools.capture.first_settings import first_settings
@@ -390,22 +389,14 @@ class Client(Writer):
         """
         return self._deciding.use(ids, recall)
 
-    def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Put one text on the log as `Writer.capture` does; the receipt says whether the text is hidden."""
-        receipt = super().capture(text, kind, **fields)
-        return self.look_up(receipt, str(fields.get("scope") or self.scope))
+    def hidden_among(self, scope: str, texts: Mapping[str, str]) -> list[str]:
+        """Return which captures of a scope are hidden, by id with their texts, so far as the views tell."""
+        from memtape.tools.ask.forgotten import may_be_hidden
 
-    def look_up(self, receipt: Receipt, scope: str) -> Receipt:
-        """Return the receipt of a capture in a scope with whether the capture is hidden, so far as the views tell."""
-        if receipt.spooled:
-            return receipt
-        with suppress(MemtapeError):  # The capture is on the log, whether or not the views can be read.
-            number = partition_of(scope, self.log.partitions)
-            # A file finds an event of a type by its index. A topic would be read from its beginning.
-            is_file = isinstance(self.log, EmbeddedLog)
-            if not is_file or self.log.read(number, 0, 1, scope=scope, types=("forgotten",)):
-                return receipt._replace(hidden=self.reader.held(lambda views: views.is_hidden(scope, receipt.id)))
-        return receipt
+        with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
+            if ids := may_be_hidden(self.log, scope, texts):
+                return self.reader.held(lambda views: [id for id in ids if views.is_hidden(scope, id)])
+        return []
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
         """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.

@@ -5,24 +5,39 @@ The caller hands the time in. Rebuilding views appends no hour.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Ticked, make_tick
-from memtape.schemas.log import Log, backwards
+from memtape.schemas.events import Configured, Event, Ticked, make_tick
+from memtape.schemas.log import Log, Slot, backwards
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 
 EMPTY_WAIT_US = 30 * DAY_US
 """Age of a partition without a scope at its first tick."""
+MOST_AWAY_HOURS = 3_653 * 24
+"""A machine whose time is so far ahead of a partition has a wrong clock: ten years."""
+PAGE_SLOTS = 100
+
+
+class _Hour(NamedTuple):
+    """An hour on a partition; `accepted` counts however far it is ahead of the hour before."""
+
+    offset: int
+    hour: int
+    accepted: bool
 
 
 class Clock(Worker):
     """Ticks each partition that has scopes, once an hour.
 
     A second clock in the same hour appends nothing. Two clocks at the same time append equal ticks, which readers
-    count once. A partition without a scope gets its first tick after `EMPTY_WAIT_US`, since a partition refuses a tick
-    far ahead of its clock (`tick_jump_days`).
+    count once. A partition without a scope gets its first tick after `EMPTY_WAIT_US`.
+
+    A partition ignores an hour far ahead of its clock (`tick_jump_days`), as a writer with a wrong clock puts there.
+    Where nobody came for so long, the tick of this worker is `accepted`, up to `MOST_AWAY_HOURS`.
     """
 
     def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:
@@ -36,7 +51,8 @@ class Clock(Worker):
         now = self._now_us()
         hour = now // HOUR_US
         if hour > self._hour:
-            ticks = [make_tick(number, now) for number in range(self._log.partitions) if self._lacks(number, now)]
+            made = (self._tick_lacking(number, now) for number in range(self._log.partitions))
+            ticks = [tick for tick in made if tick is not None]
             if ticks:
                 self._log.append(ticks)
                 self.changed = True
@@ -47,11 +63,57 @@ class Clock(Worker):
         """See `Worker.failed`."""
         return f"The hour could not be put on the log: {error}. It is tried again."
 
-    def _lacks(self, number: int, now: int) -> bool:
-        """Whether a partition lacks the tick of the hour of `now`, and needs the tick."""
-        last = next(backwards(self._log, number, types=("ticked",)), None)
-        if last is None:  # An append puts a tick before the first event of a scope, so the partition has no scope.
-            first = event_of(self._log.read(number, 0, 1)[0].payload)
-            return first is None or now - first.sent >= EMPTY_WAIT_US
-        tick = event_of(last.payload)
-        return tick is None or not isinstance(tick.body, Ticked) or tick.body.hour < now // HOUR_US
+    def _tick_lacking(self, number: int, now: int) -> Event | None:
+        """Return the tick of the hour of `now` where a partition lacks it, and needs it."""
+        first = event_of(self._log.read(number, 0, 1)[0].payload)
+        start = 0 if first is None else first.sent
+        last = next(_hours(backwards(self._log, number, types=("ticked",))), None)
+        if last is None and now - start < EMPTY_WAIT_US:
+            return None  # An append puts a tick before the first event of a scope, so the partition has no scope.
+        most = self._most_ahead(number)
+        begun = _Hour(0, start // HOUR_US, True)
+        clock = begun.hour if last is None else self._clock(number, begun, last, most)
+        ahead = now // HOUR_US - clock
+        return make_tick(number, now, accepted=most < ahead <= MOST_AWAY_HOURS) if ahead > 0 else None
+
+    def _most_ahead(self, number: int) -> int:
+        """Return how many hours ahead of its clock a partition takes an hour that is not accepted."""
+        slot = next(backwards(self._log, number, types=("configured",)), None)
+        event = None if slot is None else event_of(slot.payload)
+        body = None if event is None else event.body
+        return 24 * (body.settings if isinstance(body, Configured) else Settings()).tick_jump_days
+
+    def _clock(self, number: int, first: _Hour, last: _Hour, most: int) -> int:
+        """Return the hour of a partition: of its last tick, or of that before a jump after which all was ignored."""
+        jump = self._last_jump(number, first, last, most)
+        if jump is None:
+            return last.hour
+        before, offset = jump
+        while slots := self._log.read(number, offset, PAGE_SLOTS, types=("ticked",)):
+            if any(it.accepted or it.hour - before.hour <= most for it in _hours(slots)):
+                return last.hour
+            offset = slots[-1].offset + 1
+        return before.hour
+
+    def _last_jump(self, number: int, low: _Hour, high: _Hour, most: int) -> tuple[_Hour, int] | None:
+        """Return the last hour between two that the next is too far ahead of, and the next one's offset.
+
+        Only where hours lie far apart their middle is read, so that a long log is not read whole.
+        """
+        if high.hour - low.hour <= most:
+            return None
+        end = high.offset
+        while end - low.offset > 1:
+            middle = (low.offset + end) // 2
+            found = next(_hours(self._log.read(number, middle, 1, types=("ticked",))), high)
+            if found.offset < high.offset:
+                return self._last_jump(number, found, high, most) or self._last_jump(number, low, found, most)
+            end = middle
+        return low, high.offset
+
+
+def _hours(slots: Iterable[Slot]) -> Iterator[_Hour]:
+    for slot in slots:
+        event = event_of(slot.payload)
+        if event is not None and isinstance(event.body, Ticked):
+            yield _Hour(slot.offset, event.body.hour, event.body.accepted)

@@ -228,7 +228,7 @@ class Distillation(Worker):
 
     def _due_among(self, turns: Sequence[Event]) -> list[Window]:
         now = self._now_us()
-        ended = windows(turns, self._asking.is_settled, now).ended
+        ended = windows(turns, self._asking.is_settled, now)
         return [window for window in ended if self._asking.is_due(window, now)]
 
 
@@ -262,7 +262,7 @@ def distill_session(
     def left(session: Session) -> list[Window]:
         turns = talk.standing(session)
         is_done = (lambda _: False) if again else asking.is_settled
-        return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US).ended  # None is open.
+        return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US)  # None is open.
 
     events: list[Event] = []
     problems: list[str] = []

@@ -10,6 +10,7 @@ from memtape.schemas.errors import LogAway, UnknownOutcome
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Position
 from memtape.schemas.settings import Settings
+from memtape.schemas.visible import many
 from memtape.sinks.logs.kafka import DEADLINE_S, KafkaLog
 from memtape.sinks.logs.spool import Spool
 
@@ -63,8 +64,10 @@ class AwayLog:
 
     def _refuse(self) -> NoReturn:
         waiting = self._spool.count()
-        told = f" {waiting:,} captures wait in the spool and are delivered when it answers." if waiting else ""
-        raise LogAway(str(self._error), self._error.hint + told)
+        told = f" {many(waiting, 'capture waits', 'captures wait')} in the spool until it answers." if waiting else ""
+        error = LogAway(str(self._error), self._error.hint + told)
+        error.spooled = waiting
+        raise error
 
 
 def _are_captures(events: Sequence[Event]) -> bool:

@@ -107,8 +107,10 @@ class KnownIds:
         start, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
         meant = [_TYPES[type] for type in types if type in _TYPES]
         for key in (*(row[:_KEY_BYTES] for row in self._rows_from(start)), *self._new):
+            if types and key[20:] not in meant:
+                continue
             id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
-            if id.startswith(beginning) and (not scopes or scope in scopes) and (not types or key[20:] in meant):
+            if id.startswith(beginning) and (not scopes or scope in scopes):
                 yield id, scope
 
     def _take(self, slot: Slot) -> None:

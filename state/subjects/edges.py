@@ -84,12 +84,11 @@ class Tie(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """What a walk found: `strength` in billionths, over how many hops, and from which item it was reached."""
+    """What a walk found: `strength` in billionths, over how many hops."""
 
     id: str
     strength: int
     hops: int
-    via: str
 
 
 def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -223,7 +222,7 @@ def neighbours(edges: Iterable[Tie], seeds: Sequence[str], now: int) -> list[Nei
             of.setdefault(tie.target, []).append((-weight, tie.source))
     started = list(dict.fromkeys(seeds))[:SEEDS]
     found: dict[str, Neighbour] = {}
-    front = [Neighbour(seed, ONE, 0, seed) for seed in started]
+    front = [Neighbour(seed, ONE, 0) for seed in started]
     for hops in range(1, HOPS + 1):
         reached: dict[str, Neighbour] = {}
         for item in front:
@@ -232,7 +231,7 @@ def neighbours(edges: Iterable[Tie], seeds: Sequence[str], now: int) -> list[Nei
                 if other in started or other in found:
                     continue
                 if other not in reached or strength > reached[other].strength:
-                    reached[other] = Neighbour(other, strength, hops, item.id)
+                    reached[other] = Neighbour(other, strength, hops)
         front = sorted(reached.values(), key=lambda it: (-it.strength, it.id))[: WALKED - len(found)]
         found.update((it.id, it) for it in front)
     return sorted(found.values(), key=lambda it: (-it.strength, it.id))

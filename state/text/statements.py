@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
@@ -18,7 +18,6 @@ from memtape.state.text.own_words import own_words
 from memtape.state.text.polarity import instructs, polarity
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
-LABELS: tuple[Label, ...] = get_args(Label)
 
 IMPORTANCE: dict[Label, int] = {
     "remember": 90, "instruction": 80, "decision": 80, "correction": 70, "preference": 65, "task": 60, "fact": 55,

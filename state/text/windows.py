@@ -7,7 +7,6 @@ not here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import US_PER_S
@@ -23,15 +22,8 @@ UNANSWERED_US = 30 * 60 * US_PER_S
 Window = tuple[Event, ...]
 
 
-class Windows(NamedTuple):
-    """The windows of a session that have ended, and when the last one will, None where it has."""
-
-    ended: list[Window]
-    ends_at: int | None
-
-
-def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> Windows:
-    """Cut the turns of a session, in the order of the log, into windows; those that are settled stand in none."""
+def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> list[Window]:
+    """Return the windows of a session that have ended, in the order of the log; settled turns stand in none."""
     ended: list[Window] = []
     window: list[Event] = []
     for turn in turns:
@@ -45,9 +37,7 @@ def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: i
         if len(window) == MOST_TURNS or sum(map(_chars, window)) >= MOST_CHARS:
             ended.append(tuple(window))
             window = []
-    if window and now_us < _ends_at(window):
-        return Windows(ended, _ends_at(window))
-    return Windows([*ended, tuple(window)] if window else ended, None)
+    return [*ended, tuple(window)] if window and now_us >= _ends_at(window) else ended
 
 
 def _ends_at(window: Sequence[Event]) -> int:

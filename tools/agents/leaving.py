@@ -76,7 +76,7 @@ def _leave_repositories(home: Home, found: Leftovers) -> None:
         folder = Path(common)
         if not folder.is_dir() or scope not in scopes_in_configuration(folder):
             continue
-        if not take_out(folder, scope):
+        if not take_out(folder, home, scope):
             found.left.append(f"{GIT_KEY} in the git configuration of {folder}, which could not be written.")
             continue
         note_taken(home, common, scope)

@@ -92,12 +92,15 @@ def _is_banned(opened: Opened, id: str, body: Captured) -> bool:
 
 
 def is_hidden(log: Log, found: Found, scope: str, id: str) -> bool:
-    """Whether a new capture of a kind that folds is hidden: by a ban of the views, or by one of the tail."""
+    """Whether a capture is hidden: by a ban of the views, or by one of the tail."""
     event = captures_of(log, scope, [id]).get(id)
-    if event is None or not isinstance(event.body, Captured) or event.body.kind not in FAMILIES:
+    if event is None or not isinstance(event.body, Captured):
         return False
     if rows := found.opened.rows_called(id):
-        return rows[0].hidden or _is_banned(found.opened, id, event.body)
+        is_shown = rows[0].archived_at is not None or found.texts.called(rows[0].id) is not None
+        return rows[0].hidden or not is_shown or _is_banned(found.opened, id, event.body)
+    if event.body.kind not in FAMILIES:
+        return _is_banned(found.opened, id, event.body)
     return all(shown.id != id for shown in found.captured)
 
 

@@ -54,6 +54,7 @@ class Updated(msgspec.Struct, frozen=True, kw_only=True):
 
     None was replaced where the text says the same in other words: then it is one more wording of that memory.
     `redacted` counts the secrets that were taken out of the text, by kind; `profile` is the one that was in force.
+    A text that is `hidden` was forgotten, and replaces nothing until it is restored.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Updated(msgspec.Struct, frozen=True, kw_only=True):
     replaced: str | None
     redacted: dict[str, int] = {}
     profile: str = PROD
+    hidden: bool = False
 
 
 class RestoredIds(list[str]):
@@ -177,6 +179,7 @@ class Deciding:
             replaced=None if is_same else id,
             redacted=dict(receipt.redacted),
             profile=receipt.profile,
+            hidden=receipt.hidden,
         )
 
     def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:

@@ -20,8 +20,6 @@ from memtape.state.vectors.recorded import quantised
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.results import Result, embedded_text
 
-RETRIEVERS = ("bm25", "dense", "rrf", "memtape")
-"""Plain BM25, cosine alone, reciprocal rank fusion of these two, and the ordinary search."""
 MOST = 50
 BATCH_TEXTS = 64
 
@@ -86,7 +84,8 @@ def rivals(
     """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
 
     `of_query` gives a question the vector that the ordinary one gets, which only helps the plain ones.
-    A name is one of `RETRIEVERS`, or that of `without(lane)`. Without vectors, those that need them find nothing.
+    A name is `bm25`, `dense` (cosine alone), `rrf` (the reciprocal ranks of both), that of `without(lane)`, or any
+    other for the ordinary search. Without vectors, those that need them find nothing.
     """
     ids = [document.id for document in documents]
     bm25 = PlainBm25([embedded_text(document) for document in documents])

@@ -23,6 +23,10 @@ WORDINGS_TOLD, WORDING_CHARS = 3, 200
 OLD_DAYS = 30
 """What an agent is told unasked says its day where it is older than that."""
 NAME_CHARS = 40
+AWAY = (
+    "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
+    " next command that reaches the broker."
+)
 _ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
 _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
 
@@ -32,6 +36,11 @@ def told_who(actor: str, origin: Origin) -> str:
     if origin in PEOPLE:
         return ""
     return one_line(signature(actor, origin), NAME_CHARS)
+
+
+def hidden_told(count: int, ids: Sequence[str]) -> str:
+    """Return what people are told of captures that are hidden, nothing where none is; `ids` are the first of them."""
+    return f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore {ids[0]}" if count else ""
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:

@@ -3,9 +3,10 @@
 The home lists which repository has which scope, and the repository keeps it as `memtape.scope` in its common git
 configuration, so that worktrees share it and a rename loses nothing. A configuration comes with a downloaded folder,
 as an origin does: without the home's list neither opens the memory of a project that this home has, which a person
-allows once by `adopt`. A folder outside git keeps it in the home and is a project by itself: nobody can tell
-whether the folders below it are parts of it or projects of their own, and only the latter mixes nothing up. What a
-session does below the folder that it began in belongs to that folder all the same.
+allows once by `adopt`. A path is not enough either: a token beside the scope, which this home made, tells that the
+repository there is the one that is listed. A folder outside git keeps it in the home and is a project by itself:
+nobody can tell whether the folders below it are parts of it or projects of their own, and only the latter mixes
+nothing up. What a session does below the folder that it began in belongs to that folder all the same.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from memtape.tools.capture import repositories
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
-GIT_KEY = "memtape.scope"
+GIT_KEY, TOKEN_KEY = "memtape.scope", "memtape.token"
 GIT_TIMEOUT_S = 10
 _UNMADE = "-new"
 
@@ -67,7 +68,10 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     scope, is_made = _unlisted_scope(folder, home, _new_scope(name, origin))
     if not pin:
         return scope if origin or not is_made else _unmade_scope(name)
-    _pin(top, home, common, scope)
+    with repositories.lock(home):
+        if first := _listed(folder, home):  # Another process was first.
+            return check_scope(first)
+        _pin(top, home, common, scope)
     return scope
 
 
@@ -76,45 +80,60 @@ def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
 
     With `pin` the home notes where a repository was moved to.
     """
-    values = scopes_in_configuration(folder)
-    if not values:
+    noted = repositories.read(home)  # Before the configuration: who pins writes that first.
+    scopes, tokens = _configured(folder)
+    if not scopes:
         return None
-    common, pinned = _common(folder), repositories.read(home)["pinned"]
-    if pinned.get(common) in values:
+    common, pinned = _common(folder), noted["pinned"]
+    if pinned.get(common) in scopes and repositories.is_marked(noted, common, tokens):
         return pinned[common]
-    was = repositories.moved_from(home, common)
-    if was is None or pinned[was] not in values:
+    was = repositories.moved_from(noted, common, tokens)
+    if was is None or pinned[was] not in scopes:
         return None
     if pin:
-        repositories.note_pinned(home, common, pinned[was], was)
+        with repositories.lock(home):
+            repositories.note_pinned(home, common, pinned[was], noted["marks"][was], was)
     return pinned[was]
 
 
 def _unlisted_scope(folder: Path, home: Home, new: str) -> tuple[str, bool]:
     """Return the scope of a repository whose configuration has none of this home's, and whether `new` is it.
 
-    Raises `NotAdopted` where the configuration, or the origin, names a scope that another folder of this home has.
+    Raises `NotAdopted` where the configuration, or the origin, names a scope that another folder of this home has, or
+    that another repository at the same path had.
     """
     common, noted = _common(folder), repositories.read(home)
-    before = noted["taken"].get(common) or noted["pinned"].get(common)
+    scopes, tokens = _configured(folder)
     known = {**noted["taken"], **noted["pinned"]}
-    for scope in (*scopes_in_configuration(folder), new):
-        elsewhere = next((it for it, its in known.items() if its == scope and it != common), None)
-        if elsewhere is not None and scope != before:
-            raise NotAdopted(str(folder), scope, str(Path(elsewhere).parent))
-    if noted["taken"].get(common):
-        return noted["taken"][common], False
+    before = known.get(common) if repositories.is_marked(noted, common, tokens) else None
+    for scope in (*scopes, new):
+        there = [it for it, its in known.items() if its == scope]
+        if there and scope != before:
+            elsewhere = next((it for it in there if it != common), None)
+            raise NotAdopted(str(folder), scope, elsewhere and str(Path(elsewhere).parent))
+    if before is not None and common in noted["taken"]:
+        return before, False
     return new, True
 
 
 def _pin(top: str, home: Home, common: str, scope: str) -> None:
-    """Write a scope into a repository's configuration and into the home's list. Other homes keep theirs."""
+    """Write a scope into a repository's configuration and into the home's list, under its lock.
+
+    Other homes keep theirs.
+    """
     place = Path(top)
-    if scope not in scopes_in_configuration(place) and git(place, "config", "--local", "--add", GIT_KEY, scope) is None:
-        raise MemtapeError(
-            f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
-        )
-    repositories.note_pinned(home, common, scope)
+    scopes, tokens = _configured(place)
+    is_file, token = Path(common).is_file(), os.urandom(16).hex()
+    added = [] if scope in scopes else [(GIT_KEY, scope)]
+    for key, value in [*added, *([] if is_file else [(TOKEN_KEY, token)])]:
+        if git(place, "config", "--local", "--add", key, value) is None:
+            raise MemtapeError(
+                f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
+            )
+    own = repositories.read(home)["marks"].values()
+    repositories.note_pinned(home, common, scope, repositories.file_mark(common) if is_file else token)
+    for old in [] if is_file else [it for it in tokens if it in own]:  # As of the repository that this one copies.
+        _unset(place, TOKEN_KEY, old)
 
 
 def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
@@ -129,17 +148,35 @@ def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
         return pinned, False
     if _new_scope(_name_of(top, origin, _redactor(home, keeps_key=False)), origin) != pinned:
         return pinned, False
-    return pinned, take_out(folder, pinned)
+    if not take_out(folder, home, pinned):
+        return pinned, False
+    repositories.note_taken(home, _common(folder), pinned)
+    return pinned, True
 
 
-def take_out(folder: Path, scope: str) -> bool:
-    """Take a scope out of a repository's configuration; whether that could be written."""
-    return git(folder, "config", "--local", "--fixed-value", "--unset-all", GIT_KEY, scope) is not None
+def take_out(folder: Path, home: Home, scope: str) -> bool:
+    """Take a scope and the token of this home out of a repository's configuration; whether that could be written."""
+    own = repositories.read(home)["marks"].values()
+    return all(
+        [_unset(folder, GIT_KEY, scope), *(_unset(folder, TOKEN_KEY, it) for it in _configured(folder)[1] if it in own)]
+    )
+
+
+def _unset(folder: Path, key: str, value: str) -> bool:
+    return git(folder, "config", "--local", "--fixed-value", "--unset-all", key, value) is not None
 
 
 def scopes_in_configuration(folder: Path) -> list[str]:
     """Return the scopes in the configuration that all worktrees of a repository share: one of each home."""
-    return (git(folder, "config", "--local", "--get-all", GIT_KEY) or "").splitlines()
+    return _configured(folder)[0]
+
+
+def _configured(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the scopes and the tokens in the configuration of a repository."""
+    lines = (git(folder, "config", "--local", "--get-regexp", r"^memtape\.(scope|token)$") or "").splitlines()
+    told = [line.partition(" ") for line in lines]
+    scopes, tokens = ([value for name, _, value in told if name == key] for key in (GIT_KEY, TOKEN_KEY))
+    return scopes, tokens
 
 
 def _common(folder: Path) -> str:
@@ -250,7 +287,8 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
         if top is None:
             folders[redactor.name(str(place))] = scope
         else:
-            _pin(top, home, _common(place), scope)
+            with repositories.lock(home):
+                _pin(top, home, _common(place), scope)
         _keep(home, folders)
     return Adopted(str(place), scope, None if before == scope else before)
 

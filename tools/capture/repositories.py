@@ -1,11 +1,13 @@
 """Which repositories this home has given a scope, so that no other copy reads it and a farewell can take it out of all.
 
 What was taken out is kept in the home: where Memtape is used there again, the repository has the same scope as before.
-A repository is known by the path of its git folder, and after a move by the inode. Nothing here runs git.
+A repository is known by the path of its git folder and by a mark: another one at the same path has another mark.
+Nothing here runs git.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
@@ -14,37 +16,56 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
 
 Repositories = dict[str, dict[str, str]]
-"""`pinned` and `taken`: scopes by the git folder that all worktrees of a repository share; `inodes`: its inode."""
+"""`pinned` and `taken`: scopes by the git folder that all worktrees of a repository share; `marks`: what tells it.
+
+The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file is
+`file_mark`, and that of a folder from which everything was taken out is its inode.
+"""
 
 
-def note_pinned(home: Home, common: str, scope: str, was: str | None = None) -> None:
-    """Note that a repository has this scope in its configuration; `was` is where its git folder was moved from."""
-    with _lock(home):
-        noted = read(home)
-        if was is not None:
-            noted["pinned"].pop(was, None)
-            noted["inodes"].pop(was, None)
-        noted["taken"].pop(common, None)
-        noted["pinned"][common], noted["inodes"][common] = scope, _inode(common)
-        _write(home, noted)
+def note_pinned(home: Home, common: str, scope: str, mark: str, was: str | None = None) -> None:
+    """Note that a repository has this scope in its configuration; `was` is where its git folder was moved from.
+
+    The caller has the `lock`.
+    """
+    noted = read(home)
+    if was is not None:
+        noted["pinned"].pop(was, None)
+        noted["marks"].pop(was, None)
+    noted["taken"].pop(common, None)
+    noted["pinned"][common], noted["marks"][common] = scope, mark
+    _write(home, noted)
 
 
 def note_taken(home: Home, common: str, scope: str) -> None:
     """Note that a scope was taken out of a repository's configuration."""
-    with _lock(home):
+    with lock(home):
         noted = read(home)
         noted["pinned"].pop(common, None)
-        _write(home, noted | {"taken": noted["taken"] | {common: scope}})
+        noted["taken"][common], noted["marks"][common] = scope, _inode(common)
+        _write(home, noted)
 
 
-def moved_from(home: Home, common: str) -> str | None:
-    """Return where the git folder at a path was noted before it was moved here, None where it never was."""
-    inode = _inode(common)
-    noted = read(home)
-    return next(
-        (it for it, its in noted["inodes"].items() if its == inode and it in noted["pinned"] and not Path(it).exists()),
-        None,
-    )
+def is_marked(noted: Repositories, common: str, tokens: Sequence[str]) -> bool:
+    """Whether the git folder or `.git` file at a path is the one that was noted; `tokens` are its configuration's."""
+    mark = noted["marks"].get(common)
+    return mark == _inode(common) if common in noted["taken"] else mark in _marks(common, tokens)
+
+
+def moved_from(noted: Repositories, common: str, tokens: Sequence[str]) -> str | None:
+    """Return where the git folder or `.git` file at a path was noted before it was moved, None where it never was."""
+    own, marks = _marks(common, tokens), noted["marks"]
+    return next((it for it in noted["pinned"] if marks.get(it) in own and not Path(it).exists()), None)
+
+
+def _marks(common: str, tokens: Sequence[str]) -> Sequence[str]:
+    return [file_mark(common)] if Path(common).is_file() else tokens
+
+
+def file_mark(common: str) -> str:
+    """Return the mark of a `.git` file, which has no configuration of its own."""
+    told = Path(common).stat()
+    return f"{told.st_ino}.{told.st_mtime_ns}"
 
 
 def _inode(common: str) -> str:
@@ -57,10 +78,11 @@ def read(home: Home) -> Repositories:
         noted = orjson.loads(_path(home).read_bytes())
     except FileNotFoundError:
         noted = {}
-    return {name: noted.get(name, {}) for name in ("pinned", "taken", "inodes")}
+    return {name: noted.get(name, {}) for name in ("pinned", "taken", "marks")}
 
 
-def _lock(home: Home) -> FileLock:
+def lock(home: Home) -> FileLock:
+    """Return the lock of the list, for who reads and changes it."""
     return FileLock(home.path / "repositories.lock", "The list of repositories")
 
 

@@ -16,7 +16,7 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event, Kind
 from memtape.schemas.log import SPOOLED, Position
 from memtape.schemas.visible import many
-from memtape.tools.ask.telling import redacted
+from memtape.tools.ask.telling import AWAY, hidden_told, redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Erased, Receipt
@@ -26,11 +26,8 @@ from memtape.tools.commands.project import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
+SHOWN_IDS = 20
 BATCH_LINES = 1_000
-AWAY = (
-    "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
-    " next command that reaches the broker."
-)
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
@@ -103,7 +100,7 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    first = client.look_up(receipts[0], client.scope)
+    first = receipts[0]
     taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | _hidden(first)
     if as_json and len(receipts) == 1:
         where = {"partition": first.position.partition, "offset": first.position.offset}
@@ -118,8 +115,7 @@ def capture(
             place = "in the spool"
         say(f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})")
         _print_redacted(first.redacted)
-        if first.hidden:
-            say(f"It is hidden: the same was forgotten. To show it: memtape restore {first.id}")
+        _say_hidden(first.hidden, first.id)
     if first.spooled:
         say(AWAY, err=True)
 
@@ -132,6 +128,11 @@ def _away(receipt: Receipt) -> dict[str, object]:
 def _hidden(receipt: Receipt) -> dict[str, object]:
     """Return what JSON says of a capture that is hidden."""
     return {"hidden": True} if receipt.hidden else {}
+
+
+def _say_hidden(is_hidden: bool, id: str) -> None:
+    if is_hidden:
+        say(f"It is hidden: the same was forgotten. To show it: memtape restore {id}")
 
 
 @click.command()
@@ -152,7 +153,10 @@ def update(client: Client, id: str, text: str, as_json: bool) -> None:
         print_json(done)
         return
     said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
+    if done.hidden:
+        said = f"It replaces {done.replaced or id} once it is shown."
     say(f"{done.id} ({done.scope}, profile {done.profile}). {said}")
+    _say_hidden(done.hidden, done.id)
     _print_redacted(done.redacted)
 
 
@@ -216,12 +220,13 @@ def _head(stream: BinaryIO) -> bytes:
 def _capture_lines(
     client: Client, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None, as_json: bool
 ) -> None:
-    count, refused, spooled = 0, list[RefusedLine](), 0
+    count, refused, spooled, hidden = 0, list[RefusedLine](), 0, list[str]()
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
         while batch := list(itertools.islice(lines, BATCH_LINES)):
             taken, refusals = _taken(client, kind, batch)
-            positions = _append(client, taken, refusals)
+            events, positions = _append(client, taken, refusals)
+            hidden += client.hidden_of(events, positions)
             stored = len(positions)
             count += stored
             spooled += positions.count(SPOOLED)
@@ -229,11 +234,15 @@ def _capture_lines(
             bar.update(stored if size is None else sum(len(data) for _, data in batch))
     if as_json:
         said = {"count": count, "refused": refused, "redacted": dict(client.redactor.counts)}
-        print_json(said | ({"spooled": spooled} if spooled else {}) | {"profile": client.profile.name})
+        told: dict[str, object] = {"spooled": spooled} if spooled else {}
+        told |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
+        print_json(said | told | {"profile": client.profile.name})
     else:
         kept = "" if client.profile.keeps else ", kept nowhere"
         say(f"Captured {many(count, 'event')}{kept}. Profile {client.profile.name}.")
         _print_redacted(client.redactor.counts)
+        if note := hidden_told(len(hidden), hidden):
+            say(note)
     if spooled:
         say(AWAY, err=True)
     for refusal in refused[:SHOWN_REFUSALS]:
@@ -288,12 +297,13 @@ def _taken(
     return taken, refusals
 
 
-def _append(client: Client, taken: list[TakenLine], refusals: list[RefusedLine]) -> list[Position]:
-    """Append the events of lines and return their positions; a line that the log refuses is left out and named."""
+def _append(client: Client, taken: list[TakenLine], refusals: list[RefusedLine]) -> tuple[list[Event], list[Position]]:
+    """Append the events of lines and return them and their positions; a line that the log refuses is named."""
     from memtape.sinks.logs.admission import check_admissible
 
-    def append(lines: list[TakenLine]) -> list[Position]:
-        return client.log.append([event for line in lines for event in line.events])
+    def append(lines: list[TakenLine]) -> tuple[list[Event], list[Position]]:
+        events = [event for line in lines for event in line.events]
+        return events, client.log.append(events)
 
     try:
         return append(taken)

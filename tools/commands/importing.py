@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import log_url
+from memtape.tools.ask.telling import AWAY, hidden_told
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
 from memtape.tools.commands.logs import with_log
@@ -97,7 +99,9 @@ def import_command(
                 speaker, own, dry_run=dry_run, reread=reread, only=format, gone=gone, on_progress=bar.update
             )
             folders = memory_folders() if everything else [path for path in paths if not path.is_file()]
-            summary = importer.take(sources, folders)
+            with _away_told(lambda: importer.summary.taken):
+                speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
+                summary = importer.take(sources, folders)
     if as_json:
         print_json(summary)
     else:
@@ -109,6 +113,20 @@ def import_command(
         sys.exit(1)
 
 
+@contextmanager
+def _away_told(taken: Callable[[], int]) -> Iterator[None]:
+    """Say of an import whose broker is away how much was taken before, and what to do."""
+    try:
+        yield
+    except LogAway as error:
+        count = taken()
+        told = f"{many(count, 'text was', 'texts were')} taken before." if count else "Nothing was taken."
+        then = "Then give the same command again: it goes on, and takes nothing twice."
+        away = LogAway(f"{error} {told}", f"{error.hint} {then}".strip())
+        away.spooled = error.spooled
+        raise away from None
+
+
 def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry_run: bool, as_json: bool) -> None:
     from memtape.tools.importing.page_folder import PageFolder
 
@@ -117,6 +135,8 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
             raise MemtapeError(f"{_shown(path)} is no folder.", "Name a folder of Markdown.")
     with Client(home, scope=scope, origin="user") as speaker:
         speaker.session = None
+        with _away_told(lambda: 0):
+            speaker.log.ends()
         with speaker.home.imports_lock():
             folders = [PageFolder(speaker, path, dry_run=dry_run) for path in dict.fromkeys(paths)]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
@@ -226,6 +246,10 @@ def _print_summary(summary: Summary) -> None:
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
     if summary.withdrawn or summary.again:
         say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; shown again: {summary.again:,}.")
+    if told := hidden_told(summary.hidden, summary.hidden_ids):
+        say(told)
+    if summary.spooled:
+        say(AWAY, err=True)
     if summary.missing:
         say(
             f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is missing or"

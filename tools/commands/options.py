@@ -16,7 +16,7 @@ import msgspec
 import orjson
 from msgspec import inspect
 
-from memtape.schemas.errors import MemtapeError, NotAdopted
+from memtape.schemas.errors import LogAway, MemtapeError, NotAdopted
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
@@ -232,7 +232,8 @@ def _explained(as_json: bool, home: str | None) -> Iterator[None]:
         said = _RUST_LINE.sub("", str(error))
         _count_error(Path(home) if home is not None else default_home())
         if as_json:
-            print_json({"error": said, "hint": hint})
+            waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
+            print_json({"error": said, "hint": hint} | waiting)
         say(f"Error: {said}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 

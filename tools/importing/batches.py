@@ -11,8 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
-from memtape.schemas.events import Event
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.ids import derived_id
+from memtape.schemas.log import SPOOLED
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
@@ -66,6 +67,7 @@ class Batch:
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
+        self._stands: dict[str, dict[str, str]] = {}
         self._pauses = pauses_of(writer.home.path)
         self.deferred: set[Path] = set()
         """Files of which something is not taken as long as its project is paused: they are read again after that."""
@@ -102,7 +104,10 @@ class Batch:
                     counted.append((source, scope))
                     events += made
             if events and not self._summary.dry_run:
-                self._writer.log.append(events)
+                self._summary.spooled += self._writer.log.append(events).count(SPOOLED)
+        for scope, texts in self._stands.items() if not self._summary.dry_run else ():
+            self._summary.hide(self._writer.hidden_among(scope, texts))
+        self._stands.clear()
         for source, scope in counted:
             self._summary.count(source, told_scope(scope), known=False)
         self._waiting.clear()
@@ -134,6 +139,7 @@ class Batch:
             heard = ids[len(_MARKS) :]
             if whole in known or not known.isdisjoint(heard):
                 self._count_known(waiting, scope, erased[scope], ids)
+                self._note(scope, {id: waiting.record.text for id in ids if id in known})
                 continue
             events = self._events(scope, waiting, erased)
             if events is None:
@@ -144,6 +150,7 @@ class Batch:
             if events:
                 known.update([whole, *(event.id for event in events)])
                 new.append((waiting.record.source, events))
+                self._note(scope, {it.id: it.body.text for it in events if isinstance(it.body, Captured)})
                 self._count_lessened(waiting.record)
             else:
                 self._count_known(waiting, scope, erased[scope], ids)
@@ -151,6 +158,10 @@ class Batch:
         if self._summary.dry_run:
             self._said.update(event.id for _, events in new for event in events)
         return new
+
+    def _note(self, scope: str, texts: dict[str, str]) -> None:
+        """Note what stands on the log after the append, for who looks whether it is hidden."""
+        self._stands.setdefault(scope, {}).update(texts)
 
     def _count_lessened(self, record: Record) -> None:
         if record.kind == "turn" and record.ran is None and (sort := lessened(record.text)) is not None:

@@ -9,6 +9,7 @@ import msgspec
 from memtape.tools.importing.records import Skipped
 
 MAX_PROBLEMS = 1_000
+NAMED_HIDDEN = 20
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -34,6 +35,8 @@ class Summary(msgspec.Struct):
     `missing` files are not there, and nothing of theirs was withdrawn, since their folder is missing or empty, or
     cannot be read whole.
     `lessened` were taken, and are not found or lack their middle, by sort.
+    `spooled` events of what was taken wait in the home for a broker that is away.
+    `hidden` of what was taken or is there already was forgotten, and `hidden_ids` are the first of it.
     `problems` are the first thousand of `problem_count`.
     """
 
@@ -51,6 +54,9 @@ class Summary(msgspec.Struct):
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     lessened: Counter[str] = msgspec.field(default_factory=Counter)
+    spooled: int = 0
+    hidden: int = 0
+    hidden_ids: list[str] = msgspec.field(default_factory=list)
     problem_count: int = 0
     problems: list[Problem] = msgspec.field(default_factory=list)
 
@@ -72,6 +78,11 @@ class Summary(msgspec.Struct):
             self.taken += 1
             tally.taken += 1
             self.scopes[scope] = self.scopes.get(scope, 0) + 1
+
+    def hide(self, ids: list[str]) -> None:
+        """Count what no search finds, since it was forgotten."""
+        self.hidden += len(ids)
+        self.hidden_ids += ids[: max(0, NAMED_HIDDEN - len(self.hidden_ids))]
 
     @property
     def nothing_read(self) -> bool:

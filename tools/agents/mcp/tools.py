@@ -23,8 +23,9 @@ from memtape.tools import verbs
 from memtape.tools.agents.mcp import data
 from memtape.tools.agents.mcp.bounds import bounded
 from memtape.tools.agents.mcp.schemas import whole_schema
+from memtape.tools.ask.deciding import Updated
 from memtape.tools.ask.telling import redacted
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.client import Client
 
 INSTRUCTIONS = """\
@@ -90,8 +91,7 @@ def add_memory(client: Client, asked: AddMemory) -> Answered:
             f"Stored in {client.scope} as `{receipt.id}` ({place}), but hidden: the same was forgotten, and no search "
             f"finds it. If the user wants it again: restore_memory `{receipt.id}`.{_profile(client)}"
         )
-    hidden = {"hidden": True} if receipt.hidden else {}
-    return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile} | hidden)
+    return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile} | _hidden(receipt))
 
 
 def search_memories(client: Client, asked: SearchMemories) -> Answered:
@@ -149,8 +149,17 @@ def update_memory(client: Client, asked: verbs.UpdateArguments) -> Answered:
     told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
     if done.replaced is None:
         told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
+    if done.hidden:
+        told = (
+            f"Stored as `{done.id}`, but hidden: the same was forgotten, and no search finds it. If the user wants it "
+            f"again: restore_memory `{done.id}`; then it replaces `{asked.id}`."
+        )
     data = {"id": done.id, "scope": done.scope, "replaced": done.replaced, "profile": done.profile}
-    return Answered(f"{told}{_profile(client)}", data)
+    return Answered(f"{told}{_profile(client)}", data | _hidden(done))
+
+
+def _hidden(done: Receipt | Updated) -> dict[str, Any]:
+    return {"hidden": True} if done.hidden else {}
 
 
 def _profile(client: Client) -> str:
