@@ -98,7 +98,7 @@ SUBJECTS = (
     _subject("edges", 3, Edges, edges, _BY_EDGES),
     _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
     _subject("conflicts", 3, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
-    _subject("instructions", 2, Instructions, instructions, ("vault",), sparse=True),
+    _subject("instructions", 3, Instructions, instructions, ("vault",), sparse=True),
     _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
     _subject("people", 2, People, people, ("vault",), sparse=True),
 )

@@ -89,6 +89,7 @@ class _Sentence(NamedTuple):
 def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn that was said at a time in microseconds UTC, in their order.
 
+    Of a person only those in the person's own words count.
     Of an agent only decisions and facts with an identifier count: what it promises, prefers or advises does not bind.
     """
     if len(text) > MOST_TURN_CHARS:
@@ -103,14 +104,8 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
         if made is not None:
             found.append(made)
         before = sentence
-    return [made for made in found if of_agent or _may_be_said(made, text)][:MOST_STATEMENTS]
-
-
-def _may_be_said(made: Statement, text: str) -> bool:
-    """Whether a statement is in the words of the sender of the turn, or asks for nothing."""
-    if made.label in ("decision", "correction", "task") and not instructs(made.text):
-        return True
-    return text[made.start : made.end] in own_words(text)
+    own = text if of_agent else own_words(text)
+    return [made for made in found if text[made.start : made.end] in own][:MOST_STATEMENTS]
 
 
 def sentences(text: str) -> list[str]:
