@@ -26,7 +26,7 @@ _BLOCK = lazy(
     _I | re.DOTALL | re.MULTILINE,
 )
 """A block that is set off from what stands around it: a fence, quoted lines, an element."""
-_QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|„[^“”\n]{0,400}[“”]|«[^»\n]{0,400}»|`[^`\n]{0,400}`")
+_QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|`[^`\n]{0,400}`")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _LONG_QUOTE_CHARS = 60
 _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")

@@ -144,9 +144,9 @@ _VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(
 _CORRECTIONS = (
     # A value of something that was named before, behind what says that another is wrong.
     r"^(?:(?:oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies)[,\s]+)*"
-    r"(?:(?:no|nope|nah|wrong|actually|correction|not quite|sorry|wait)\b\s*[,:!.;—–-]*\s+)*"
+    r"(?:(?:no|nope|nah|wrong|actually|correction|not quite|sorry|wait)\b[\s,:!.;—–-]*\s)*"
     r"(?:no|nope|nah|wrong|actually|correction|not quite|sorry)\b"
-    rf"\s*[,:!.;—–-]*\s+(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
+    rf"[\s,:!.;—–-]*\s(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
     r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)",
     r"^(?:sorry,?\s+|no,?\s+|oh,?\s+)*that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)\b",
     r"^(?:sorry,?\s+|no,?\s+|oh,?\s+)*i meant\s+(?!to\b|it\b|well\b|that i\b)\S",

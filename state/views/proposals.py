@@ -1,8 +1,8 @@
 """Which rules a person is asked about: those said for all projects, and those in what may be pasted.
 
-A proposal follows from what is shown of a project and goes with it. It has the id that the memory gets which it becomes,
-made of its words and of the scope `into` which that comes: `global`, or the project itself. So the log tells whether it
-was answered: by a capture of this id there, or by a tombstone that waits for one. Reading and answering are not here.
+A proposal follows from what is shown of a project and goes with it. It has the id of the memory that it becomes, made
+of its words and of the scope `into` which it comes: `global`, or the project itself. So the log tells whether it was
+answered: by a capture of this id there, or by a tombstone that waits for one. Reading and answering are not here.
 """
 
 from __future__ import annotations

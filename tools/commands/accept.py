@@ -24,8 +24,8 @@ Key = Literal["y", "n", "s"]
 @click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
 @with_client
 def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as_json: bool) -> None:
-    """Answer rules that wait for you: those said for all projects ("In all my projects, use tabs."), and those that stand
-    in what may be pasted, and instruct nobody until you take them.
+    """Answer rules that wait for you: those said for all projects ("In all my projects, use tabs."), and those in what
+    may be pasted, which instruct nobody until you take them.
 
     Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s leaves it.
     A rule for all projects holds in its own either way; one that may be pasted is taken by its id alone. Only people
