@@ -90,7 +90,7 @@ SUBJECTS = (
     _subject("paraphrases", 4, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 8, Memories, memories, _BY_MEMORIES),
-    _subject("validity", 4, Validity, validity, ("memories", "conflicts", "vault"), sparse=True),
+    _subject("validity", 5, Validity, validity, ("memories", "conflicts", "vault"), sparse=True),
     _subject("covers", 3, Covers, covers, ("memories", "conflicts", "vault"), sparse=True),
     _subject("passes", 2, Passes, passes, ("vault",), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
