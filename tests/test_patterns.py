@@ -118,7 +118,7 @@ def patterns_within(module: ModuleType) -> Iterator[Pattern]:
 
 @pytest.fixture(scope="module")
 def given() -> dict[Pattern, tuple[int, bool, bool]]:
-    """Return the most characters that the rules give each pattern, whether at one place alone, and with runs of spaces."""
+    """Return the most that the rules give each pattern, whether it is matched at one place alone, and runs of spaces."""
     found: dict[Pattern, tuple[int, bool, bool]] = {}
     own = patterns._Lazy.__getattr__
 
