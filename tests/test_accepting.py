@@ -83,10 +83,11 @@ def test_proposals_follow_from_what_people_said_in_whatever_order_it_is_read(kno
     assert len({it.id for it in found}) == len(found)
     said = {it.id: it for it in known}
     for it in found:
-        assert it.id == proposal_id(it.text)
+        assert it.id == proposal_id(it.text, it.into)
         for name in it.said_in:
             one = said[name]
-            assert one.origin in ("user", "operator") and one.scope != "global" and one.valid_to is None
+            assert one.origin in ("user", "operator") and one.valid_to is None
+            assert one.scope == it.into if it.is_doubted else one.scope != "global"
             assert one.kind != "document"
     assert proposed([it for it in known if not any(it.id in one.said_in for one in found)]) == []
 

@@ -497,18 +497,21 @@ class Client(Writer):
         return self._deciding.settle(conflict, keep, note)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules that people said in this scope for all projects, the latest first, with how each stands."""
+        """Return the rules of this scope that people are asked about, the latest first, with how each stands.
+
+        They were said for all projects, or stand in what may be pasted.
+        """
         return self._asking.proposals()
 
     def accept(self, id: str) -> Proposal:
-        """Take a rule that was said for all projects into `global`, in the person's words, and return it.
+        """Take a rule that waits into the scope that it is for, in its words, and return it.
 
         Raises `NotFound`, and `MemtapeError` for whoever is no person.
         """
         return self._answer(id, declined=False)
 
     def decline(self, id: str) -> Proposal:
-        """Say that a rule which was said for all projects is none, and return it; raise as `accept` does."""
+        """Say that a rule which waits is none there, and return it; raise as `accept` does."""
         return self._answer(id, declined=True)
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
@@ -516,16 +519,16 @@ class Client(Writer):
 
         accepting.check_answers(self.actor.origin)
         rule, before = accepting.meant(self.proposals(), id)
-        everywhere = Writer(
+        writer = Writer(
             self.home,
             self.log,
-            scope=GLOBAL,
+            scope=rule.into,
             actor=self.actor.name,
-            origin="operator",
+            origin="operator" if rule.into == GLOBAL else self.actor.origin,
             session=self.session,
             profile=self.profile.name,
         )
-        (accepting.decline if declined else accepting.accept)(everywhere, rule, before)
+        (accepting.decline if declined else accepting.accept)(writer, rule, before)
         return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:

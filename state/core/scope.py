@@ -90,7 +90,7 @@ SUBJECTS = (
     _subject("paraphrases", 4, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 8, Memories, memories, _BY_MEMORIES),
-    _subject("validity", 4, Validity, validity, ("memories", "conflicts", "vault"), sparse=True),
+    _subject("validity", 5, Validity, validity, ("memories", "conflicts", "vault"), sparse=True),
     _subject("covers", 3, Covers, covers, ("memories", "conflicts", "vault"), sparse=True),
     _subject("passes", 2, Passes, passes, ("vault",), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
@@ -98,7 +98,7 @@ SUBJECTS = (
     _subject("edges", 3, Edges, edges, _BY_EDGES),
     _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
     _subject("conflicts", 3, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
-    _subject("instructions", 2, Instructions, instructions, ("vault",), sparse=True),
+    _subject("instructions", 3, Instructions, instructions, ("vault",), sparse=True),
     _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
     _subject("people", 2, People, people, ("vault",), sparse=True),
 )

@@ -165,7 +165,7 @@ def reading(text: str) -> Reading:
     """Return what a text tells; nothing of one that is too long, or not in English."""
     if len(text) > MOST_CHARS or not _is_english(text):
         return Reading((), True, True)
-    text = _LABEL.sub("", text.replace("\u2019", "'"))
+    text = _LABEL.sub("", " ".join(text.replace("\u2019", "'").split()))
     pieces = [piece.strip(" ,*_-.!") for piece in _CLAUSE.split(text)]
     if len(pieces) > 1 and _OPENS.match(pieces[0]):
         pieces[:2] = [f"{pieces[0]}, {pieces[1]}"]

@@ -18,10 +18,11 @@ from memtape.state.text.files import named_files
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
+    MOST_STATEMENTS,
     MOST_TURN_CHARS,
     dated,
     sentences,
-    statements,
+    stated_in,
 )
 from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 
@@ -245,7 +246,7 @@ def edits(told: Told, path: str) -> bool:
 def _tasks(text: str, at: int) -> Iterator[End]:
     if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # What most turns lack.
         return
-    for one in statements(text, at, of_agent=False):
+    for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
             yield End(kind, one.start, one.end)
 

@@ -26,7 +26,7 @@ _BLOCK = lazy(
     _I | re.DOTALL | re.MULTILINE,
 )
 """A block that is set off from what stands around it: a fence, quoted lines, an element."""
-_QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|„[^“”\n]{0,400}[“”]|«[^»\n]{0,400}»|`[^`\n]{0,400}`")
+_QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|`[^`\n]{0,400}`")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _LONG_QUOTE_CHARS = 60
 _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
@@ -35,7 +35,8 @@ _OF_A_RECORD = lazy(
     r"^[ \t]*(?:[+#/|$%<>=@~^{}\[\]]|[-*](?!\s\w)|\d+[.)]\s|\d{1,4}[-:/.]\d{1,2}\b|[A-Z]{2,}[ \t]*[\d:])"
     r"|^\w+ ?= ?\S|[;{}][ \t]*$|^(?:import|from|def|class|const|let|var|function) \w"
     r"|\w(?:Error|Exception)\b|::|->|=>|^(?:FAILED|PASSED|ok|not ok|at)\s\S+[/.:]"
-    r"|^(?!(?:note|rule|remember|reminder|important|please|fyi|btw|new rule|also|so|ps)\b)"
+    r"|^(?!(?:note|rule|remember|reminder|important|please|fyi|btw|new rule|also|so|ps"
+    r"|(?i:no|nope|nah|wrong|actually|correction|sorry|falsch|korrektur))\b)"
     r"[ \t]*[^\W\d_][^.!?:\n]{0,60}?[ \t]?:[ \t]+(?=[A-ZÄÖÜÉ¿¡\"“'\d])"
     r"|\b(?:ERROR|FEHLER|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\bexit (?:code )?\d|https?://\S+ ?\||@@ ",
     re.MULTILINE,
@@ -51,9 +52,11 @@ _SALUTATION = lazy(
 _ATTRIBUTED = lazy(
     r"(?<!\bi )(?<!\bi've )(?<!\bwe )\b(?:says?|said|told|tells|wrote|writes|written by|claims?|claimed|suggests?"
     r"|suggested|recommends?|recommended|announced|states|stated|advises|advised|replied|answered|posted|according to"
-    r"|sagte?|schr(?:eib|ieb)t?|meinte?|laut|dit|écrit|selon|dice|dijo|escribe|escribió|según)\b",
+    r"|sagte?|schr(?:eib|ieb)t?|meinte?|laut|dit|écrit|selon|dice|dijo|escribe|escribió|según"
+    r"|you (?:hereby )?(?:agree|accept|acknowledge|consent|undertake)|hereby)\b",
     _I,
 )
+"""What tells of the words of others, or is written in terms that one agrees to."""
 _OF_ITS_OWN = lazy(
     r"\b(?:unless|until|when|if|once|like|as) (?:i|we|you) (?:say|said|told)\b|\byou (?:said|told)\b", _I
 )
@@ -88,6 +91,11 @@ def own_words(text: str) -> str:
     if not is_set_off and (_PARAGRAPHS.search(bare) or _is_about_a_text(bare)):
         return ""
     return "" if _is_attributed(bare, is_set_off) else said
+
+
+def doubted_words(text: str) -> str:
+    """Return what of a text is perhaps its sender's: all around its blocks where nothing is for sure, else nothing."""
+    return "" if len(text) > MOST_READ_CHARS or own_words(text) else _BLOCK.sub("\n", text)
 
 
 def _is_short(bare: str) -> bool:

@@ -17,12 +17,14 @@ from memtape.schemas.rows import Polarity
 from memtape.state.text.instructing import is_polite, may_instruct, sets_standing
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import has_word_of_order, is_order, may_order
-from memtape.state.text.own_words import MOST_CHARS, own_words
+from memtape.state.text.own_words import MOST_CHARS, doubted_words, own_words
 from memtape.state.text.remembered import remembered
 from memtape.state.text.statement_cues import LEANS_ON
 
 MOST_REMEMBERED = 16_384
 """Each start reads those of a project once more, a long one for some milliseconds."""
+MOST_DOUBTED = 12
+"""A text with more is a document; its first sentences are asked about."""
 _ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
@@ -142,9 +144,9 @@ _VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(
 _CORRECTIONS = (
     # A value of something that was named before, behind what says that another is wrong.
     r"^(?:(?:oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies)[,\s]+)*"
-    r"(?:(?:no|nope|nah|wrong|actually|correction|not quite|sorry|wait)\b\s*[,:!.;—–-]*\s+)*"
+    r"(?:(?:no|nope|nah|wrong|actually|correction|not quite|sorry|wait)\b[\s,:!.;—–-]*\s)*"
     r"(?:no|nope|nah|wrong|actually|correction|not quite|sorry)\b"
-    rf"\s*[,:!.;—–-]*\s+(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
+    rf"[\s,:!.;—–-]*\s(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
     r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)",
     r"^(?:sorry,?\s+|no,?\s+|oh,?\s+)*that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)\b",
     r"^(?:sorry,?\s+|no,?\s+|oh,?\s+)*i meant\s+(?!to\b|it\b|well\b|that i\b)\S",
@@ -185,7 +187,7 @@ _IS_RULE, _IS_CORRECTION = (
 def polarity(text: str) -> Polarity:
     """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact.
 
-    What is not in the words of its sender is no rule and no order.
+    What is not in the words of its sender is no rule, order or correction.
     """
     if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):
         return "fact"
@@ -203,14 +205,21 @@ def standing(text: str) -> tuple[str, ...]:
     A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence, unless what
     stands behind a colon says what they are. What is said of memory is not among them: see `orders_in`.
     """
-    if not has_cue(text):
-        return ()
-    text = own_words(text)
-    found, before, place = [], -1, 0
+    return _standing_in(own_words(text)) if has_cue(text) else ()
+
+
+@remembered(MOST_REMEMBERED)
+def doubted(text: str) -> tuple[str, ...]:
+    """Return the first sentences of a text that would stand if they were its sender's, which nobody can tell."""
+    return _standing_in(doubted_words(text))[:MOST_DOUBTED] if has_cue(text) else ()
+
+
+def _standing_in(text: str) -> tuple[str, ...]:
+    found, before, place = list[str](), -1, 0
     for sentence in sentences(text):
         start = text.find(sentence, place)
         place = max(place, start + len(sentence))
-        said = _said(sentence)
+        said = _said(sentence) if len(sentence) <= MOST_CHARS else ""
         if not _asks(said) and _is_rule(said) and not _is_order(said):
             leans = LEANS_ON.search(sentence)
             if leans is None or ":" in sentence[leans.end() :]:
@@ -234,11 +243,15 @@ def _orders_in(text: str) -> tuple[str, ...]:
 
 
 class Heard(msgspec.Struct, frozen=True, array_like=True):
-    """What a text says is wanted: the sentences that stand, orders about memory, and whether any of it `instructs`."""
+    """What a text says is wanted: the sentences that stand, orders about memory, and whether any of it `instructs`.
+
+    `doubted` are sentences that stand only if a person says so, since they may be pasted.
+    """
 
     standing: tuple[str, ...] = ()
     orders: tuple[str, ...] = ()
     instructs: bool = False
+    doubted: tuple[str, ...] = ()
 
 
 NOTHING_HEARD = Heard()
@@ -246,14 +259,14 @@ NOTHING_HEARD = Heard()
 
 def heard_in(text: str) -> Heard:
     """Return what a text says is wanted."""
-    return Heard(standing(text), orders_in(text), instructs(text))
+    return Heard(standing(text), orders_in(text), instructs(text), doubted(text))
 
 
 def corrections_in(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text that correct what was said before."""
+    """Return the sentences of a text, in the words of its sender, that correct what was said before."""
     if not _MAY_CORRECT.search(text.replace("’", "'")):
         return ()
-    return tuple(it for it in sentences(text) if _of_sentence(it) == "correction")
+    return tuple(it for it in sentences(own_words(text)) if _of_sentence(it) == "correction")
 
 
 @remembered(MOST_REMEMBERED)

@@ -65,7 +65,7 @@ PERSONAL = frozenset(
 """Slots of the speaker; any other slot is of something that a text must name, or tell nothing besides."""
 HOMES = frozenset("home employer workplace seat region room".split())
 """Slots of a person that end when the person leaves or moves."""
-_PLANS = lazy(r"(?:the |our |my |current )*(?:plan|goal|todo|task|next step)s?\b", _I)
+_PLANS = lazy(r"(?:the |our |my |current ){0,4}(?:plan|goal|todo|task|next step)s?\b", _I)
 _MEANS = lazy(r"\b(?:uses?|using|in|over|with|via|through)\s+(?:the\s+)?\S+(?:\s\S+)?\W*\Z", _I)
 _RELATES = frozenset(
     "is are was were has have of by to at from with on in for as im am auf bei mit an en a à au aux dans sur chez em no"

@@ -36,7 +36,7 @@ HIDDEN = "\x00"
 """Stands for a character of code, or of a long quotation."""
 
 _FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^”]{60,1000}”|„[^“”]{60,1000}[“”]|«[^»]{60,1000}»")
+_CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^“”]{60,1000}”|„[^„“”]{60,1000}[“”]|«[^«»]{60,1000}»")
 """A longer quotation is somebody else's text."""
 _BREAK = lazy(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_]*[^\s\"'“‘(\[*_])|(?<=[。！？])|\n+")
 _ABBREVIATED = lazy(
@@ -88,8 +88,16 @@ class _Sentence(NamedTuple):
 def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn that was said at a time in microseconds UTC, in their order.
 
-    Of an agent only decisions and facts with an identifier count: what it promises, prefers or advises does not bind.
+    Of a person only those in the person's own words count, of an agent only decisions and facts with
+    an identifier: what it promises, prefers or advises does not bind.
     """
+    own = text if of_agent else own_words(text)
+    found = stated_in(text, at, of_agent=of_agent)
+    return [made for made in found if text[made.start : made.end] in own][:MOST_STATEMENTS]
+
+
+def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
+    """Return what a turn states, also where that may be in the words of another than its sender."""
     if len(text) > MOST_TURN_CHARS:
         return []
     said = without_code(text)
@@ -102,14 +110,7 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
         if made is not None:
             found.append(made)
         before = sentence
-    return [made for made in found if of_agent or _may_be_said(made, text)][:MOST_STATEMENTS]
-
-
-def _may_be_said(made: Statement, text: str) -> bool:
-    """Whether a statement is in the words of the sender of the turn, or asks for nothing."""
-    if made.label in ("decision", "correction", "task") and not instructs(made.text):
-        return True
-    return text[made.start : made.end] in own_words(text)
+    return found
 
 
 def sentences(text: str) -> list[str]:

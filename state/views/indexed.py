@@ -180,7 +180,7 @@ def text_entry(
         shown.origin,
         hidden,
         bool(shown.tags),
-        bool(heard.orders or heard.standing),
+        bool(heard.orders or heard.standing or heard.doubted),
         orders=bool(heard.orders),
         archived=shown.archived_at is not None,
     )

@@ -1,13 +1,13 @@
-"""Which rules of a project a person has said for all projects, and nobody has answered: proposals for `global`.
+"""Which rules a person is asked about: those said for all projects, and those in what may be pasted.
 
-A proposal follows from what is shown of a project and goes with it. It has the id that the memory of `global` gets,
-made of its words alone. So the log tells whether it was answered: by a capture of this id in `global`, or by a
-tombstone that waits for one. Reading views and answering are for the caller.
+A proposal follows from what is shown of a project and goes with it. It has the id of the memory that it becomes, made
+of its words and of the scope `into` which it comes: `global`, or the project itself. So the log tells whether it was
+answered: by a capture of this id there, or by a tombstone that waits for one. Reading and answering are not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -23,44 +23,63 @@ ACCEPTED_SOURCE = "accept"
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule for all projects, in the words of the person who said it last. `at` is in microseconds.
+    """A rule, in the words of the text that has it, the last where several do. `at` is in microseconds.
 
-    `said_in` are the ids of the turns and memories of the project that say it.
+    `said_in` are the ids of the turns and memories of the project that have it. Accepted, it is a memory of the scope
+    `into`. One that is said for all projects holds in its own meanwhile, one that may be pasted holds nowhere.
     """
 
     id: str
     text: str
     scope: str
+    into: str
     said_in: tuple[str, ...]
     at: int
     actor: str
     origin: Origin
 
+    @property
+    def is_doubted(self) -> bool:
+        """Whether it is asked about since it may be pasted."""
+        return self.into == self.scope
 
-def proposal_id(text: str) -> str:
-    """Return the id of a rule for all projects, in whichever project it was said."""
-    return derived_id("captured", GLOBAL, ACCEPTED_SOURCE, same_instruction(text))
+
+def proposal_id(text: str, into: str = GLOBAL) -> str:
+    """Return the id of the memory that a rule becomes in a scope, wherever it was said."""
+    return derived_id("captured", into, ACCEPTED_SOURCE, same_instruction(text))
 
 
 def proposed(known: Iterable[Known]) -> list[Proposal]:
-    """Return the rules for all projects that people said in what is shown of projects, the latest first."""
+    """Return the rules that people are asked about in what is shown of projects, the latest first."""
     found: dict[str, Proposal] = {}
-    said = [
-        it
-        for it in known
-        if it.origin in PEOPLE and it.scope != GLOBAL and it.valid_to is None and it.kind not in _READ
-    ]
+    said = [it for it in known if it.origin in PEOPLE and it.valid_to is None and it.kind not in _READ]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):
-        for text in filter(is_for_all_projects, heard_of(it).standing):
-            id = proposal_id(text)
+        for text, into in _rules_in(it):
+            id = proposal_id(text, into)
             before = found.get(id)
             if before is not None:
                 found[id] = msgspec.structs.replace(before, said_in=tuple(dict.fromkeys((*before.said_in, it.id))))
                 continue
             found[id] = Proposal(
-                id=id, text=text, scope=it.scope, said_in=(it.id,), at=it.at, actor=it.actor, origin=it.origin
+                id=id,
+                text=text,
+                scope=it.scope,
+                into=into,
+                said_in=(it.id,),
+                at=it.at,
+                actor=it.actor,
+                origin=it.origin,
             )
     return list(found.values())
+
+
+def _rules_in(known: Known) -> Iterator[tuple[str, str]]:
+    """Yield the rules in a text, each with the scope into which it would come."""
+    heard = heard_of(known)
+    if known.scope != GLOBAL:
+        yield from ((text, GLOBAL) for text in filter(is_for_all_projects, heard.standing))
+    if known.kind not in ("goal", "plan"):
+        yield from ((text, known.scope) for text in heard.doubted)
 
 
 _READ = ("document", "page")

@@ -1,7 +1,7 @@
-"""How a person answers a rule that was said for all projects: it becomes a memory of `global`, or never one.
+"""How a person answers a rule that is proposed: it becomes a memory of the scope that it is for, or never one.
 
-Accepting captures the person's words there, under the id of the proposal. Declining forgets this id, which waits for a
-capture that then never shows. Neither touches the project, whose own rule stays.
+Accepting captures its words there, under the id of the proposal. Declining forgets this id, which waits for a capture
+that then never shows. Neither touches what has the rule.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Forgotten, Origin, Restored
-from memtape.schemas.scopes import GLOBAL
+from memtape.state.subjects.instructions import INSTRUCTION_TAGS
 from memtape.state.text.polarity import same_instruction
+from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal
 from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.ask.proposals import Answered
@@ -22,33 +23,42 @@ from memtape.tools.capture.writing import Writer, check_person
 def check_answers(origin: Origin) -> None:
     """Raise `MemtapeError` for whoever may answer no proposal."""
     then = "The user can run `memtape accept`; who is a person says --origin user."
-    check_person(origin, "answer a rule for all projects", then)
+    check_person(origin, "answer a rule that waits", then)
 
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:
     """Return the proposal that an id or its beginning means. Raises `NotFound`, and `MemtapeError` where several do."""
     found = [it for it in proposals if len(given) >= LEAST_CHARS and it[0].id.startswith(given)]
     if not found:
-        raise NotFound(f"No rule for all projects is called {given[:60]}.", "`memtape accept` lists those that wait.")
+        raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape accept` lists those that wait.")
     if len(found) > 1:
         raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
     return found[0]
 
 
-def accept(everywhere: Writer, rule: Proposal, before: Answered) -> None:
-    """Put a rule into `global`, in which the writer is an operator; show it again where it was declined."""
-    line = Line(text=rule.text, scope=GLOBAL, source=ACCEPTED_SOURCE, native_id=same_instruction(rule.text))
-    everywhere.log.append([replace(event, refs=rule.said_in) for event in everywhere.events_of(line, {})])
+def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
+    """Put a rule into the scope that it is for, in which the writer may; show it again where it was declined."""
+    line = Line(
+        text=rule.text,
+        tags=INSTRUCTION_TAGS if rule.is_doubted else (),
+        importance=IMPORTANCE["instruction"] / 100 if rule.is_doubted else None,
+        scope=rule.into,
+        source=ACCEPTED_SOURCE,
+        native_id=same_instruction(rule.text),
+    )
+    writer.log.append([replace(event, refs=rule.said_in) for event in writer.events_of(line, {})])
     if before == "declined":
-        everywhere.append("restored", Restored(ids=(rule.id,), reason=None), GLOBAL)
+        writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)
 
 
-def decline(everywhere: Writer, rule: Proposal, before: Answered) -> None:
-    """Say in `global`, in which the writer is an operator, that a rule is none of all projects.
+def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
+    """Say in the scope that a rule is for, in which the writer may, that the rule is none there.
 
     Raises `MemtapeError` where it holds there.
     """
     if before == "accepted":
-        raise MemtapeError("This rule holds in all projects already.", f"`memtape forget {rule.id}` ends that.")
+        where = "here" if rule.is_doubted else "in all projects"
+        raise MemtapeError(f"This rule holds {where} already.", f"`memtape forget {rule.id}` ends that.")
     if before == "waits":
-        everywhere.append("forgotten", Forgotten(ids=(rule.id,), reason="declined for all projects"), GLOBAL)
+        reason = "declined as pasted" if rule.is_doubted else "declined for all projects"
+        writer.append("forgotten", Forgotten(ids=(rule.id,), reason=reason), rule.into)

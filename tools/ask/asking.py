@@ -311,7 +311,7 @@ class Asking:
         return self._read(orders_of)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules that people said for all projects."""
+        """Return the rules that people are asked about."""
         from memtape.tools.ask.listing import proposals_of
 
         return self._read(proposals_of)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Mark
-from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.rows import LifeMark, MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.standing_pages import THREADS
 from memtape.schemas.times import format_day
@@ -33,6 +33,7 @@ from memtape.state.views.context import (
     items_of,
     left_out_by,
 )
+from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import opposed_pairs, waiting
 from memtape.tools.ask.found import Found
@@ -126,18 +127,8 @@ def context_of(
         items = [item for item in items if item.at > since and item.id not in own]
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:
-        life = read[0][1].life
-        waits = []
-        if life.state == "finished":
-            waits.append(
-                f"This project is finished since {format_day(life.since)}, and what was said before is archived: "
-                "`memtape project resume` brings it back."
-            )
-        if pending := sum(waiting(found.opened) for found, _ in read):
-            waits.append(f"{many(pending, 'conflict waits', 'conflicts wait')} for the user: memtape conflicts")
-        if rules := len(proposals_waiting(retriever, scope)):
-            told = many(rules, "rule for all projects waits", "rules for all projects wait")
-            waits.append(f"{told} for the user: memtape accept")
+        conflicts = sum(waiting(found.opened) for found, _ in read)
+        waits = _waits(read[0][1].life, conflicts, proposals_waiting(retriever, scope))
         written = written._replace(end="".join(f"\n{line}" for line in waits))
     chosen = choose(items, budget_tokens, written, counted.count)
     return ProjectContext(
@@ -154,6 +145,24 @@ def context_of(
         revision=read[0][1].revision,
         watermark=tuple({view.mark.partition: view.mark for _, view in read}.values()),
     )
+
+
+def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterator[str]:
+    """Yield a line for each kind of thing that waits for a person."""
+    if life.state == "finished":
+        yield (
+            f"This project is finished since {format_day(life.since)}, and what was said before is archived: "
+            "`memtape project resume` brings it back."
+        )
+    if conflicts:
+        yield f"{many(conflicts, 'conflict waits', 'conflicts wait')} for the user: memtape conflicts"
+    doubted = sum(rule.is_doubted for rule in rules)
+    if everywhere := len(rules) - doubted:
+        told = many(everywhere, "rule for all projects waits", "rules for all projects wait")
+        yield f"{told} for the user: memtape accept"
+    if doubted:
+        told = many(doubted, "rule that may be pasted waits", "rules that may be pasted wait")
+        yield f"{told} for the user: memtape accept"
 
 
 TURNS_LOOKED_AT = 500

@@ -1,4 +1,4 @@
-"""The lists that people look through: what is stale, pinned or hidden, orders about memory, rules for all projects.
+"""The lists that people look through: what is stale, pinned or hidden, orders about memory, rules that wait.
 
 Nothing is ranked or changed here.
 """
@@ -103,5 +103,5 @@ def orders_of(retriever: Retriever, scope: str) -> list[Order]:
 
 
 def proposals_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
-    """Return the rules that people said in a scope for all projects, the latest first, with how each stands."""
+    """Return the rules of a scope that people are asked about, the latest first, with how each stands."""
     return answers_of(retriever, scope)

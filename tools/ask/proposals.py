@@ -1,10 +1,11 @@
-"""The rules that people have said for all projects, with what was answered, as views and the tail of `global` say.
+"""The rules that people are asked about, with what was answered, as views and the tail of the scope of each say.
 
 What a proposal is stands in `state/views/proposals.py`, and how one is answered in `accepting.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from memtape.schemas.events import Captured, Forgotten, Restored
@@ -12,7 +13,7 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.polarity import same_instruction
-from memtape.state.views.context import Known
+from memtape.state.views.context import Known, instructions_of
 from memtape.state.views.proposals import Proposal, proposed
 from memtape.tools.ask.known import known_in
 from memtape.tools.ask.retrieval import Retriever
@@ -25,17 +26,21 @@ def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answere
     own, view = retriever.found(scope)
     known = known_in(own, retriever.now([view]))
     proposals = own.once.of("proposed", None, lambda: proposed(known))
-    if not proposals:
-        return []
-    found, view = retriever.found(GLOBAL)
-    held = found.once.of("instructions", None, lambda: _held_by(known_in(found, retriever.now([view]))))
+    ways = {into: _answers_in(retriever, into) for into in dict.fromkeys(it.into for it in proposals)}
+    return [(it, ways[it.into](it)) for it in proposals]
+
+
+def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answered]:
+    """Return what tells how a proposal into one scope stands."""
+    found, view = retriever.found(into)
+    tail = retriever.tail(into, view.mark.offset)
+    held_by = _held_in_all if into == GLOBAL else _instructing
+    held = found.once.of("instructions", None, lambda: held_by(known_in(found, retriever.now([view]))))
     banned: dict[str, bool] = {}
-    for event in retriever.tail(GLOBAL, view.mark.offset):
+    for event in tail:
         if isinstance(event.body, Forgotten | Restored):
             banned |= dict.fromkeys(event.body.ids, isinstance(event.body, Forgotten))
-    captured = {
-        event.id: None for event in retriever.tail(GLOBAL, view.mark.offset) if isinstance(event.body, Captured)
-    }
+    captured = {event.id: None for event in tail if isinstance(event.body, Captured)}
 
     def how(it: Proposal) -> Answered:
         if same_instruction(it.text) in held:
@@ -45,12 +50,18 @@ def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answere
         is_known = bool(found.opened.called(it.id)) or it.id in captured
         return "declined" if banned.get(it.id, is_banned or is_known) else "waits"
 
-    return [(it, how(it)) for it in proposals]
+    return how
 
 
-def _held_by(known: list[Known]) -> dict[str, None]:
+def _held_in_all(known: list[Known]) -> dict[str, None]:
     """Return what holds in `global`, in the form in which an instruction that is given twice is the same."""
     return {same_instruction(it.text): None for it in known if it.valid_to is None and it.kind != "turn"}
+
+
+def _instructing(known: list[Known]) -> dict[str, None]:
+    """Return what instructs in a project, in the same form."""
+    told, _ = instructions_of([it for it in known if it.valid_to is None])
+    return {same_instruction(it.text): None for it in told}
 
 
 def waiting(retriever: Retriever, scope: str) -> list[Proposal]:

@@ -62,7 +62,7 @@ def _conflict_of(client: Client, id: str) -> str:
 def _rule_of(client: Client, id: str) -> str:
     rule = next((rule for rule, _ in client.proposals() if rule.id == id), None)
     if rule is None:
-        raise NotFound(f"There is no rule {id[:60]} that was said for all projects.", "It may have been forgotten.")
+        raise NotFound(f"There is no rule {id[:60]} that waits.", "It may have been forgotten.")
     return rule.text
 
 
@@ -147,16 +147,16 @@ ACTIONS: dict[str, Action] = {
     ),
     "accept": Action(
         "Accept",
-        "The rule is told at the start of every project from now on.",
+        "The rule is told at each start from now on: in every project, or in this one if it may be pasted.",
         _accept,
         _rule_of,
-        undone="Forget the rule where it stands, in the project global.",
+        undone="Forget the rule where it stands: in the project global, or in this one if it may be pasted.",
         counts="rule",
         takes_reason=False,
     ),
     "decline": Action(
         "Decline",
-        "The rule stays in its project, and is proposed no more.",
+        "The rule is proposed no more. One that was said for all projects stays in its own.",
         _decline,
         _rule_of,
         undo="accept",

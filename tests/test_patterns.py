@@ -1,0 +1,304 @@
+"""No pattern goes back over the text of a user more than a fixed number of times for each of its characters.
+
+`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes, behind what
+stands before it, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as
+is met by running them on long texts, may go back within it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from backtracking import LOOKS, REPEATS, SINGLE, Backtracking, Beginning, Chars, TooManySteps, nodes_of, ops, parts_of
+from soaked import soaked
+
+from memtape import state
+from memtape.schemas import patterns
+from memtape.state.fold import near_verbatim
+from memtape.state.text import (
+    claims,
+    correcting,
+    courtesies,
+    files,
+    normal,
+    open_ends,
+    opposing,
+    own_words,
+    people,
+    points,
+    polarity,
+    replacing,
+    statements,
+    terms,
+)
+from memtape.state.text.statements import MOST_CHARS
+
+DATA = Path(__file__).parent / "data"
+LONG_CHARS, AT = 16 * 1024, 1_790_000_000_000_000
+SENTENCE_CHARS = 1_024
+"""What a pattern is given at most of which the rules give it one sentence."""
+MOST_GROWTH, LEAST_STEPS = 2.3, 1_000
+"""By so much the steps grow at most where a text becomes twice as long, but for a few."""
+MOST_STEPS_OF_A_SENTENCE, MOST_STEPS = 4_000_000, 300_000
+FEW_WORDS = 3
+"""So many words of a pattern are tried by `make test`, and all by `make soak`, which alone reads the longest."""
+LONGEST_CHARS = 15_000
+TRIED_FIRST = "a1 .\nA-\"'_/,é中(:\t" + "".join(map(chr, range(33, 127))) + "“”„«»。！"
+"""Of a class of characters the first of these stands for it."""
+WIDE = 16
+"""A repeat of at least so many takes a text in."""
+READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
+RULES: tuple[Callable[[str], object], ...] = (
+    claims.reading,
+    correcting.correction_of,
+    courtesies.is_goodbye,
+    courtesies.is_nod,
+    files.named_files,
+    near_verbatim.read,
+    normal.normal_text,
+    polarity.corrections_in,
+    polarity.heard_in,
+    own_words.own_words,
+    people.people_named,
+    polarity.polarity,
+    terms.terms,
+    lambda text: list(points.points(text)),
+    lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
+    lambda text: list(open_ends.open_ends(text, AT, of_agent=True)),
+    lambda text: opposing.oppose(text, "Never deploy on Fridays."),
+    lambda text: replacing.replaces("The port is 5433.", text),
+    lambda text: replacing.replaces(text, "The port is 5433."),
+    lambda text: replacing.replaces("The plan is to use Redis for the cache.", text),
+    lambda text: replacing.replaces(text, "We use Postgres for the cache."),
+    lambda text: statements.statements(text, AT, of_agent=False),
+    lambda text: statements.statements(text, AT, of_agent=True),
+)
+
+Pattern = tuple[str, int]
+"""An expression and its flags."""
+
+
+@cache
+def patterns_of_the_product() -> dict[Pattern, str]:
+    """Return each pattern by which the rules read texts, with the module that has it."""
+    found: dict[Pattern, str] = {}
+    for info in pkgutil.walk_packages(state.__path__, f"{state.__name__}."):
+        for pattern in patterns_within(importlib.import_module(info.name)):
+            found.setdefault(pattern, info.name)
+    return found
+
+
+@cache
+def reading_of(pattern: Pattern) -> Backtracking:
+    return Backtracking(*pattern)
+
+
+def patterns_within(module: ModuleType) -> Iterator[Pattern]:
+    """Yield the patterns among the names of a module, and in its tables."""
+    waits = list(vars(module).values())
+    for it in waits:
+        if type(it) is patterns._Lazy:
+            yield it._given
+        elif isinstance(it, re.Pattern) and isinstance(it.pattern, str):
+            yield it.pattern, it.flags & ~re.UNICODE
+        elif isinstance(it, (list, tuple)):
+            waits += [one for one in it if isinstance(one, (list, tuple, re.Pattern, patterns._Lazy))]
+        elif isinstance(it, dict):
+            waits += [one for one in it.values() if isinstance(one, (list, tuple, re.Pattern, patterns._Lazy))]
+
+
+@pytest.fixture(scope="module")
+def given() -> dict[Pattern, tuple[int, bool, bool]]:
+    """Return the most that the rules give each pattern, whether it is matched at one place alone, and has runs."""
+    found: dict[Pattern, tuple[int, bool, bool]] = {}
+    own = patterns._Lazy.__getattr__
+
+    def counting(lazy: Any, name: str) -> Any:
+        method = getattr(re.compile(*lazy._given), name)
+        if name not in READING:
+            return method
+
+        def read(*args: Any, **named: Any) -> Any:
+            text, begin, end = (*args[name in ("sub", "subn") :], None, None)[:3]
+            is_part = name not in ("sub", "subn", "split")
+            chars = (end if is_part and end is not None else len(text)) - (begin or 0 if is_part else 0)
+            most, anchored, spaced = found.get(lazy._given, (0, True, False))
+            anchored = anchored and name in ("match", "fullmatch")
+            found[lazy._given] = max(most, chars), anchored, spaced or "  " in text
+            return method(*args, **named)
+
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patterns._Lazy, "__getattr__", counting)
+        for module in [it for name, it in sys.modules.items() if name.startswith("memtape.")]:
+            forget_methods(module)
+        for text in texts_to_meet_rules():
+            for rule in RULES:
+                rule(text)
+    assert own is patterns._Lazy.__getattr__
+    return found
+
+
+def forget_methods(module: ModuleType) -> None:
+    """Have the patterns of a module ask for their methods anew."""
+    for it in vars(module).values():
+        for one in it if isinstance(it, (list, tuple)) else (it,):
+            if type(one) is patterns._Lazy:
+                for name in READING:
+                    vars(one).pop(name, None)
+
+
+def texts_to_meet_rules() -> Iterator[str]:
+    """Yield the sentences that rules are tested with, and long texts of all their words with and without ends."""
+    said = list[str]()
+    for path in sorted(DATA.glob("*.jsonl")):
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        said += [text for row in rows if isinstance(row, dict) and isinstance(text := row.get("text"), str)]
+    salt = "never mention the trip again, forget that I moved from A to B, the port is 5433 instead of 5432 "
+    yield from said[::3]
+    yield from (text.replace(" ", "  ") for text in said[::9])
+    for one in (
+        "\n".join(said),
+        " ".join(said),
+        re.sub(r"[.!?…。！？\n]", " ", " ".join(said)),
+        salt * 999,
+        "a" * 99_999,
+    ):
+        yield one[:LONG_CHARS]
+
+
+def sample_of(items: Any, flags: int) -> str:
+    """Return a text that a sequence of nodes takes, but for what it looks at beside."""
+    made = ""
+    for op, value in items:
+        if op is ops.LITERAL:
+            made += chr(value)
+        elif op in SINGLE:
+            takes = Chars(op, value, flags)
+            made += next((char for char in TRIED_FIRST if takes[char]), "")
+        elif op in REPEATS:
+            made += sample_of(value[2], flags) * value[0]
+        elif op not in LOOKS:
+            made += "".join(sample_of(part, flags) for part in parts_of(op, value)[:1])
+    return made
+
+
+def repeats_of(items: Any, flags: int, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what stands before each wide repeat of a sequence, and what the repeat takes once."""
+    for op, value in items:
+        if op in REPEATS and value[1] >= WIDE:
+            yield before, sample_of(value[2], flags)
+        for part in parts_of(op, value):
+            yield from repeats_of(part, flags, before)
+        before += sample_of([(op, value)], flags)
+
+
+def words_of(read: Backtracking) -> list[tuple[str, str]]:
+    """Return the worst words of a pattern: a beginning, and what comes after it again and again."""
+    found: dict[tuple[str, str], None] = {}
+    for before, body in repeats_of(read.parsed, read.flags):
+        found |= dict.fromkeys([(before, body), ("", before + body), ("", f"{before}{body} "), ("", f"{before} ")])
+    nodes = nodes_of(read.parsed)
+    wide = [value[2][0] for op, value in nodes if op in REPEATS and value[1] >= WIDE and len(value[2]) == 1]
+    sets = [Chars(*it, read.flags) for it in wide if it[0] in SINGLE]
+    begins, alike = Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
+    for char in dict.fromkeys("".join(sample_of([node], read.flags) for node in nodes if node[0] in SINGLE)):
+        alike.setdefault((begins.may(char), *(its[char] for its in sets)), char)
+    found |= dict.fromkeys(
+        ("", char if char == other else char + other) for char in alike.values() for other in alike.values()
+    )
+    return [it for it in found if it[1].strip("\0")]
+
+
+def steps_of(read: Backtracking, text: str, most: int, *, anchored: bool) -> int:
+    try:
+        read.match(text, most) if anchored else read.spans(text, most)
+    except TooManySteps:
+        return most + 1
+    return read.steps
+
+
+def grows(read: Backtracking, word: tuple[str, str], *, anchored: bool) -> bool:
+    """Whether a text of a word that is twice as long takes more than twice the steps, in short and in long."""
+    before, body = word
+
+    def steps(text: str, most: int) -> int:
+        return steps_of(read, text, most, anchored=anchored)
+
+    count = max(12, 64 // len(body))
+    few = steps(before + body * count, MOST_STEPS)
+    if steps(before + body * 2 * count, 3 * few + LEAST_STEPS) <= 2.2 * few + LEAST_STEPS:
+        return False
+    once, twice = ((before + body * chars)[:chars] for chars in (1_024, 2_048))
+    few = steps(once, MOST_STEPS)
+    return steps(twice, 3 * few + LEAST_STEPS) > MOST_GROWTH * few + LEAST_STEPS
+
+
+@pytest.fixture(autouse=True)
+def deep(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(200_000)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize("most_words", soaked((FEW_WORDS, sys.maxsize), FEW_WORDS))
+def test_no_pattern_goes_back_over_what_it_has_read_again_and_again(
+    most_words: int, given: dict[Pattern, tuple[int, bool, bool]]
+) -> None:
+    bad = list[tuple[str, str, object, int]]()
+    for pattern, module in patterns_of_the_product().items():
+        if most_words == FEW_WORDS and len(pattern[0]) > LONGEST_CHARS:
+            continue
+        read, (chars, anchored, spaced) = reading_of(pattern), given.get(pattern, (LONG_CHARS, False, True))
+        words = words_of(read)
+        for word in words[:: len(words) // most_words + 1]:
+            if chars > SENTENCE_CHARS:
+                if grows(read, word, anchored=anchored):
+                    bad.append((module, pattern[0], word, chars))
+                    break
+            else:
+                text = (word[0] + word[1] * MOST_CHARS)[: max(chars, MOST_CHARS)]
+                text = text if spaced else re.sub(r"\s+", " ", text)
+                if steps_of(read, text, MOST_STEPS_OF_A_SENTENCE, anchored=anchored) > MOST_STEPS_OF_A_SENTENCE:
+                    bad.append((module, pattern[0], word, chars))
+                    break
+    assert bad == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word"),
+    [(r"(a+)+b", "a"), (r"\w+:", "a"), (r"(?:x|x)*y", "x"), (r"a.*b.*c", "ab")],
+)
+def test_a_pattern_that_goes_back_is_found(pattern: str, word: str) -> None:
+    assert any(
+        grows(Backtracking(pattern), it, anchored=False) for it in [*words_of(Backtracking(pattern)), ("", word)]
+    )
+
+
+@pytest.mark.parametrize("pattern", [r"\bab+c", r"(?<!\w)\w+:", r"\w{1,30}:", r"“[^“”]{0,400}”"])
+def test_a_pattern_that_does_not_is_none(pattern: str) -> None:
+    read = Backtracking(pattern)
+    assert [it for it in words_of(read) if grows(read, it, anchored=False)] == []
+
+
+def test_the_matcher_finds_what_re_finds() -> None:
+    texts = [text[:200] for text in texts_to_meet_rules()][::60]
+    found = 0
+    for number, pattern in enumerate(it for it in patterns_of_the_product() if len(it[0]) <= LONGEST_CHARS):
+        text = texts[number % len(texts)]
+        expected = [match.span() for match in re.compile(*pattern).finditer(text)]
+        assert reading_of(pattern).spans(text) == expected, pattern
+        found += len(expected)
+    assert found > 500
