@@ -23,7 +23,7 @@ try search "which port does the staging database use" $scope --limit 3
 try search "alerts between 22:00 and 06:00" $scope --limit 2
 
 say "With MiniLM installed, a question in other words finds it too."
-try search "when may nobody be woken up" $scope --limit 2
+try search "how do SMS reach people" $scope --limit 2
 
 say "One fact was said twice and is one memory; a new port is a revision and both stay."
 id=$(memtape search "staging database port" $scope --quiet --json --kind fact |
