@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.ranking.currency import Memory, latest_first, memory
+from memtape.state.ranking.currency import Memory, about_one, latest_first, memory
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -40,6 +41,22 @@ def order(*found: Memory) -> list[int]:
 def test_another_value_of_one_class_of_the_same_thing_stands_first(older: str, newer: str, is_first: bool) -> None:
     """Though it holds less of the question; what else is told of the thing stands where it was found."""
     assert order(told(older, 0, 1.0), told(newer, DAY_US, 0.3)) == ([1, 0] if is_first else [0, 1])
+
+
+def test_of_texts_that_vectors_call_alike_the_later_stands_first() -> None:
+    older, newer = told("We bank with Commerzbank.", 0, 0.0), told("Our account is at Sparkasse.", DAY_US, 0.0)
+    assert [it.number for it in latest_first([older, newer])] == [0, 1]
+    assert [it.number for it in latest_first([older, newer], lambda one, other: True)] == [1, 0]
+    assert [it.number for it in latest_first([newer, older], lambda one, other: True)] == [0, 1]
+
+
+def test_texts_are_about_one_thing_that_are_alike_or_each_others_nearest() -> None:
+    cosines = np.array([[1, 0.41, 0.1, 0.3], [0.41, 1, 0.2, 0.1], [0.1, 0.2, 1, 0.26], [0.3, 0.1, 0.26, 1]])
+    about = about_one(cosines)
+    assert (about == about.T).all()
+    assert [(one, other) for one, other in zip(*np.nonzero(about), strict=True) if one < other] == [(0, 1)]
+    assert about_one(np.array([[1, 0.26], [0.26, 1]])).tolist() == [[False, True], [True, False]]
+    assert not about_one(np.array([[1, 0.24], [0.24, 1]])).any()
 
 
 def test_what_is_said_in_one_sitting_stands_side_by_side() -> None:

@@ -16,7 +16,16 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import KINDS
-from memtape.state.ranking.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
+from memtape.state.ranking.lanes import (
+    DENSE_HITS,
+    EDGE_HITS,
+    HITS_A_SEED,
+    HOT_HITS,
+    PERHAPS_HITS,
+    SPARSE_HITS,
+    Hit,
+    is_perhaps,
+)
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.text.asking import first_person
 from memtape.state.text.passages import PASSAGE_CHARS, Passages
@@ -218,6 +227,22 @@ def test_what_only_its_vector_finds_is_found_and_what_has_none_is_not_lost() -> 
     assert hits[1].lanes["dense"] == pytest.approx(1, abs=1e-3)
     assert made[ranked(corpus, "violin", vectors_of([2])[0])[0].place].id == "a"
     assert ranked(corpus, "cat") == ranked(corpus_of(made), "cat"), "without a vector of the question words decide"
+
+
+@pytest.mark.parametrize("near", [0, 1, 2, 3, 5])
+def test_where_less_than_three_texts_are_found_what_is_nearest_is_shown_as_perhaps(near: int) -> None:
+    cosines = [*(0.5,) * near, 0.19, 0.15, 0.13, 0.1]
+    vectors = np.array([np.frombuffer(quantised(np.float32([it, (1 - it * it) ** 0.5])), "<i2") for it in cosines])
+    corpus = corpus_of([place(f"text {n}", f"{n}") for n in range(len(cosines))], vectors)
+    hits = ranked(corpus, "else", np.frombuffer(quantised(np.float32([1, 0])), "<i2"))
+    perhaps = [hit.place - near for hit in hits if is_perhaps(hit)]
+    assert perhaps == list(range(max(0, PERHAPS_HITS - near)))
+    assert len(hits) == max(near, PERHAPS_HITS)
+
+
+def test_what_has_nothing_to_do_with_a_question_is_not_shown() -> None:
+    vectors = np.array([np.frombuffer(quantised(np.float32([0.1, 1])), "<i2")])
+    assert not ranked(corpus_of([place("text")], vectors), "else", np.frombuffer(quantised(np.float32([1, 0])), "<i2"))
 
 
 def test_a_question_is_put_in_the_first_person_of_whom_it_names() -> None:

@@ -106,6 +106,8 @@ def import_command(
         print_json(summary)
     else:
         _print_summary(summary)
+        if waits := _vectors_told(speaker, summary):
+            say(waits)
         if speaker.profile.told and not dry_run:
             say(speaker.profile.told)
     if summary.nothing_read:
@@ -239,6 +241,18 @@ def _size(source: finding.Source | finding.Unfit) -> int:
         return source.path.stat().st_size
     except OSError:
         return 0
+
+
+def _vectors_told(speaker: Client, summary: Summary) -> str:
+    """Return how long texts wait for their vectors, nothing where that is less than a minute or nobody makes any."""
+    from memtape.schemas.embedding import FLOOR
+    from memtape.sinks.logs.configuring import settings_on
+    from memtape.tools.keep.embedder_state import minutes_for
+
+    minutes = minutes_for(summary.taken)
+    if summary.dry_run or not minutes or settings_on(speaker.log).embedder == FLOOR:
+        return ""
+    return f"They are found by words now, and by meaning in about {many(minutes, 'minute')} of `memtape run`."
 
 
 def _print_summary(summary: Summary) -> None:

