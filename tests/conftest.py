@@ -19,7 +19,7 @@ from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tes
 # same examples and remembers none of an earlier run, so that a failure is a failure of the change. Two soaks alone draw
 # new examples: `soak` for some minutes, and `nightly` for a night.
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("fixed", max_examples=30, derandomize=True, database=None, print_blob=True, **PATIENT)
+settings.register_profile("fixed", max_examples=20, derandomize=True, database=None, print_blob=True, **PATIENT)
 settings.register_profile("soak", max_examples=200, **PATIENT)
 settings.register_profile("nightly", max_examples=5_000, **PATIENT)
 # No test writes to a log that whoever runs it works with.

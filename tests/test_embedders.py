@@ -878,7 +878,7 @@ def test_a_missing_library_is_one_sentence_with_the_next_step(monkeypatch: pytes
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MemtapeError, match="is not on this machine") as caught:
         LocalEmbedder(EmbedderOptions())
-    assert "memtape[meaning]" in caught.value.hint
+    assert ".[meaning]" in caught.value.hint
     found = choose_embedder(EmbedderOptions(choice="local"), False, {})
     assert isinstance(found.embedder, FloorEmbedder) and "pip install" in found.resolved.warning
 

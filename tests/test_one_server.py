@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from soaked import soaked
 from test_handing import STAY, end_by_setting
 from test_hooks import events_of
 from test_mcp import environment
@@ -329,7 +330,9 @@ ANOTHER_VERSION = "import memtape\nmemtape.__version__ = '0.0.0'\n"
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is only told by Linux")
-@pytest.mark.parametrize("why", ["version", "environment", "setting", "alone", "path", "words"])
+@pytest.mark.parametrize(
+    "why", soaked(["version", "environment", "setting", "alone", "path", "words"], "version", "words")
+)
 def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Callable[..., Host]) -> None:
     place, words, variables = home, ("--scope=project:a",) if why == "words" else (), {}
     if why == "path":

@@ -13,7 +13,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from soaked import soaked
 
 from memtape.schemas.events import Captured, Event, Recalled, Ticked
 from memtape.schemas.times import DAY_US
@@ -119,7 +118,8 @@ def test_nobody_recalls_what_is_not_there_yet(days: list[list[Event]]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("days", "texts_a_day", "seed"), soaked([(2, 20, 32), (4, 60, 7)], (2, 20, 32)))
+@pytest.mark.soak(short="test_a_killed_projector_leaves_what_the_next_one_makes_right")
+@pytest.mark.parametrize(("days", "texts_a_day", "seed"), [(2, 20, 32), (4, 60, 7)])
 def test_a_year_has_one_hash_however_it_is_folded_and_whoever_is_killed(
     material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int, texts_a_day: int, seed: int
 ) -> None:

