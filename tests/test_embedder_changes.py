@@ -422,7 +422,7 @@ def test_a_variable_that_goes_before_a_choice_is_named(running: Running) -> None
 
 @pytest.mark.usefixtures("own_choice")
 def test_auto_never_goes_down_to_the_floor(running: Running, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtape.flows.embed.local.packaged_minilm", lambda: None)
+    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: None)
     running.step()
     server.always = lambda *_: (503, b"")
     outcome = CliRunner().invoke(main, ["embedder", "set", "auto"])

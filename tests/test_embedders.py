@@ -806,7 +806,7 @@ def test_a_package_with_other_weights_is_refused_by_name(
     weights = bytearray((folder / "model.safetensors").read_bytes())
     weights[-1] ^= 1
     (tmp_path / "model.safetensors").write_bytes(weights)
-    monkeypatch.setattr("memtape.flows.embed.local.packaged_minilm", lambda: tmp_path)
+    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: tmp_path)
     with pytest.raises(MemtapeError, match=r"have the digest .* and those of all-MiniLM-L6-v2 have 53aa51172d14"):
         LocalEmbedder(EmbedderOptions(choice="local"))
 
