@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import closing
@@ -293,6 +294,15 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
         holder.terminate()
     assert holder.wait(300) == 0
     assert home.projector_lock().holder() is None
+
+
+def test_a_run_waits_for_a_projector_that_ends_by_itself(home: Home) -> None:
+    filled(home, 20).close()
+    lock = home.projector_lock()
+    lock.acquire(0)
+    threading.Timer(1.0, lock.release).start()
+    second = subprocess.run([sys.executable, "-m", "memtape", "run", "--once", "--home", home.path], timeout=60)
+    assert second.returncode == 0
 
 
 def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
 
 SHOWN_DIFFERENCES = 50
+PROJECTOR_WAIT_S = 5.0
+"""So long `run --once` waits for another projector, since a search starts one that ends by itself."""
 
 
 @click.command()
@@ -65,7 +67,7 @@ def run(
     With --once it exits 1 where texts can get no vectors before somebody does what it says; an endpoint that does not
     answer now is only noted.
 
-    One command at a time can do this; a second one is refused and told the pid of the first.
+    One command at a time can do this; a second one waits for five seconds, and is then told the pid of the first.
 
     With --processes it starts so many others, which share the partitions and speak with each other on loopback. What
     they exchange are pickles, and while they start anybody on this machine can connect to them: use --workers where
@@ -78,13 +80,14 @@ def run(
     """
     from memtape.tools.ask.metrics_server import served_metrics
     from memtape.tools.keep.operations import operation
-    from memtape.tools.keep.owner import Owner
+    from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
 
     def note(said: str) -> None:
         operation("noted") if logs else _note(said)
 
     serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
-    with Owner(client.home, client.log, note, workers, processes) as owner, serving as port:
+    wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
+    with Owner(client.home, client.log, note, workers, processes, lock_wait_s=wait_s) as owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
         operation("serving", port=port or 0)

@@ -53,13 +53,21 @@ class Owner:
     """
 
     def __init__(
-        self, home: Home, log: Log, on_note: OnNote = lambda note: None, workers: int = 1, processes: int = 1
+        self,
+        home: Home,
+        log: Log,
+        on_note: OnNote = lambda note: None,
+        workers: int = 1,
+        processes: int = 1,
+        *,
+        lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
         self._home = home
         self._log = log
         self._on_note = on_note
         self._workers = workers
         self._processes = processes
+        self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
         self._answered: dict[str, None] = {}
@@ -73,7 +81,7 @@ class Owner:
 
     def __enter__(self) -> Owner:
         try:
-            self._lock.acquire(LOCK_WAIT_S)
+            self._lock.acquire(self._lock_wait_s)
         except Locked as refusal:
             operation("locked", pid=refusal.pid or 0)
             raise
