@@ -61,6 +61,13 @@ class Meaning:
             return self._compared(query, among)
         return _Sketched(self, query).similar(among)
 
+    def nearest(self, place: int, places: Ints) -> tuple[int, float]:
+        """Return which of some places is nearest to a text, and its cosine."""
+        taken, lengths = self.vectors.taken(places).astype(np.float32), self.vectors.lengths(places)
+        cosines = _cosines(taken, lengths, self.vectors.taken(np.array([place]))[0])
+        best = int(cosines.argmax())
+        return int(places[best]), float(cosines[best])
+
     @cached_property
     def sessions(self) -> tuple[Ints, Ints, Ints]:
         """The texts that have a vector by their sessions, where each session begins and ends, and its number."""

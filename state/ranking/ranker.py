@@ -283,7 +283,7 @@ class Corpus:
             places = among(np.flatnonzero(words.texts > 0))
             found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
         if similar is not None:
-            found["dense"] = self._near(similar, found.get("sparse"))
+            found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
         return found
 
     def _near(self, similar: Similar, worded: _Part | None) -> _Part:
@@ -296,6 +296,24 @@ class Corpus:
         others = self._first(similar.places[less], similar.cosines[less], missing).places
         shown = near | np.isin(similar.places, others)
         return _Part(similar.places[shown], similar.cosines[shown])
+
+    def _followed(self, near: _Part, among: Among) -> _Part:
+        """Return what is near, and the later memories about what the nearest memories are about."""
+        memories = np.flatnonzero(self._texts.flags[near.places] & TURN == 0)
+        if self._meaning is None or not len(memories) or len(self._texts.flags) > rules.FOLLOWED_AMONG:
+            return near
+        rows, at = self._meaning.rows, self._texts.column("at", self._meaning.rows)
+        rows, at = rows[is_memory := self._texts.flags[rows] & TURN == 0], at[is_memory]
+        followed = dict(zip(near.places.tolist(), near.scores.tolist(), strict=True))
+        best = memories[np.argsort(-near.scores[memories], kind="stable")][: rules.FOLLOWED_FROM]
+        for place, score in zip(near.places[best].tolist(), near.scores[best].tolist(), strict=True):
+            later = rows[at > self._texts.column("at", np.array([place]))[0]]
+            if not len(later):
+                continue
+            other, cosine = self._meaning.nearest(place, later)
+            if cosine >= rules.FOLLOWED_COSINE and len(among(np.array([other]))):
+                followed[other] = max(followed.get(other, 0.0), rules.FOLLOWED_SHARE * score)
+        return _Part(np.array(sorted(followed), np.int64), np.array([followed[it] for it in sorted(followed)]))
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
         """Return what of some places, in ascending order, is scored highest: so many at most, and as many others as
