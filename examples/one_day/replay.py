@@ -303,10 +303,6 @@ def page(before: Run, after: Run) -> str:
                 for change in changes()
             ],
         ),
-        "",
-        "## A start, after",
-        "",
-        *fenced(after.start.splitlines()),
     ]
     return "\n".join(lines) + "\n"
 
