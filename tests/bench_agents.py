@@ -292,10 +292,8 @@ def table(cells: list[tuple[str, int, bool, list[Run]]]) -> str:
         "# What hosts are given",
         "",
         "Written by `make bench-agents`: real hosts over a model on loopback, sessions of ten prompts that each ask",
-        f"for a fact of the memory. Tokens are those of {count.name}, of what was new in the request. *Delivered*",
-        "counts the prompts for which the fact stood in the request, injected at this prompt or before. Processor",
-        "times are means of a run; *servers* are those of the session, of hooks, and what hooks leave to others.",
-        "A session's *end* is told nothing; what it takes is that of its hook, which is part of *hooks*.",
+        f"for a fact of the memory. Tokens are those of {count.name}, of new text in the request. *Delivered*: prompts",
+        "whose fact stood in the request. Processor times are means of a run; *end* is part of *hooks*.",
         "",
         "| host | texts | server of hooks | start | tenth prompt | a prompt, mean | after compaction | end"
         " | next start | another's start | delivered | hooks | servers |",

@@ -1,7 +1,7 @@
 """The naive model of use: how often each capture was recalled and used, and when, told from the first event on.
 
-The rules are those of `docs/mechanisms.md`, "Use". Whether an answer carries a text (`carries`) is taken from the code,
-as the model takes all that two texts say of each other.
+The rules of `state/subjects/usage.py`, written a second time. Whether an answer carries a text (`carries`) is taken
+from the code, as the model takes all that two texts say of each other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The product, broken on purpose: each mutant is one small change, and the suite must notice it.
 
 `make mutants` copies the checkout once for each mutant, puts the change in, and runs a few fast tests there. One of
-them must fail; a mutant that survives names a promise that nothing holds. `docs/mutants.md` says why each matters and
+them must fail; a mutant that survives names a promise that nothing holds. `tests/mutants.md` says why each matters and
 which test notices it. `python tests/mutants.py NAME …` runs those of some names.
 
 No mutant may be put into the checkout itself, and nothing here is imported by the product.

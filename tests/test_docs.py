@@ -81,7 +81,7 @@ def run(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_the_pages_that_run_are_the_ones_of_the_tasks() -> None:
-    assert [page.stem for page in RUNNING] == ["README", "keeping", "using"]
+    assert [page.stem for page in RUNNING] == ["README", "operations", "using"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -137,7 +137,7 @@ def test_the_documents_name_what_there_is() -> None:
     """Links between documents lead somewhere, headings included; files, folders and constants in backticks exist."""
     names = {path.name for room in (*ROOMS, "tests", "examples", "docker") for path in (ROOT / room).rglob("*.py")}
     code = "\n".join(path.read_text() for room in (*ROOMS, "tests") for path in (ROOT / room).rglob("*.py"))
-    about_code = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "mechanisms.md"]
+    about_code = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "decisions.md"]
     for document in {*PAGES, *about_code}:
         text = document.read_text()
         prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)

@@ -268,10 +268,10 @@ def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypat
 
 
 def test_every_mutant_still_has_its_place_and_its_line() -> None:
-    """`make mutants` is slow, so that its list is held here to the product and to `docs/mutants.md`."""
+    """`make mutants` is slow, so that its list is held here to the product and to `tests/mutants.md`."""
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 12
     assert not list(filter(None, map(why_not, MUTANTS)))
-    table = [line for line in (ROOT / "docs" / "mutants.md").read_text().splitlines() if line.startswith("| ")]
+    table = [line for line in (ROOT / "tests" / "mutants.md").read_text().splitlines() if line.startswith("| ")]
     assert [line.split(" | ")[0].removeprefix("| ") for line in table[1:]] == [mutant.name for mutant in MUTANTS]
     for line, mutant in zip(table[1:], MUTANTS, strict=True):
         (noticed,) = re.findall(r"`(tests/\w+\.py)::(\w+)`", line)

@@ -276,30 +276,23 @@ def tokens(chars: int) -> str:
 
 def page(before: Run, after: Run) -> str:
     """Return the part of the page that is made from what was measured."""
-    met = met_by(after)
-    missed = [label for label in labels() if label not in met]
     unwanted = [fact for fact in after.facts if not fact.meant]
     lines = [
-        "## What it comes to",
+        "## Result",
         "",
         *figures(before, after),
         "",
-        "While the day was played, hooks told the hosts this much, as far as the hosts wrote it down. Each prompt",
-        "was a run of its own that went on with the session, and going on is a start:",
+        "Told by hooks while the day was played. Each prompt was a run of its own, which counts as a start:",
         "",
         *told_live(),
         "",
-        "## Facts, right and wrong",
+        "## Facts",
         "",
         *judged(after),
         "",
-        "### Taken, and not wanted",
+        "Taken, and not wanted:",
         "",
         *fenced(f"{fact.label}, by {fact.origin}: {fact.text}" for fact in unwanted),
-        "",
-        "### Wanted, and missed",
-        "",
-        *fenced(f"{label.kind}: {label.text}" for label in missed),
         "",
         "## Changes of mind",
         "",
@@ -311,9 +304,6 @@ def page(before: Run, after: Run) -> str:
             ],
         ),
     ]
-    for name, run in (("before", before), ("after", after)):
-        lines += ["", f"## What a start gets, {name}", "", *fenced(run.start.splitlines())]
-        lines += ["", f"## What MEMORY.md says, {name}", "", *fenced(shown(run.vault))]
     return "\n".join(lines) + "\n"
 
 
@@ -321,11 +311,6 @@ def told(text: str, change: dict[str, str]) -> str:
     """Say which sides of a change of mind a text has."""
     old, new = says(text, change["was"]), says(text, change["is"])
     return "both" if old and new else "what holds" if new else "what no longer holds" if old else "neither"
-
-
-def shown(vault: str) -> list[str]:
-    """Return the lines of `MEMORY.md` but for those that link to other pages of the vault."""
-    return [line for line in vault.splitlines() if "](" not in line]
 
 
 def fenced(lines: Iterable[str]) -> list[str]:

@@ -3,6 +3,11 @@
 A pass follows from the clock, the settings and the state alone. It costs what is due and never the scope: who cannot
 move yet is looked at again when time alone may have changed that, or when an event touches it. What is kept of all this
 is in `lifecycle`.
+
+A unit was said at the latest time of its visible captures. The UTC day of that time (for `mid`) or its week from Monday
+(for `long`) must have been over for the days that the settings name. A pass moves groups in the order of (start, level,
+kind, label), in a group the earliest said first, and a unit makes one step. Pinned, archived and hidden units stay. A
+unit of `long` that was never recalled or used is archived by age, unless a person's text in it instructs.
 """
 
 from __future__ import annotations

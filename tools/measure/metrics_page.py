@@ -10,9 +10,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 
 HEAD = """# Metrics
 
-Written by `make metrics` from `schemas/metrics.py`, and not by hand. `memtape run --metrics 9464` serves
-them as OpenMetrics on loopback while it works. One scrape tells of the whole home, whoever does the work: commands,
-hooks, servers and the projector.
+Written by `make metrics` from `schemas/metrics.py`. `memtape run --metrics 9464` serves OpenMetrics on loopback for the
+whole home.
 
 ```yaml
 scrape_configs:
@@ -21,30 +20,24 @@ scrape_configs:
       - targets: ["127.0.0.1:9464"]
 ```
 
-[`docker/grafana.json`](../docker/grafana.json) is a dashboard of them, and
-[`docker/alerts.yaml`](../docker/alerts.yaml) has rules for alerts.
+[`docker/grafana.json`](../docker/grafana.json) is a dashboard, [`docker/alerts.yaml`](../docker/alerts.yaml) has rules
+for alerts. Sources of the figures:
 
-Where a figure is from:
-
-- **log**: the ends of the log, and what stands behind the watermarks, at each scrape.
-- **watermark**: what the views have met. No table is read, so that a scrape takes as long at any size.
+- **log**: the ends of the log and the events behind the watermarks, at each scrape.
+- **watermark**: the counts of the views. No table is read.
 - **home**: small files of the home: tallies, locks, the disk.
-- **samples**: what each process has measured of itself. It appends 20 bytes a sample to `samples` in the home, without
-  a lock; a search adds some 100 bytes. The file may be deleted at any time; these counters then begin anew, as
-  Prometheus expects of counters. Whoever makes it longer than 4 MB deletes it.
+- **samples**: measurements of each process, in `samples` of the home. Delete the file at any time; its counters then
+  begin at zero.
 
-Nothing is shed under load: who captures waits for the log, and the projector reads as much as it can write. What is
-left out is left out by a rule, and counted in `memtape_dropped_total` and `memtape_consolidation_dropped_total`.
-
-Every label has one of a few values, or the number of a partition. No name of a project, and nothing that was said or
-asked, is in any metric.
+No load drops an event. A rule that leaves something out counts it in `memtape_dropped_total` and
+`memtape_consolidation_dropped_total`. Labels have few values; no metric holds a text, a query or a project's name.
 
 | metric | kind | labels | from | what it says |
 | --- | --- | --- | --- | --- |
 """
 
 RATES = """
-Rates that are asked for often:
+Useful rates:
 
 | rate | expression |
 | --- | --- |

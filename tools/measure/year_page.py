@@ -16,18 +16,13 @@ Said = Callable[[Told], str]
 
 HEAD = """# A year of a synthetic team
 
-Written by `make bench-year` (`tools/measure/year.py`), and not by hand. Six people and four agents talk about ten
-projects on every day but Sundays: turns, what agents do, facts, journals, goals and plans, searches, uses and pins. A
-topic is talked about for ten days to six weeks, and then dropped until all others had their turn. Facts are said again
-by others, and numbers in them change. One project sleeps for three months and comes back, two fall asleep for good.
+Written by `make bench-year`. Six people and four agents talk about ten projects: turns, actions, facts, journals,
+goals, plans, searches, uses and pins. Topics come and go, facts are repeated and changed, three projects fall asleep.
 
-Nobody of the team wrote the texts. They are sentences of LoCoMo (Maharana et al., ACL 2024) and BEAM (Tavakoli et al.),
-which their users bring, and values that change, which were written for this project. What is said of a topic is not of
-the turns that a question of these corpora asks for. Those stand once, whole, with their conversation, in three
-projects: in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). The same questions are
-asked of each: they differ in age, and in how much else is said in their projects, so that recall of one age compares
-between settings and not with that of another. Facts are what the rules take from turns, and what agents capture. Who
-looks what up, and what is used of that, is drawn by chance.
+The texts are sentences of LoCoMo (Maharana et al., ACL 2024) and BEAM (Tavakoli et al.), which their users bring, and
+changing values written for this project. The conversations that hold the answers stand once in each of three projects:
+in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). Compare recall of one age between
+settings, not between ages.
 
 ![Living texts by tier, after each month](year.svg)
 """
@@ -60,7 +55,7 @@ class Run(msgspec.Struct, frozen=True):
 
 def page(runs: Sequence[Run]) -> str:
     """Return the whole page of some years, which differ in how much was said."""
-    parts = [HEAD, "Processor time is given; two noisy cores say little by the clock.\n"]
+    parts = [HEAD, "Times are processor time.\n"]
     for run in runs:
         texts = [f"{told['texts']:,}" for told in run.measured.values()]
         parts.append(f"## {run.title}\n\n{run.days} days, {texts[0]} texts, seed {run.seed}; taken in {run.pace}.\n")
