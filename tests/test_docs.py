@@ -80,8 +80,8 @@ def run(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
         assert "--as-of" in block or "Nothing found" not in done.stdout, f"{block}\n{done.stdout}"
 
 
-def test_the_pages_that_run_are_the_ones_of_the_tasks() -> None:
-    assert [page.stem for page in RUNNING] == ["README", "operations", "using"]
+def test_the_pages_of_the_tasks_run() -> None:
+    assert {"README", "cli", "quickstart"} < {page.stem for page in RUNNING}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -25,8 +25,9 @@ def main() -> int:
         place = Path(folder)
         (place / "memtape").write_text(f'#!/bin/sh\nexec {sys.executable} -m memtape "$@"\n')
         (place / "memtape").chmod(0o755)
-        for name in ("docs", "tools"):
-            (place / name).symlink_to(ROOT / name)
+        (place / "tools").symlink_to(ROOT / "tools")
+        (place / "home").mkdir()
+        (place / "home" / "settings.toml").write_text("catch_up = false\n")  # No run in the background takes the lock.
         env = {name: value for name, value in os.environ.items() if not name.startswith("MEMTAPE_")}
         env |= {"MEMTAPE_HOME": "home", "PATH": f"{place}:{env['PATH']}", "PYTHONPATH": str(ROOT), "USER": "ada"}
         PAGE.write_text(BLOCK.sub(lambda found: _shown(found[1], place, env), PAGE.read_text()))
