@@ -240,6 +240,19 @@ def test_where_less_than_three_texts_are_found_what_is_nearest_is_shown_as_perha
     assert len(hits) == max(near, PERHAPS_HITS)
 
 
+@pytest.mark.parametrize(
+    ("turn", "later", "is_found"), [(False, True, True), (False, False, False), (True, True, False)]
+)
+def test_the_later_memory_about_what_is_near_is_found_as_well(turn: bool, later: bool, is_found: bool) -> None:
+    near, alike = np.float32([0.5, 0.75**0.5, 0]), np.float32([-0.1, 0.6, 0.79])
+    vectors = np.array([np.frombuffer(quantised(it), "<i2") for it in (near, alike)])
+    at = START + DAY if later else START - DAY
+    corpus = corpus_of([place("one", "1"), place("other", "2", turn=turn, at=at)], vectors)
+    hits = ranked(corpus, "else", np.frombuffer(quantised(np.float32([1, 0, 0])), "<i2"))
+    assert [hit.place for hit in hits] == ([0, 1] if is_found else [0])
+    assert not any(map(is_perhaps, hits))
+
+
 def test_what_has_nothing_to_do_with_a_question_is_not_shown() -> None:
     vectors = np.array([np.frombuffer(quantised(np.float32([0.1, 1])), "<i2")])
     assert not ranked(corpus_of([place("text")], vectors), "else", np.frombuffer(quantised(np.float32([1, 0])), "<i2"))

@@ -30,8 +30,6 @@ FOLLOWED_FROM, FOLLOWED_COSINE, FOLLOWED_SHARE = 3, 0.3, 0.6
 """Of so many of the nearest memories the later one that is nearest to each, and so similar, is found as well; it counts
 as near to the question by this share of how near the earlier one is. What replaces a value often shares no word with a
 question that the value answered."""
-FOLLOWED_AMONG = 8_192
-"""Where a scope has more texts than this, none is followed."""
 PERHAPS = "perhaps"
 """The mark of a text that is only near, and may have nothing to do with what was asked."""
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}

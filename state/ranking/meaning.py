@@ -61,12 +61,11 @@ class Meaning:
             return self._compared(query, among)
         return _Sketched(self, query).similar(among)
 
-    def nearest(self, place: int, places: Ints) -> tuple[int, float]:
-        """Return which of some places is nearest to a text, and its cosine."""
-        taken, lengths = self.vectors.taken(places).astype(np.float32), self.vectors.lengths(places)
-        cosines = _cosines(taken, lengths, self.vectors.taken(np.array([place]))[0])
-        best = int(cosines.argmax())
-        return int(places[best]), float(cosines[best])
+    def cosines(self, places: Ints) -> Floats:
+        """Return how similar all texts are to some, shape (texts, places), 0 without a vector."""
+        matrix, lengths = self._matrix
+        cosines: Floats = (matrix @ matrix[places].T) / np.outer(lengths, lengths[places])
+        return cosines
 
     @cached_property
     def sessions(self) -> tuple[Ints, Ints, Ints]:

@@ -24,7 +24,7 @@ from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import Hit, first_of
 from memtape.state.ranking.lexical import Worded
-from memtape.state.ranking.meaning import NOWHERE, Among, Meaning, Similar
+from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from memtape.state.ranking.wording import Reading, Weighed, Wording
 from memtape.state.ranking.yielding import (
@@ -300,19 +300,19 @@ class Corpus:
     def _followed(self, near: _Part, among: Among) -> _Part:
         """Return what is near, and the later memories about what the nearest memories are about."""
         memories = np.flatnonzero(self._texts.flags[near.places] & TURN == 0)
-        if self._meaning is None or not len(memories) or len(self._texts.flags) > rules.FOLLOWED_AMONG:
+        if self._meaning is None or not len(memories) or len(self._texts.flags) > EXACT_TEXTS:
             return near
-        rows, at = self._meaning.rows, self._texts.column("at", self._meaning.rows)
-        rows, at = rows[is_memory := self._texts.flags[rows] & TURN == 0], at[is_memory]
-        followed = dict(zip(near.places.tolist(), near.scores.tolist(), strict=True))
         best = memories[np.argsort(-near.scores[memories], kind="stable")][: rules.FOLLOWED_FROM]
-        for place, score in zip(near.places[best].tolist(), near.scores[best].tolist(), strict=True):
-            later = rows[at > self._texts.column("at", np.array([place]))[0]]
-            if not len(later):
-                continue
-            other, cosine = self._meaning.nearest(place, later)
-            if cosine >= rules.FOLLOWED_COSINE and len(among(np.array([other]))):
-                followed[other] = max(followed.get(other, 0.0), rules.FOLLOWED_SHARE * score)
+        seeds, at = near.places[best], self._texts.whole("at")
+        cosines = self._meaning.cosines(seeds)
+        later = (at[:, None] > at[seeds]) & (self._texts.flags & TURN == 0)[:, None]
+        nearest = np.where(later, cosines, NOWHERE).argmax(axis=0)
+        followed = dict(zip(near.places.tolist(), near.scores.tolist(), strict=True))
+        for number, other in enumerate(nearest.tolist()):
+            is_alike = later[other, number] and cosines[other, number] >= rules.FOLLOWED_COSINE
+            if is_alike and len(among(np.array([other]))):
+                score = rules.FOLLOWED_SHARE * float(near.scores[best[number]])
+                followed[other] = max(followed.get(other, 0.0), score)
         return _Part(np.array(sorted(followed), np.int64), np.array([followed[it] for it in sorted(followed)]))
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
