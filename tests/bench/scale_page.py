@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memtape.tools.measure.chart import curves
+from bench.chart import curves
 
 Figures = dict[str, float]
 """What was measured at one size: seconds end in `_s`, megabytes in `_mb`."""
@@ -13,7 +13,7 @@ PARTS = ("fold", "rows", "pages", "tables", "index", "vault", "watermark")
 
 HEAD = """# What it costs at which size
 
-Written by `make bench-scale` (`tools/measure/scale.py`), and not by hand. One scope, turns of two people in sessions of
+Written by `make bench-scale` (`tests/bench/scale.py`), and not by hand. One scope, turns of two people in sessions of
 20, made-up words by Zipf's law. Two cores that others share: processor time is given, wall time in brackets. Each stage
 ran in a process of its own.
 
@@ -90,8 +90,8 @@ Before there was an index (6b11899, the same texts, counted in the same way) the
   a common term at 100,000. What would be left to keep is how often each text has a term in context. In
   four runs of both, extending sessions made 20 to 23 ms of 23 to 30 at 100,000.
 - **A rebuild's memory** is that of the proof, which holds a digest of every row and of what the index says of it.
-- **1,000,000 texts** were run stage by stage, beside other work and without rivals (`python -m
-  memtape.tools.measure.scale --stage fill --home H --sizes 1000000`, then `project`, `restart`, `search`, `rebuild`):
+- **1,000,000 texts** were run stage by stage, beside other work and without rivals (`python
+  tests/bench/scale.py --stage fill --home H --sizes 1000000`, then `project`, `restart`, `search`, `rebuild`):
   captured in 97 s, projected in 459 s with 1.5 GB (asked for: 90 s, 1 GB), started again in 0.6 s (5), found by a new
   process in 0.58 s (0.3), warm in 130 and 252 ms at p50 and p95 (30 and 60), 153 ms above that after a capture (30), by
   a reader of 856 MB (400), and rebuilt with its proof in 1,081 s with 4.0 GB (120 s, 1 GB). An idle hour folds in

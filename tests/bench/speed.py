@@ -1,6 +1,6 @@
 """Benchmarks: `make bench`. Figures are for comparing within one run on one machine; none is asserted anywhere.
 
-`python -m memtape.tools.measure.bench [--events N]`; `memtape eval` measures recall.
+`python tests/bench/speed.py [--events N]`; `memtape eval` measures recall.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from memtape.tools.measure.chart import areas
-from memtape.tools.measure.team_placing import AGES
+from bench.chart import areas
+from bench.team_placing import AGES
 
 TIERS = ("short", "mid", "long", "archived")
 Told = dict[str, Any]
@@ -16,7 +16,7 @@ Said = Callable[[Told], str]
 
 HEAD = """# A year of a synthetic team
 
-Written by `make bench-year` (`tools/measure/year.py`), and not by hand. Six people and four agents talk about ten
+Written by `make bench-year` (`tests/bench/year.py`), and not by hand. Six people and four agents talk about ten
 projects on every day but Sundays: turns, what agents do, facts, journals, goals and plans, searches, uses and pins. A
 topic is talked about for ten days to six weeks, and then dropped until all others had their turn. Facts are said again
 by others, and numbers in them change. One project sleeps for three months and comes back, two fall asleep for good.
