@@ -101,15 +101,15 @@ wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch env
 	@rm -rf .venv-wheel
 
 bench: venv ## Run the benchmarks.
-	$(BIN)/python -m memtape.tools.measure.bench $(BENCH_FLAGS)
+	$(BIN)/python tests/bench/speed.py $(BENCH_FLAGS)
 
 bench-scale: venv ## Measure at 2,000 to 100,000 texts, and write docs/scale.md.
-	$(BIN)/python -m memtape.tools.measure.scale $(SCALE_FLAGS)
+	$(BIN)/python tests/bench/scale.py $(SCALE_FLAGS)
 
 # Hundreds of short processes are started, which should not compile what they import.
 bench-year: export PYTHONDONTWRITEBYTECODE =
 bench-year: venv ## Fold a year of a synthetic team in one go and day by day with kills; write docs/year.md. YEAR_FLAGS names the data.
-	$(BIN)/python -m memtape.tools.measure.year $(YEAR_FLAGS)
+	$(BIN)/python tests/bench/year.py $(YEAR_FLAGS)
 
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)
@@ -143,14 +143,14 @@ screenshots: venv ## Take pictures of each view of the page, light and dark, int
 	$(BIN)/python tests/page_pictures.py docs/pictures
 
 bench-page: venv ## Measure what each view of the page costs on 20,000 texts, and on 20,000 memories.
-	$(BIN)/python -m memtape.tools.measure.page_costs
-	$(BIN)/python -m memtape.tools.measure.page_costs --texts 4000 --memories 20000
+	$(BIN)/python tests/bench/page_costs.py
+	$(BIN)/python tests/bench/page_costs.py --texts 4000 --memories 20000
 
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python -m memtape.tools.json_schemas
 
 metrics: venv ## Write docs/metrics.md again from the table of metrics.
-	@$(BIN)/python -m memtape.tools.measure.metrics_page
+	@$(BIN)/python tests/bench/metrics_page.py
 
 # The resolver is pinned too, so that the same pins are always written in the same way.
 lock: venv ## Write the lock files again from pyproject.toml.

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Step = Literal["flush", "extract", "gate", "consolidate", "recall", "tree"]
-"""What a model is asked for: the end of a conversation distilled, facts of talk, whether talk holds any, and what to
-make of memories that are alike, what of a deep search belongs to the answer, and which pages memories could have."""
+Step = Literal["flush", "extract", "gate", "consolidate", "recall"]
+"""What a model is asked for: the end of a conversation distilled, facts of talk, whether talk holds any, what to make
+of memories that are alike, and what of a deep search belongs to the answer."""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -57,11 +57,9 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     recall: StepOptions = StepOptions()
     """The model that is asked in a deep search, where it is another."""
 
-    tree: StepOptions = StepOptions()
-    """The model that is asked which pages memories could have, where it is another."""
-
     def of(self, step: Step) -> StepOptions:
         """Return what is said of one step."""
-        options = {"extract": self.extract, "gate": self.gate, "consolidate": self.consolidate}
-        options |= {"recall": self.recall, "tree": self.tree}
+        options = {
+            "extract": self.extract, "gate": self.gate, "consolidate": self.consolidate, "recall": self.recall
+        }  # fmt: skip
         return options.get(step, StepOptions())

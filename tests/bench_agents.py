@@ -24,6 +24,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench import scale
 from clients import PACKAGES, Trial, install
 from fake_model import FakeModel, Seen
 
@@ -32,7 +33,6 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.ask.tokens import tokenizer
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.measure import scale
 from memtape.tools.measure.corpus import read_corpus
 
 SIZES = (0, 500, 2_000, 20_000)

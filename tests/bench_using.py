@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from bench.using import Answered, answered
 from bench_agents import Spent
 from clients import PACKAGES, Trial, install
 from fake_model import SEARCHING, FakeModel
@@ -35,7 +36,6 @@ from memtape.state.text.normal import words
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import read_corpus
 from memtape.tools.measure.locomo import Conversation
-from memtape.tools.measure.using import Answered, answered
 
 HOSTS = ("claude", "codex", "gemini")
 PROMPTS = 4

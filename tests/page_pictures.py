@@ -6,11 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.living import SCOPE, make_living
 from browsing import browser, tab
 from page_served import served
 
 from memtape.tools.capture.writing import now_us
-from memtape.tools.measure.living import SCOPE, make_living
 
 WIDTH, HEIGHT, TEXTS = 1100, 820, 500
 COLOURS = 32

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import httpx
 import pytest
+from bench.living import SCOPE, make_living
 
 from memtape.schemas.times import DAY_US
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.client import Client
-from memtape.tools.measure.living import SCOPE, make_living
 from memtape.tools.page.serving import Serving
 
 TEXTS = 250

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from bench.instructing import Sentence, is_told
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +28,6 @@ from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import plan
-from memtape.tools.measure.instructing import Sentence, is_told
 
 DATA = Path(__file__).parent / "data"
 RULE, TALK = "In all my projects, use tabs.", "Thanks. In all my projects, use tabs. Now fix the test."

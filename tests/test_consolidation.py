@@ -523,7 +523,7 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     home, log = client.home, client.log
     return Consolidation(
         log, lambda: marks_of(home, log), lambda number, offset: state_at(log, home.current(), number, offset),
-        Consolidator(home), lambda scope: 0, lambda: alone_in(home), lambda: now_us() + later_us, wanted, print,
+        Consolidator(home), lambda: alone_in(home), lambda: now_us() + later_us, wanted, print,
     )  # fmt: skip
 
 

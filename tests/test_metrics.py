@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 import yaml
+from bench import metrics_page
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from memtape.schemas import metrics as table
@@ -34,7 +35,6 @@ from memtape.sinks.home.samples import NAME, Samples, note
 from memtape.tools.ask.metrics import OTHER, exposition
 from memtape.tools.ask.metrics_server import served_metrics
 from memtape.tools.client import Client
-from memtape.tools.measure import metrics_page
 
 ROOT = Path(__file__).parent.parent
 SAID, ASKED, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "quagmire glockenspiel", "project:zwieback"

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from bench.living import SCOPE
 from hypothesis import given
 from hypothesis import strategies as st
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
@@ -27,7 +28,6 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.measure.living import SCOPE
 from memtape.tools.page.acting import ACTIONS, MOST_IDS
 from memtape.tools.page.drawing import VIEWS
 

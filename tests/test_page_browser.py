@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from bench.living import SCOPE
 from browsing import Tab, browser, tab
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
 from soaked import soaked
@@ -21,7 +22,6 @@ from memtape.tools.agents.errors import note_error
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.measure.living import SCOPE
 from memtape.tools.page.drawing import VIEWS
 
 pytestmark = pytest.mark.slow

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import httpx
 import pytest
+from bench.living import SCOPE
 from browsing import browser, tab
 from page_served import served
 
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.measure.living import SCOPE
 from memtape.tools.page.views.log import AT_ONCE
 
 LOOKS, SHORT_LOOKS, MOST_ROWS = 3_600, 120, 200

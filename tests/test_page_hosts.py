@@ -13,6 +13,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from bench.living import SCOPE
 from forking import memtape
 from mcp.client.client import Client as McpClient
 from page_served import Page, living, own, page  # noqa: F401
@@ -25,7 +26,6 @@ from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
 from memtape.tools.agents.mcp.resources import CONTEXT
 from memtape.tools.ask.tokens import tokenizer
 from memtape.tools.capture.project import adopt
-from memtape.tools.measure.living import SCOPE
 
 ROOT = Path(__file__).parent.parent
 

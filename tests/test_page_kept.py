@@ -10,13 +10,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from bench.living import SCOPE
 from page_served import Page, living, own, served  # noqa: F401
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.questions import MOST_QUESTIONS, drop_question, keep_question, questions_of
 from memtape.sinks.home.samples import Samples
 from memtape.tools.keep.waiting import who_waits
-from memtape.tools.measure.living import SCOPE
 from memtape.tools.page.slow import MOST_KEPT, Progress, Slow
 
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

@@ -7,9 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 from builders import (
+    MADE,
     TREE,
+    as_seen,
     captured,
     configured,
+    decided,
     edited,
     erased,
     forgotten,
@@ -24,7 +27,7 @@ from builders import (
 from hypothesis import given
 from model_pages import FIELDS, Pages
 
-from memtape.schemas.events import MAKING, Decided, Event, Part
+from memtape.schemas.events import MAKING, Decided, Event, Operation, Part
 from memtape.schemas.rows import MemoryRow, PageRow
 from memtape.schemas.slugs import ROOT, SLUG_CHARS, is_slug, slug_of
 from memtape.state.core.erasures import erasures_of
@@ -167,6 +170,16 @@ def test_who_is_trusted_less_proposes_and_a_person_accepts() -> None:
     assert shown(again) == ["Hers.", "A better one."]
     taken = folded([*said, edited(1, "e", by=2, base=1)])
     assert shown(taken) == ["A proposal."] and the(taken, 1).beside == ()
+
+
+def test_a_page_that_a_decision_made_is_hidden_until_somebody_edits_or_links_it() -> None:
+    decision = decided([1], [Operation(by=make_id(MADE), ids=(make_id(1),), op="add")], "d")
+    text = msgspec.structs.replace(page("Drawn.", MADE), refs=(decision.id, make_id(1)))
+    made = as_seen([captured("The lamp turns.", 1), decision, text])
+    assert shown(folded(made)) == [] and row(folded(made), MADE) is None
+    assert shown(folded([*made, restored([MADE], "r")])) == []
+    assert the(folded([*made, edited(MADE, "e", slug="a")]), MADE).slug == "a"
+    assert shown(folded([*made, page_link(ROOT, "child", "l", MADE)])) == ["Drawn."]
 
 
 def test_who_is_trusted_less_changes_nothing_that_a_person_gave_and_may_give_what_nobody_did() -> None:

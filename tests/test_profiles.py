@@ -126,7 +126,6 @@ WORDS: dict[str, tuple[str, ...]] = {
     "tree show": (),
     "tree list": (),
     "tree check": ("--fix", "--yes"),
-    "tree propose": (),
     "tree new": ("crane", "The crane is number seven."),
     "tree edit": ("crane", "The crane is number eight."),
     "tree move": ("crane", "harbour/crane"),
@@ -225,8 +224,7 @@ def test_only_the_writer_makes_captures_of_what_is_said() -> None:
             for node in ast.walk(ast.parse(text)) if "Captured(" in text else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Captured":
                     makers.add(str(path.relative_to(ROOT)))
-    makers = {maker for maker in makers if not maker.startswith("tools/measure/")}  # These make homes of their own.
-    derived = {f"flows/workers/{name}.py" for name in ("consolidate", "propose", "reword", "stating")}
+    derived = {f"flows/workers/{name}.py" for name in ("consolidate", "stating")}
     derived |= {"tools/keep/facts.py", "tools/keep/summaries.py"}
     assert makers == {"tools/capture/writing.py"} | derived
 

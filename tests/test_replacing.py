@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from bench.replacing import main
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from memtape.state.text.sharing import Sharing
 from memtape.state.text.statements import statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.measure.replacing import main
 
 REPLACED = [
     ("Our invoices API is on version 3.2.", "The invoices API runs 4.0 now."),

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from memtape.tools.measure import scale, scale_page
-from memtape.tools.measure.chart import curves
+from bench import scale, scale_page
+from bench.chart import curves
 
 ROOT = Path(__file__).parent.parent
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,7 +1,7 @@
 """Statements are told from talk by rule, and captured: each once, by who said it, and gone with its turn.
 
 What counts as a statement was labelled in 300 turns by somebody who did not see the rule: `data/statements.jsonl`.
-Turns of corpora are named there, and not held; `python -m memtape.tools.measure.statements` measures these.
+Turns of corpora are named there, and not held; `python tests/bench/statements.py` measures these.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from bench.statements import counts_of, labelled_turns
 from builders import START
 from click.testing import CliRunner
 from hypothesis import example, given
@@ -30,7 +31,6 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands import cli
 from memtape.tools.keep.erasing import plan
-from memtape.tools.measure.statements import counts_of, labelled_turns
 
 DATA = Path(__file__).parent / "data"
 STATED = (

@@ -109,7 +109,6 @@ BAD = {
     "no link to end": (("link", "deploy", "deploy/staging", "--undo"), "does not lead"),
     "a long text": (("new", "long", "x" * 70_000), "65,536"),
     "an edit too long": (("edit", "deploy", "x" * 70_000), "pages below it"),
-    "nothing proposed": (("propose", "--apply", "tags/x"), "No page tags/x is proposed"),
 }
 
 

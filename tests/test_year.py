@@ -13,15 +13,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from bench import year, year_page
+from bench.chart import areas
+from bench.team import days_of
+from bench.team_placing import AGES, IDLE_DAY, WEEK, Team, age_of, questions_of, scope_of
+from bench.team_texts import Material, read_material
+from bench.year_log import MONTH_DAYS, PARTITIONS, Year
 
 from memtape.schemas.events import Captured, Event, Recalled, Ticked
 from memtape.schemas.times import DAY_US
-from memtape.tools.measure import year, year_page
-from memtape.tools.measure.chart import areas
-from memtape.tools.measure.team import days_of
-from memtape.tools.measure.team_placing import AGES, IDLE_DAY, WEEK, Team, age_of, questions_of, scope_of
-from memtape.tools.measure.team_texts import Material, read_material
-from memtape.tools.measure.year_log import MONTH_DAYS, PARTITIONS, Year
 
 SVG = "{http://www.w3.org/2000/svg}"
 DATA = Path(__file__).parent / "data" / "statements.jsonl"

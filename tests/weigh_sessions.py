@@ -17,11 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench import scale
+
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
-from memtape.tools.measure import scale
 
 SCOPE = "project:weighed"
 SESSIONS = 10

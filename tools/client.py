@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
     from memtape.tools.ask.tree import Tree
-    from memtape.tools.ask.tree_proposals import TreeProposals
     from memtape.tools.ask.tree_writing import TreeWriting
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
@@ -176,13 +175,6 @@ class Client(Writer):
         from memtape.tools.ask.tree_writing import TreeWriting
 
         return TreeWriting(self)
-
-    @property
-    def tree_proposals(self) -> TreeProposals:
-        """The pages that are proposed for the scope."""
-        from memtape.tools.ask.tree_proposals import TreeProposals
-
-        return TreeProposals(self)
 
     def search(
         self,

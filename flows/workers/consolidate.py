@@ -67,14 +67,11 @@ class Passed(NamedTuple):
 
 
 class Consolidation(Worker):
-    """Consolidates each scope whose gate is open, and then has `reword` tell its summaries.
-
-    `marks` tells how passes go, by scope, as far as the views know.
-    """
+    """Consolidates each scope whose gate is open. `marks` tells how passes go, by scope, as far as the views know."""
 
     def __init__(
         self, log: Log, marks: Callable[[], Mapping[str, PassMark]], state_at: StateAt, conclude: Conclude,
-        reword: Callable[[Scope], int], alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int],
+        alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int],
         is_wanted: Callable[[], bool], on_note: OnNote,
     ) -> None:  # fmt: skip
         super().__init__(on_note)
@@ -82,7 +79,6 @@ class Consolidation(Worker):
         self._marks = marks
         self._state_at = state_at
         self._conclude = conclude
-        self._reword = reword
         self._alone = alone
         self._now_us = now_us
         self._is_wanted = is_wanted
@@ -118,7 +114,7 @@ class Consolidation(Worker):
         scope = self._state_at(number, self._log.ends()[number]).scopes.get(name)
         if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
             passed = consolidate(self._log, scope, self._conclude, self._now_us)
-            self.done += len(passed.conclusions) + self._reword(scope)
+            self.done += len(passed.conclusions)
             self.changed = True
             for problem in passed.problems:
                 self.note(f"Memories that are alike were not consolidated: {problem}")

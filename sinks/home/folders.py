@@ -211,11 +211,6 @@ class Home:
         return self.path / "shadows.json"
 
     @property
-    def proposals_path(self) -> Path:
-        """Below which offsets a model was asked for pages, and those that wait were written."""
-        return self.path / "proposals.json"
-
-    @property
     def windows_path(self) -> Path:
         """Which windows of late talk a model was asked about."""
         return self.path / "windows.json"

@@ -18,12 +18,6 @@ CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
 CHOICES = ("auto", "http", "local", "floor")
 
 
-class TreeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`auto`: whether pages that are proposed by rule are written by themselves."""
-
-    auto: bool = False
-
-
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`catch_up`: whether a search that finds the views behind starts a projector in the background.
 
@@ -37,7 +31,6 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
     `profile`: how what is captured here is remembered (`tools/capture/profiles.py`); `$MEMTAPE_PROFILE` goes before it.
     `embedder`: which embedder is wanted here; `$MEMTAPE_EMBEDDER` goes before its choice.
-    `tree`: what becomes of pages that are proposed.
     `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` go before it.
     """
 
@@ -53,7 +46,6 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     log: str | None = None
     profile: str = PROD
     embedder: EmbedderOptions = EmbedderOptions()
-    tree: TreeOptions = TreeOptions()
     model: ModelOptions = ModelOptions()
 
 

@@ -95,7 +95,6 @@ _GONE = tuple(
     )
 )
 """What names a value that has ended."""
-_MOVES = lazy(r"(?:moved|left|relocated|transferred|went|came|quit)\b|.{0,12}\b(?:work|liv)", _I)
 _ARTICLES = lazy(r"\A(?:(?:the|our|my|his|her|its|an?|old)\s+)+", _I)
 _DIGITS = frozenset("port version release money percent size phone".split())
 _TYPES = tuple("clock weekday money percent duration frequency size version email url date port name".split())

@@ -47,7 +47,7 @@ def consolidate(client: Client, dry_run: bool, at_once: bool, as_json: bool) -> 
         decided = [_told(operation) for operation in operations]
         print_json(
             {"done": done.is_done, "gate": gate, "clusters": done.clusters, "decided": decided,
-             "retold": done.retold, "problems": done.problems}
+             "problems": done.problems}
         )  # fmt: skip
     else:
         for operation in operations:
@@ -55,9 +55,6 @@ def consolidate(client: Client, dry_run: bool, at_once: bool, as_json: bool) -> 
         what = f"{many(done.clusters, 'cluster')} of memories that are alike: {many(len(operations), 'decision')}"
         if done.is_done:
             say(f"Looked at {what}.")
-            if done.retold:
-                told = many(done.retold, "summary", "summaries")
-                say(f"The model told {told} in other words.")
         elif dry_run:
             say(f"The rules would look at {what}. By itself a pass would {_when(done.gate)}.")
         else:

@@ -16,7 +16,6 @@ from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, Node
 from memtape.tools.client import Client
 from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client
 from memtape.tools.commands.tree_pages import edit, link, move, new
-from memtape.tools.commands.tree_proposals import propose
 
 SHOWN_CHARS = 80
 SHOWN_PROBLEMS = 50
@@ -65,7 +64,7 @@ def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> No
         print_json(drawn)
         return
     if drawn.top is None:
-        say(f"{drawn.scope} has no page yet. `memtape tree new` writes one; `memtape tree propose` proposes some.")
+        say(f"{drawn.scope} has no page yet. `memtape tree new` writes one.")
         return
     said = drawn.scope if drawn.top.name == ROOT else drawn.top.title
     say(f"{drawn.top.name}  {one_line(said, SHOWN_CHARS)} ({many(drawn.pages, 'page')})")
@@ -219,5 +218,5 @@ def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, s
     return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
 
 
-for command in (new, edit, move, link, propose):
+for command in (new, edit, move, link):
     tree.add_command(command)

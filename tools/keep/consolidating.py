@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from memtape.flows.workers.consolidate import consolidate, is_wanted
-from memtape.flows.workers.reword import reword
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import COVERING, MAX_INPUTS
 from memtape.schemas.log import Log
@@ -34,7 +33,6 @@ from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.model_words import LIMIT_S, check_words, is_told_by, turning
 from memtape.tools.keep.models import about, author, listed_in, model_for
-from memtape.tools.keep.rewording import Reworder
 from memtape.tools.keep.states import scope_now
 
 if TYPE_CHECKING:
@@ -211,17 +209,13 @@ def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
 
 
 class Consolidated(NamedTuple):
-    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong.
-
-    `retold` counts the summaries that a model told.
-    """
+    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong."""
 
     gate: Gate
     is_done: bool
     clusters: int
     conclusions: list[Conclusion]
     problems: list[str]
-    retold: int = 0
 
 
 def consolidate_scope(
@@ -247,8 +241,7 @@ def consolidate_scope(
         if not (opened.is_open or at_once):
             return Consolidated(opened, False, 0, [], [])
         passed = consolidate(log, scope, Consolidator(home), now_us, on_cluster)
-        retold = reword(log, scope, Reworder(home), now_us)
-    return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems, retold)
+    return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems)
 
 
 def marks_of(home: Home, log: Log) -> dict[str, PassMark]:

@@ -15,8 +15,6 @@ from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.deliver import Delivery
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
-from memtape.flows.workers.propose import Part, Proposals, Think, suggest
-from memtape.flows.workers.reword import reword
 from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.events import Event
@@ -26,7 +24,6 @@ from memtape.sinks.home.commit_marks import CommitMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.vault import Vault
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
 from memtape.tools.capture import repositories
@@ -81,18 +78,14 @@ def _summaries(home: Home, log: Log, on_note: OnNote) -> Worker:
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
     from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
-    from memtape.tools.keep.rewording import Reworder
     from memtape.tools.keep.states import state_at
-
-    reworder = Reworder(home)
 
     def state_before(number: int, offset: int) -> Partition:
         return state_at(log, home.current(), number, offset)
 
     return Consolidation(
         log, lambda: marks_of(home, log), state_before, Consolidator(home),
-        lambda scope: reword(log, scope, reworder, now_us), lambda: alone_in(home), now_us,
-        lambda: local_settings(home).consolidate, on_note,
+        lambda: alone_in(home), now_us, lambda: local_settings(home).consolidate, on_note,
     )  # fmt: skip
 
 
@@ -104,36 +97,6 @@ def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
         return silence_of(home.path, lambda: scope) is not None
 
     return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, is_silent, now_us, on_note)
-
-
-def _proposals(home: Home, log: Log, on_note: OnNote) -> Worker:
-    # Both load what folds a state, for which nobody who only asks should wait.
-    @cache
-    def thinker() -> Think:
-        from memtape.tools.capture.secrets.redaction import Redactor
-        from memtape.tools.keep.page_ideas import PageIdeas
-
-        return PageIdeas(home, Redactor(home))
-
-    def ask(name: str, since: int) -> int:
-        from memtape.tools.keep.states import scope_now
-
-        scope = scope_now(home, log, name) if silence_of(home.path, lambda: name) is None else None
-        count, problem = (0, "") if scope is None else suggest(log, scope, since, thinker(), now_us)
-        if problem:
-            on_note(f"A model could propose no pages: {problem}")
-        return count
-
-    def apply(name: str, since: int) -> int:
-        from memtape.tools.keep.proposed_pages import apply_all
-
-        return 0 if silence_of(home.path, lambda: name) is not None else apply_all(home, log, name)
-
-    parts = (
-        Part("asked", lambda: is_named(home), ask),
-        Part("written", lambda: local_settings(home).tree.auto, apply),
-    )
-    return Proposals(log, OffsetMarks(home.proposals_path, log), Vault(home).scopes, parts, now_us, on_note)
 
 
 def _delivery(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -156,7 +119,6 @@ WORKERS: dict[str, WorkerKind] = {
     "distill": WorkerKind(_distillation, once="after"),
     "summarise": WorkerKind(_summaries, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),
-    "propose": WorkerKind(_proposals, once="after"),
     "shadow": WorkerKind(shadow_worker, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }

@@ -1,1 +1,1 @@
-"""Measuring: benchmarks, and recall on corpora of questions."""
+"""Measuring recall on corpora of questions, and drawing what was measured."""

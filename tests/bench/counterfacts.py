@@ -1,4 +1,4 @@
-"""Counterfactual facts in sequence, of our own making: `python -m memtape.tools.measure.counterfacts`.
+"""Counterfactual facts in sequence, of our own making: `python tests/bench/counterfacts.py`.
 
 The form is that of FactConsolidation (Hu et al., MemoryAgentBench, 2025).
 

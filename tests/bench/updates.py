@@ -1,4 +1,4 @@
-"""How well the current value is told from those before it: `python -m memtape.tools.measure.updates FILE`.
+"""How well the current value is told from those before it: `python tests/bench/updates.py FILE`.
 
 FILE has the cases of `replacing`, each with its question. The texts of a case are captured in their order in a scope of
 their own, in a home that is thrown away, and the question is asked of the ordinary search.
@@ -6,6 +6,7 @@ their own, in a home that is thrown away, and the question is asked of the ordin
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +15,14 @@ from pathlib import Path
 import click
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench.replacing import Case
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.measure.replacing import Case
 
 LIMIT = 10
 FIRST = 5

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from bench.updates import Asked
 from memtape.state.text.statements import sentences
 from memtape.tools.capture.lines import Line
 from memtape.tools.measure.corpus import read_corpus
 from memtape.tools.measure.locomo import Conversation
-from memtape.tools.measure.updates import Asked
 
 TURNS_A_TOPIC = 6
 """So many neighbouring turns are about one thing."""

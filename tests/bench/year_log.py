@@ -9,6 +9,9 @@ from typing import Any
 
 import msgspec
 
+from bench.team import days_of
+from bench.team_placing import Team, Wanted, questions_of
+from bench.team_texts import Material
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Captured, Recalled, make_configured
 from memtape.schemas.ids import derived_id
@@ -16,9 +19,6 @@ from memtape.schemas.log import slots_between
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.measure.team import days_of
-from memtape.tools.measure.team_placing import Team, Wanted, questions_of
-from memtape.tools.measure.team_texts import Material
 
 PARTITIONS = 16
 MONTH_DAYS = 30

@@ -23,6 +23,9 @@ from typing import Any
 
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench.scale_page import Figures, drawn, page
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
@@ -32,7 +35,6 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import adopt
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
-from memtape.tools.measure.scale_page import Figures, drawn, page
 
 SCOPE = "project:scale"
 SEED = 7
@@ -152,8 +154,8 @@ def restart(home: Path, count: int) -> Figures:
 
 def ticks(home: Path, count: int) -> Figures:
     """Let hours pass in which nothing is due, as a projector meets them that stays."""
+    from bench.epochs import epoch_s, standing
     from memtape.tools.keep.build_views import BuildViews
-    from memtape.tools.measure.epochs import epoch_s, standing
 
     with Client(home, scope=SCOPE) as client, client.home.projector_lock():
         number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log).target
@@ -427,7 +429,7 @@ def _measured(count: int) -> Figures:
         home.mkdir()
         (home / "settings.toml").write_text("catch_up = false\n")
         for name in STAGES:
-            command = [sys.executable, "-m", __spec__.name, "--stage", name, "--home", str(home), "--sizes", str(count)]
+            command = [sys.executable, __file__, "--stage", name, "--home", str(home), "--sizes", str(count)]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             found: Figures = json.loads(done.stdout.splitlines()[-1])
             for figure, value in found.items():

@@ -18,6 +18,13 @@ from typing import Any
 
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench import year_restoring
+from bench.epochs import epoch_s, standing
+from bench.scale import Meter
+from bench.team_placing import Wanted
+from bench.year_log import Year, opened
 from memtape.flows.bodies import LoggedBodies
 from memtape.flows.workers.stating import statement_id
 from memtape.schemas.events import Event, make_tick
@@ -41,11 +48,6 @@ from memtape.tools.client import Client
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import verify
-from memtape.tools.measure import year_restoring
-from memtape.tools.measure.epochs import epoch_s, standing
-from memtape.tools.measure.scale import Meter
-from memtape.tools.measure.team_placing import Wanted
-from memtape.tools.measure.year_log import Year, opened
 
 Told = dict[str, Any]
 CUT = 10

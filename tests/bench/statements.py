@@ -1,4 +1,4 @@
-"""How well statements are told from talk: `python -m memtape.tools.measure.statements LABELS [CORPUS ...]`.
+"""How well statements are told from talk: `python tests/bench/statements.py LABELS [CORPUS ...]`.
 
 LABELS is JSON lines, a turn each: its text, or by which conversation and turn of a corpus it is found, and where in it
 a person sees a statement. A statement that is found counts where half of the shorter of both lies in the other.

@@ -11,14 +11,14 @@ from itertools import groupby, zip_longest
 from random import Random
 from typing import NamedTuple
 
+from bench.team_texts import Material
+from bench.updates import Asked
 from memtape.schemas.events import Actor, Kind
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.tools.capture.lines import Line, chunks
 from memtape.tools.measure.locomo import Conversation
-from memtape.tools.measure.team_texts import Material
-from memtape.tools.measure.updates import Asked
 
 START_US = 1_736_121_600 * US_PER_S
 """The year begins on Monday, 2025-01-06."""

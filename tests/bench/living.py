@@ -11,6 +11,9 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
+from bench.team import days_of
+from bench.team_placing import WEEK, Project, Team
+from bench.team_texts import Material, Topic
 from memtape.schemas.codec import encode
 from memtape.schemas.events import make_configured
 from memtape.schemas.ids import derived_id
@@ -20,9 +23,6 @@ from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS, EmbeddedLog
 from memtape.tools.client import Client
-from memtape.tools.measure.team import days_of
-from memtape.tools.measure.team_placing import WEEK, Project, Team
-from memtape.tools.measure.team_texts import Material, Topic
 
 DAYS = 45
 PROJECTS = (Project("harbour", 8), Project("atlas", 2))

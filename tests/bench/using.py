@@ -1,4 +1,4 @@
-"""How well it is told which recalled texts an answer has used: `python -m memtape.tools.measure.using FILE…`.
+"""How well it is told which recalled texts an answer has used: `python tests/bench/using.py FILE…`.
 
 FILE is a corpus of conversations, as `memtape eval` reads them, or JSON lines of changing values, as `replacing` reads
 them. Each case is a text that was recalled, what was asked, and an answer of which it is known how it came to be:
@@ -17,6 +17,7 @@ How often a word stands is counted in the conversation, or in all texts of the l
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,12 +28,14 @@ from typing import NamedTuple
 import click
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench import replacing
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.tools.client import Client
-from memtape.tools.measure import replacing
 from memtape.tools.measure.corpus import read_corpus
 from memtape.tools.measure.evaluating import fill
 from memtape.tools.measure.locomo import Conversation, Question

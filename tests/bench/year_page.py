@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from memtape.tools.measure.chart import areas
-from memtape.tools.measure.team_placing import AGES
+from bench.chart import areas
+from bench.team_placing import AGES
 
 TIERS = ("short", "mid", "long", "archived")
 Told = dict[str, Any]

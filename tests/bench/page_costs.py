@@ -22,10 +22,12 @@ from typing import NamedTuple
 import click
 import httpx
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench.living import DAYS, SCOPE, make_living, questions
 from memtape.schemas.times import DAY_US, US_PER_S, format_time
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.measure.living import DAYS, SCOPE, make_living, questions
 
 ROUNDS, AFTER_CAPTURES = 30, 10
 COLUMNS = ("first", "median", "p95", "p95 of CPU", "after a capture", "beside a fold", "until there")

@@ -2,7 +2,7 @@
 
 In a home a shadow answers once a minute; without a pause is the worst that it can cost. Short windows of both take
 turns, so that whatever else the machine does meets both alike. What all searches together are slower by follows from
-the share of a minute in which the shadow is at work. `python -m memtape.tools.measure.shadowing --texts 5000`
+the share of a minute in which the shadow is at work. `python tests/bench/shadowing.py --texts 5000`
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import sys
 import tempfile
 import threading
 import time
@@ -21,6 +22,9 @@ from typing import Any
 
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench.scale import SCOPE, SEED, lines, questions
 from memtape.flows.workers.shadow import Question
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
@@ -28,7 +32,6 @@ from memtape.sinks.logs.opening import open_log
 from memtape.state.ranking.evaluation import percentile
 from memtape.tools.client import Client
 from memtape.tools.keep.shadows import ShadowProcess
-from memtape.tools.measure.scale import SCOPE, SEED, lines, questions
 
 SETTLE_S, WAIT_S = 0.1, 120.0
 """A shadow that is to pause ends one answer first; and so long it may take to answer for the first time."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from bench.year_log import Year, opened
 from memtape.schemas.events import (
     EVENT_TYPES,
     Actor,
@@ -29,7 +30,6 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
-from memtape.tools.measure.year_log import Year, opened
 
 LEAST_CHARS, MOST_CHARS = 60, 200
 """A text of so many characters is asked for by its own words."""

@@ -1,6 +1,6 @@
 """What looking again is worth: recall and time of one look and of the loop, on questions of some kinds of corpora.
 
-`python -m memtape.tools.measure.deep locomo.json beam.json --half tune`
+`python tests/bench/deep.py locomo.json beam.json --half tune`
 
 Questions with evidence in several places are told by the category that the corpus gives them. Both are asked of the
 same views in the same run, without a model, for ten results; each question is asked once before, which makes things

@@ -1,4 +1,4 @@
-"""How well it is told which texts replace which: `python -m memtape.tools.measure.replacing FILE`.
+"""How well it is told which texts replace which: `python tests/bench/replacing.py FILE`.
 
 FILE is JSON lines, a case each: its texts in order of arrival with `at` and origin, the indexes of those that hold
 (`current`) and of those that were `replaced`. A text is closed where a later one, of a source that is trusted no less,

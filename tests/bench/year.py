@@ -1,4 +1,4 @@
-"""A year of a synthetic team: `python -m memtape.tools.measure.year --corpus FILE`, or `make bench-year`.
+"""A year of a synthetic team: `python tests/bench/year.py --corpus FILE`, or `make bench-year`.
 
 The log is folded in one go and, under the default settings, in a second home day by day in new processes of which some
 are killed; both must come to one hash. What it costs is measured after the first month and after the last, and recall
@@ -25,14 +25,16 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench.team_placing import Team, scope_of
+from bench.team_texts import Material, read_material
+from bench.year_log import Year, append_day, make_home, make_year, opened
+from bench.year_page import Run, is_sound, page, tiers_chart
+from bench.year_stages import capture, end_of, percentiles
 from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.logs.opening import LOG_VARIABLE
-from memtape.tools.measure.team_placing import Team, scope_of
-from memtape.tools.measure.team_texts import Material, read_material
-from memtape.tools.measure.year_log import Year, append_day, make_home, make_year, opened
-from memtape.tools.measure.year_page import Run, is_sound, page, tiers_chart
-from memtape.tools.measure.year_stages import capture, end_of, percentiles
 
 OFF, ON = "lifecycle off", "lifecycle on"
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
@@ -92,7 +94,7 @@ class Bench:
     def __init__(self, folder: Path, team: Team, made: Made, variant: Mapping[str, Any], pace: Pace) -> None:
         self._folder, self._team, self._made, self._variant, self._pace = folder, team, made, variant, pace
         self._whole, self._daily = Home(folder / "whole"), Home(folder / "daily")
-        words = [sys.executable, "-m", "memtape.tools.measure.year_stages"]
+        words = [sys.executable, str(Path(__file__).with_name("year_stages.py"))]
         self._server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __enter__(self) -> Bench:

@@ -13,6 +13,8 @@ from itertools import islice
 from random import Random
 from typing import NamedTuple
 
+from bench.team_placing import IDLE_DAY, WEEK, Said, Team, said_once
+from bench.team_texts import Material, Topic
 from memtape.flows.workers.stating import statement_event
 from memtape.schemas.actions import action_tags
 from memtape.schemas.events import (
@@ -32,8 +34,6 @@ from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.text.statements import statements
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.measure.team_placing import IDLE_DAY, WEEK, Said, Team, said_once
-from memtape.tools.measure.team_texts import Material, Topic
 
 PEOPLE = tuple(Actor(name=name, origin="user") for name in ("Ada", "Bruno", "Chidi", "Dina", "Elif", "Farid"))
 AGENTS = tuple(Actor(name=name, origin="agent") for name in ("claude-code", "codex", "gemini", "scheduler"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memtape.tools.measure.chart import curves
+from bench.chart import curves
 
 Figures = dict[str, float]
 """What was measured at one size: seconds end in `_s`, megabytes in `_mb`."""

@@ -1,21 +1,25 @@
 """Benchmarks: `make bench`. Figures are for comparing within one run on one machine; none is asserted anywhere.
 
-`python -m memtape.tools.measure.bench [--events N]`; `memtape eval` measures recall.
+`python tests/bench/speed.py [--events N]`; `memtape eval` measures recall.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
+import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
+
+from bench.scale import lines, questions
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Actor, make_tick
 from memtape.schemas.log import Slot
@@ -33,23 +37,12 @@ SINGLE = 500
 COLD_RUNS = 5
 IDLE_TEXTS = (1_000, 100_000, 1_000_000)
 IDLE_TICKS = 21
-SEED = 7
-SUBJECTS = "harbour lighthouse gauge gateway database server build release parser index".split()
-VERBS = "uses needs stores reports sends reads rejects counts keeps checks".split()
-OBJECTS = "readings tides alerts tokens rows pages messages metres backups logs".split()
 
 
-def synthetic(count: int, kinds: tuple[str, ...] = ("turn", "turn", "turn", "fact")) -> Iterator[Line]:
-    """Yield lines as varied as small talk about one project is: a quarter of them facts, some of them repeated."""
-    rng = random.Random(SEED)
-    for number in range(count):
-        subject, verb, thing = rng.choice(SUBJECTS), rng.choice(VERBS), rng.choice(OBJECTS)
-        tail = " ".join(rng.choice(OBJECTS) + str(rng.randrange(40)) for _ in range(6))
-        yield Line(
-            text=f"The {subject} {verb} {thing} on port {rng.randrange(2000)}, {tail}.",
-            kind=kinds[number % len(kinds)],  # type: ignore[arg-type]
-            session=f"session {number // 200}",
-        )
+def said(count: int) -> Iterator[Line]:
+    """Yield turns of two people, of which every fourth is a fact."""
+    for number, line in enumerate(lines(count)):
+        yield msgspec.structs.replace(line, kind="fact") if number % 4 == 3 else line
 
 
 def timed(action: Callable[[], object]) -> float:
@@ -71,19 +64,19 @@ def main(events: int) -> None:
     os.environ.pop(LOG_VARIABLE, None)  # What is made up here is not for a log that somebody works with.
     with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench", origin="user") as client:
         _capture(client, events)
-        _project_and_search(client, "gauge readings on port 17")
+        _project_and_search(client, questions()[0])
         _cold(Path(folder))
     for texts in IDLE_TEXTS:
         _idle(texts)
 
 
 def _capture(client: Client, count: int) -> None:
-    lines = list(synthetic(count + SINGLE))
-    seconds = timed(lambda: [client.capture_many([line]) for line in lines[:SINGLE]])
+    told = list(said(count + SINGLE))
+    seconds = timed(lambda: [client.capture_many([line]) for line in told[:SINGLE]])
     row(f"capture, {SINGLE} one by one", f"{SINGLE / seconds:,.0f} events/s")
-    seconds = timed(lambda: [client.capture_many(lines[at : at + 1_000]) for at in range(SINGLE, len(lines), 1_000)])
+    seconds = timed(lambda: [client.capture_many(told[at : at + 1_000]) for at in range(SINGLE, len(told), 1_000)])
     row(f"capture, {count:,} in thousands", f"{count / seconds:,.0f} events/s")
-    made = [event for line in lines for event in client.events_of(line, {})]
+    made = [event for line in told for event in client.events_of(line, {})]
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(made)]
     seconds = timed(lambda: replay(slots))
     row(f"state/core/replay.py, {len(slots):,} events of one scope", f"{len(slots) / seconds:,.0f} events/s")
@@ -107,7 +100,7 @@ def _project_and_search(client: Client, query: str) -> None:
 
 def _cold(home: Path) -> None:
     where = ["--scope", "project:bench", "--home", str(home)]
-    for what in (["search", "gauge readings", "--quiet"], ["capture", "One more."]):
+    for what in (["search", questions()[0], "--quiet"], ["capture", "One more."]):
         command = [*python_of(), *what, *where]
         runs = [_process_s(command) for _ in range(COLD_RUNS)]
         row(f"memtape {what[0]}, cold process, median of {COLD_RUNS}", f"{statistics.median(runs) * 1_000:,.0f} ms")

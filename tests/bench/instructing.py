@@ -1,4 +1,4 @@
-"""How well standing instructions are told from all else: `python -m memtape.tools.measure.instructing FILE`.
+"""How well standing instructions are told from all else: `python tests/bench/instructing.py FILE`.
 
 FILE is JSON lines, a sentence of a person to an agent each: its `text`, and whether it is `standing`, that is, worth
 seeing at every later start. A sentence counts as told if the start after a turn that says it and no more shows it among
