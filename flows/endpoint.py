@@ -21,7 +21,7 @@ CONNECT_S = 5.0
 
 
 class Names(NamedTuple):
-    """What is asked (`what`), the last segments of its path (`ending`), and the variables that name place and key."""
+    """Purpose of an endpoint (`what`), last segments of its path (`ending`), and environment variables."""
 
     what: str
     ending: str

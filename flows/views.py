@@ -90,7 +90,7 @@ class Control:
 
 
 def _noted(method: Method) -> Method:
-    """Make a method note in its object's `_control` what it raises."""
+    """Wrap a method: append each exception to `_control.failures` of the object, then raise it again."""
 
     @functools.wraps(method)
     def noting(self: Any, *args: Any) -> Any:

@@ -64,7 +64,7 @@ def encode(event: Event) -> bytes:
 
 
 def _is_capture(payload: bytes) -> bool:
-    """Whether bytes that were written here are a capture that may pass. What is wrong with others, `decode` says."""
+    """Return whether bytes written here are a valid capture; for any other bytes `decode` names the fault."""
     if len(payload) > MAX_EVENT_BYTES or b"\\u0000" in payload:
         return False
     event = _as_capture(payload)

@@ -1,6 +1,6 @@
-"""The errors that a caller can act on, each with one sentence and, where there is one, the next step.
+"""The errors that a caller can act on: one sentence each, with the next step if there is one.
 
-Only errors that cross a room's border live here; what goes wrong inside one function stays there.
+Only errors that cross a room's border live here; an error inside one function stays there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InvalidEvent(MemtapeError):
 
 
 class Denied(InvalidEvent):
-    """A capture that comes from a file whose content is not taken, such as one of keys."""
+    """A capture of a file whose content is never stored, for example a key file."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__("denied", message, "$.body.path")
@@ -45,7 +45,7 @@ class Denied(InvalidEvent):
 
 
 class OnlyPrivate(Denied):
-    """A capture that is nothing but private parts, so that nothing of it may be stored."""
+    """A capture whose text is private as a whole, so that nothing is left to store."""
 
     def __init__(self) -> None:
         InvalidEvent.__init__(self, "private", "The text is private as a whole, and nothing was stored.", "$.body.text")
@@ -53,7 +53,7 @@ class OnlyPrivate(Denied):
 
 
 class Unimportant(Denied):
-    """A capture of which its maker says that it is less important than the profile in force takes."""
+    """A capture whose given importance is below the minimum of the profile in force."""
 
     def __init__(self, message: str, hint: str) -> None:
         InvalidEvent.__init__(self, "unimportant", message, "$.body.importance_given")
@@ -86,7 +86,7 @@ class OffsetOutOfRange(MemtapeError):
 
 
 class DamagedLog(MemtapeError):
-    """A slot whose bytes do not match their digest, or a log that cannot be what it says it is."""
+    """A slot whose bytes do not match their digest, or a log that contradicts its own description."""
 
 
 class LogGone(MemtapeError):
@@ -142,7 +142,7 @@ class NotFound(MemtapeError):
 
 
 class ModelTimeout(MemtapeError):
-    """A model that has not answered within its time."""
+    """A model did not answer within its time limit."""
 
 
 class BadAnswer(MemtapeError):
@@ -158,4 +158,4 @@ class EmbedderUnavailable(MemtapeError):
 
 
 class NotEmbedded(MemtapeError):
-    """This one text has no vector: the embedder works and does not take it."""
+    """The embedder works but refuses a text, so that the text has no vector."""

@@ -255,13 +255,14 @@ EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
 
 
 class Linked(_Body, frozen=True):
-    """What somebody says of a memory, by a captured id: that it holds, or that another replaced it (`to`).
+    """A statement about a memory, or a link from a page. `on` false ends the statement or link.
 
-    It overrules what follows from the texts, and what was said of the memory before; `on` false ends it. Who is trusted
-    less than who said a memory cannot end it.
+    For a memory, by a captured id: the memory holds, or another (`to`) replaced it. The statement overrules
+    conclusions from the texts, and earlier statements about the memory. An actor with less trust than the
+    memory's author cannot end the memory.
 
-    Any other relation is a link from a page, by its id, to another: `child` puts the other below it. `slug` names a
-    page that nobody has written yet; the link leads there when it is born. `on` false ends the link. Version 1 knew
+    Any other relation is a link from a page, by its id, to another page: `child` puts the other page below.
+    `slug` names a page not yet written; the link leads to the page once a page has the slug. Version 1 knew
     memories alone.
     """
 
@@ -426,7 +427,7 @@ class EventType(NamedTuple):
 
     @property
     def version(self) -> int:
-        """The newest version, which is what this reader knows."""
+        """Newest version: the version of this reader."""
         return len(self.steps) + 1
 
 
@@ -550,7 +551,7 @@ def check_event(event: Event) -> None:
 
 
 def may_write(event: Event) -> bool:
-    """Whether its origin may change what this scope remembers: `global` belongs to operators."""
+    """Return whether the event's origin may write to its scope: only operators write to `global`."""
     return event.scope != GLOBAL or event.actor.origin == "operator" or EVENT_TYPES[event.type].of_anyone
 
 
@@ -585,7 +586,7 @@ def make_event(
 
 
 def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
-    """Return the event that gives a log its settings."""
+    """Return the `configured` event that gives a log its settings."""
     body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
     return make_event("configured", id, body, None, SYSTEM, (), sent, sent)
 

@@ -29,7 +29,7 @@ _RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed:"
 
 
 def unasked_lanes(by: Unasked, tokens: int) -> tuple[str, ...]:
-    """Return what stands among the lanes of a recall that nobody asked for: what gave it, and its length in tokens."""
+    """Return the lanes of a recall unasked for: the giver's name, and the given text's length in tokens."""
     return by, f"{_TOKENS}{tokens}"
 
 
@@ -45,7 +45,7 @@ def tokens_given(lanes: Collection[str]) -> int | None:
 
 
 class ShadowLanes(NamedTuple):
-    """What the lanes of a shadow's recall tell: its retriever, how long it took, and why it failed, if it did."""
+    """Content of a shadow's lanes: retriever, duration in microseconds, and failure (empty for none)."""
 
     retriever: str
     took_us: int = 0

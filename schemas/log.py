@@ -170,10 +170,10 @@ def trail_of(log: Log, partition: int, offset: int) -> str:
 
 
 def strayed(log: Log, partition: int, offset: int, known: str) -> str:
-    """Return in what a log is not the one whose trail before an offset was `known`, empty where it is.
+    """Return how a log differs from the log whose trail before an offset was `known`; empty if equal.
 
-    That is so where an older state of the log, or another copy of it, stands in its place. An empty `known` is one
-    that nobody kept: then only the end is compared.
+    A log differs if an older state of the log, or another copy, took its place. If `known` is empty, no trail
+    was kept, and only the end is compared.
     """
     try:
         found = trail_of(log, partition, offset)

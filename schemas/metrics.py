@@ -1,8 +1,8 @@
-"""The table of metrics, as data: what each is called, what it says, and which labels it has with which values.
+"""The table of metrics, as data: name, help text and labels of each metric, with the labels' values.
 
-`tools/ask/metrics.py` fills it in, `docs/metrics.md` is written from it, and dashboards and alerts are held to it.
-Every label has one of a few values or the number of a partition, so that nothing of what was said, asked or named by
-anybody is a label. It is light, since hooks load it.
+`tools/ask/metrics.py` fills in the values, `docs/metrics.md` is written from the table, and tests compare
+dashboards and alerts with the table. A label has one of a few fixed values or the number of a partition, so
+that no text, query or name becomes a label. The module is light, since hooks load it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STEP_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 
 
 class Sampled(NamedTuple):
-    """What processes note in a home's file of samples: its number there, and the values of its one or two labels."""
+    """A metric in a home's file of samples: its number there, and the values of its one or two labels."""
 
     number: int
     first: tuple[str, ...]
@@ -51,7 +51,7 @@ SAMPLED: dict[str, Sampled] = {
 
 
 class Metric(NamedTuple):
-    """One metric: its kind, what it says, and the names of its labels."""
+    """One metric: kind, help text, names of labels, and source of values."""
 
     kind: Literal["counter", "gauge", "histogram"]
     help: str

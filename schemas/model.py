@@ -1,4 +1,4 @@
-"""What a machine prefers of models that write text. What one wrote is in events instead."""
+"""A machine's settings for models that write text. Texts written by a model are events instead."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """The model that is asked which pages memories could have, where it is another."""
 
     def of(self, step: Step) -> StepOptions:
-        """Return what is said of one step."""
+        """Return the options of one step."""
         options = {"extract": self.extract, "gate": self.gate, "consolidate": self.consolidate}
         options |= {"recall": self.recall, "tree": self.tree}
         return options.get(step, StepOptions())

@@ -92,7 +92,7 @@ def _is_code(tag: re.Match[str]) -> bool:
 
 
 def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
-    """Add a part, which takes those that began inside it."""
+    """Append a span; drop the spans inside the new span."""
     while closed and closed[-1][0] > start:
         closed.pop()
     closed.append((start, end))

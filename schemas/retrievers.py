@@ -37,12 +37,12 @@ class Recipe(NamedTuple):
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
-        """The lanes by which the ordinary one finds."""
+        """The lanes of this retriever: all lanes without those in `without`."""
         return tuple(lane for lane in LANES if lane not in self.without)
 
     @property
     def name(self) -> str:
-        """The name by which `recipe_of` reads it again; one recipe has one name."""
+        """The retriever's only name. `recipe_of` makes the recipe of the name again."""
         less = _WITHOUT + ", ".join(self.without) if self.without else ""
         return self.ranks + less + (_WITH + self.embedder if self.embedder else "")
 

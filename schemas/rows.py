@@ -57,7 +57,7 @@ class MemberRow(msgspec.Struct, frozen=True):
 
 
 class Provenance(msgspec.Struct, frozen=True):
-    """Of what origin a capture is, and in which session it was made."""
+    """The origin of a capture, and its session."""
 
     origin: Origin
     session: str | None
@@ -71,7 +71,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Wording(msgspec.Struct, frozen=True):
-    """One text of a memory that is not its canonical one, and the capture that says it best (trust, time, order)."""
+    """A text of a memory besides the canonical text, and the text's best capture (trust, time, order)."""
 
     id: str
     text: str
@@ -153,7 +153,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
-    """One thing that was said, whole. What is not of people states something, and has no other `polarity`."""
+    """One whole turn. `polarity` differs from `fact` only if a person spoke."""
 
     key: str
     captions: tuple[str, ...]
@@ -264,12 +264,12 @@ def told_of_value(row: MemoryRow) -> tuple[str, ...]:
 
 
 def replaced(valid_to: int, by: str | None) -> str:
-    """Return what readers are told of what was replaced."""
+    """Return the mark of a replaced memory: the UTC day of `valid_to`, and the id of the replacement."""
     return f"replaced on {format_day(valid_to)} by {by}"
 
 
 def since(valid_from: int, before: str) -> str:
-    """Return what readers are told of what replaced something: since when it holds, and the value before it."""
+    """Return the mark of a replacing memory: the UTC day of `valid_from`, and the value before it."""
     value = f"; before: {one_line(before, BEFORE_CHARS)}" if before else ""
     return f"since {format_day(valid_from)}{value}"
 
@@ -302,10 +302,10 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):
-    """That a memory or turn is archived: since when, and why (`age`, or somebody `asked` for it).
+    """An archived memory or turn: the time and the reason (`age`, or `asked` by a person).
 
-    `id` is that of its first capture, and `offset_of` where its text stands on the log, which keeps it. What is
-    `purged` has no other row.
+    `id` is the id of the first capture; `offset_of` is the offset of the text, which the log keeps. A
+    `purged` memory or turn has no other row.
     """
 
     key: str
@@ -358,7 +358,7 @@ class PageRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def diverged(self) -> bool:
-        """Whether more than one version of it stands."""
+        """Return whether the page has more than one version in force."""
         return bool(self.beside)
 
 
@@ -373,7 +373,7 @@ def summary_told(row: SummaryRow) -> str:
 
 
 class GoneRow(msgspec.Struct, frozen=True):
-    """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
+    """A removed row. The row keeps its key and guard, so that a late write cannot bring the old row back."""
 
     key: str
     id: str
@@ -424,7 +424,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a daily log; `mark` tells where what it says was replaced."""
+    """One line of a daily log; `mark` is set for a replaced statement."""
 
     id: str
     at: int
@@ -484,7 +484,7 @@ class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DayPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said on one UTC day (or one part of a very long one), in order of time."""
+    """The texts of one UTC day (or one part of a very long day), in order of time."""
 
     scope: str
     path: str
@@ -566,7 +566,7 @@ class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ListedPage(NamedTuple):
-    """A page as another lists it: by its slug, or by its id where it has none; what it says only where `told`."""
+    """A page in another page's list: its slug, or its id if it has none; title and summary only if `told`."""
 
     name: str
     is_node: bool
@@ -577,7 +577,7 @@ class ListedPage(NamedTuple):
 
 
 class PageEnd(NamedTuple):
-    """The other end of a link that is no child's: the page's slug, or its id, and whether there is such a page."""
+    """The far end of a link other than `child`: the page's slug or id, and whether the page exists."""
 
     relation: str
     name: str
@@ -585,7 +585,7 @@ class PageEnd(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """A version that stands beside the current one."""
+    """A version in force beside the current version."""
 
     id: str
     actor: str
@@ -701,7 +701,7 @@ class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def project_told(mark: LifeMark) -> str:
-    """Return what people are told of a project that is not active, nothing of one that is."""
+    """Return the notice about a dormant or finished project; empty for an active project."""
     match mark.state:
         case "dormant":
             return f"Dormant since {format_day(mark.since)}: whatever is said or asked here wakes it."

@@ -31,7 +31,7 @@ def check_scope(scope: str) -> str:
 
 
 def scopes_read(scope: str) -> tuple[str, ...]:
-    """Return the scopes that whoever stands in `scope` reads."""
+    """Return the scopes read by a reader in `scope`: the scope itself, then `global`."""
     return (scope,) if scope == GLOBAL else (scope, GLOBAL)
 
 

@@ -40,7 +40,7 @@ _ROLES: dict[str, Role] = {
 
 
 class Said(NamedTuple):
-    """A text of an event, its place there (`$.body.tags[1]`) and its role."""
+    """A text of an event, its path in the event (`$.body.tags[1]`) and its role."""
 
     place: str
     text: str
@@ -62,7 +62,7 @@ def texts_of_body(body: Body) -> Iterator[Said]:
 
 
 def with_texts(body: T, change: Callable[[Said], str]) -> T:
-    """Return a body, or a struct that stands in one, in which each text is what `change` makes of it."""
+    """Return a body, or a struct inside a body, with each text replaced by `change` of it."""
     changed: T = _changed(body, "$.body", None, change)
     return changed
 

@@ -72,7 +72,7 @@ def decided_3(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_operation(old: dict[str, Any], op: str, fault: str) -> dict[str, Any]:
-    """Return a decision as it is. Raises `InvalidEvent` where it has an operation that its version did not know."""
+    """Return a decision unchanged. Raise `InvalidEvent` if it has an operation unknown to its version."""
     body = old["body"]
     operations = body.get("operations") if isinstance(body, dict) else None
     if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == op for it in operations):

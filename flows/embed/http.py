@@ -58,10 +58,11 @@ class _Unanswered(Exception):
 
 
 class HttpEmbedder:
-    """Vectors of an endpoint. It is asked once when this is made, which tells its dimensions and that it answers.
+    """An embedding endpoint. The constructor sends one request, which tells the number of dimensions.
 
-    `name` is the model as it was asked for; `revision` is the model as it answered. Raises
-    `EmbedderUnavailable` where it does not answer, `MemtapeError` where it refuses (400, 401, 403, 404, redirects).
+    `name` is the requested model; `revision` is the model that the endpoint reports. Raises
+    `EmbedderUnavailable` if the endpoint does not answer, and `MemtapeError` if the endpoint refuses (400,
+    401, 403, 404, redirects).
     """
 
     def __init__(

@@ -194,7 +194,7 @@ def _digest(folder: Path) -> str:
 
 
 def _check_official(folder: Path, digest: str) -> None:
-    """Raise `MemtapeError` where a package says that it holds MiniLM and holds other weights."""
+    """Raise `MemtapeError` if the MiniLM package holds weights with another digest than MiniLM's."""
     if folder == packaged.packaged_minilm() and digest != SHA256:
         raise MemtapeError(
             f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "

@@ -60,7 +60,7 @@ def choose_model(
 
 
 def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return URL and command: those of the environment where it has one of them, else those of the settings."""
+    """Return URL and command of the environment if either is set there, else of the settings."""
     url, command = (environment.get(name, "").strip() for name in (URL_VARIABLE, COMMAND_VARIABLE))
     return (url, command) if url or command else (options.url.strip(), options.command.strip())
 

@@ -20,9 +20,9 @@ ANSWER_MAX_BYTES = 1024 * 1024
 
 
 class Model(Protocol):
-    """Something that answers. `name` is what its texts are signed with, `place` what errors call it.
+    """A model that answers prompts. `name` signs its texts; errors call it by `place`.
 
-    `tokens` is how many it says that it has taken so far, of questions and answers; 0 where it does not say.
+    `tokens` counts the tokens of all questions and answers so far, as the model reports; 0 without a report.
     """
 
     name: str
@@ -40,9 +40,10 @@ class Model(Protocol):
 
 
 def within(limit_s: float, work: Callable[[], str], place: str) -> str:
-    """Return what `work` returns, or raise `ModelTimeout` when it takes longer, whatever it is that it waits for.
+    """Run `work` in a thread and return its result, stripped. Raise `ModelTimeout` after `limit_s`.
 
-    What is late goes on in a thread that nobody waits for; who calls this ends what it waits for.
+    Raises the errors of `work`, and `BadAnswer` for an empty result. A late thread is not cancelled; the
+    caller must close the connection or process.
     """
     ended: list[str | BaseException] = []
 

@@ -1,8 +1,9 @@
-"""The worker that consolidates memories: log -> a scope's state -> clusters of what is alike -> `decided` events.
+"""The worker that consolidates memories: log -> scope -> clusters of similar memories -> `decided` events.
 
-What is decided of a cluster is for rules (`state/consolidation`), and for a model where one is named; how it is asked
-is handed in. A decision carries the seq of all that it was made from, so that one that comes late changes nothing. What
-is appended has ids that follow from what was decided, so that two workers, or one that was killed, add nothing twice.
+Rules decide a cluster (`state/consolidation`), and a model if one is configured; the caller passes the
+function that asks the model. A decision carries the seqs of all its inputs, so that a late decision changes
+nothing. Ids of appended events derive from the decision, so that two workers, or a killed and restarted
+worker, add nothing twice.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ OnCluster = Callable[[int, int], None]
 
 
 class Passed(NamedTuple):
-    """What a pass came to: how many clusters it looked at, what it decided, and what went wrong."""
+    """The result of a pass: the number of clusters read, the conclusions, and the problems."""
 
     clusters: int
     conclusions: list[Conclusion]

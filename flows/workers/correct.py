@@ -27,7 +27,7 @@ LAST_TURNS = 4
 
 
 class Resolved(NamedTuple):
-    """What a turn corrects: the events that say so, and the sentence of the turn that they stand for."""
+    """The events that record a correction, and the sentence of the turn that they replace."""
 
     events: tuple[Event, ...]
     sentence: str
@@ -121,7 +121,7 @@ def _resolved(
 
 
 def _correction(event: Event) -> Correction | None:
-    """Return what an event says that corrects; None where it says nothing that does, or several things."""
+    """Return the correction that an event states; None if the event states none or several."""
     found = corrections_in(_text(event)) if may_correct(event) else ()
     return correction_of(found[0]) if len(found) == 1 else None
 
@@ -144,9 +144,10 @@ def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> l
 def _before(
     log: Log, number: int, events: Sequence[Event], erasures: Erasures, memo: dict[str, Resolved | None]
 ) -> _Before:
-    """Return what a session was about after some events of it.
+    """Return the memories shown and the last spoken event before the end of `events`.
 
-    What its last correction made was told last, in place of what that corrected: so a value can be taken back.
+    The memory made by the session's last correction replaces the memory corrected there, so that a correction
+    can be taken back.
     """
     near = events[_reach(events) :]
     recalls = [event for event in near if isinstance(event.body, Recalled)]
@@ -182,7 +183,7 @@ def _text(event: Event | None) -> str:
 
 
 def _shown_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
-    """Return the one memory that was shown whose value is corrected; of several the one that was spoken of last."""
+    """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
     near = _text(before.last)
     made = ((event, corrected(_text(event), correction, near)) for event in before.shown)
     found = [_Found(its, event, event.id) for event, its in made if its is not None]
@@ -207,7 +208,7 @@ def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | Non
 
 
 def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
-    """Return the event that says, by whoever corrected, that a statement replaced a memory."""
+    """Return the `linked` event, by the corrector, that a statement replaced a memory."""
     return Event(
         actor=said.actor,
         at=said.at,

@@ -113,9 +113,9 @@ class Talk:
                 del self.turns[session]
 
     def standing(self, session: Session) -> list[Event]:
-        """Return the turns of a session of which something may be made now.
+        """Return the turns of a session that a model may read now.
 
-        Not those that are erased or forgotten, nor those of which a statement was: nobody wants to have it anew.
+        Erased and forgotten turns are left out, and turns of which a statement was erased or forgotten.
         """
         turns = list(self.turns[session].values())
         first = self._log.offset_after(session.partition, min(turn.sent for turn in turns) - 1)
@@ -127,7 +127,7 @@ class Talk:
 
 
 class Asking:
-    """Asks about windows, and appends what comes of it. Use it under `Asked.alone`."""
+    """Asks a model about windows and appends the statements. Use under `Asked.alone`."""
 
     def __init__(self, talk: Talk, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int]) -> None:
         self._talk = talk

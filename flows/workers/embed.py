@@ -145,7 +145,7 @@ class EmbedQueue:
         self._erasures[number] = erasures
 
     def _put_behind(self, number: int, ref: Ref) -> None:
-        """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
+        """Queue a failed text last, so that a text that stops the embedder does not hold up the rest."""
         self._put_off[ref] = self._put_off.get(ref, 0) + 1
         held = self._waiting[number]
         self._waiting[number] = {ref: held.pop(ref), **held}
@@ -217,14 +217,14 @@ class EmbedQueue:
             self._left[number] = passed if left is None else min(left, passed)
 
     def _firsts(self, events: list[Event]) -> dict[Ref, int]:
-        """Return at which offset each id of these events stands first in its scope: the one that reducers take."""
+        """Return by (scope, id) the offset of the first event with the id. Reducers take that event."""
         ids: dict[str, list[str]] = {}
         for event in events:
             ids.setdefault(event.scope or "", []).append(event.id)
         return {(scope, id): at for scope in ids for id, at in self._log.known(scope, ids[scope]).items()}
 
     def _settle(self, held: dict[Ref, _Waiting], event: Event) -> None:
-        """Another worker has tried this text meanwhile, or this one has."""
+        """Take in an `embedded` event of a waiting text, by any worker; drop the text after the last try."""
         ref = (event.scope or "", event.refs[0])
         tried: dict[Ref, int] = {}
         self._note(tried, event)

@@ -1,8 +1,8 @@
-"""The worker that captures what turns state: log -> turns -> statements by rule -> `captured` events, at least once.
+"""The worker that captures statements: log -> turns -> statements by rule -> `captured`, at least once.
 
-What it appends has ids that follow from the turns, so that two workers, or one that was killed, add nothing twice. A
-statement refers to its turn, so that it is erased with it, and is said by whoever said the turn. What counts as a
-statement is in `state/text/statements.py`, and what is made of a correction in `correct.py`.
+Ids of appended events derive from the turns, so that two workers, or a killed and restarted worker, add
+nothing twice. A statement refers to its turn, is erased with the turn, and has the turn's actor.
+`state/text/statements.py` decides which sentences are statements; `correct.py` handles corrections.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Extraction(Worker):
     def _made_of(
         self, number: int, said: Event, erasures: Erasures, now: int, memo: dict[str, Resolved | None]
     ) -> list[Event]:
-        """Return what one event states; a sentence that corrects stands in whole words, and not as it was said."""
+        """Return captures of one event's statements; a correction is captured as the whole corrected text."""
         assert isinstance(said.body, Captured)
         right = None
         if may_correct(said) and corrections_in(said.body.text):

@@ -33,7 +33,7 @@ LEAST_UNPLACED = 8
 
 
 class Idea(NamedTuple):
-    """A page that a model proposes, and the memories that it is of."""
+    """A page that a model proposes, with its source memories."""
 
     slug: str
     title: str
@@ -127,7 +127,7 @@ def suggest(log: Log, scope: Scope, since: int, think: Think, now_us: Callable[[
 
 
 def _events(scope: str, idea: Idea, actor: Actor, now_us: int) -> list[Event]:
-    """Return the decision that a page is proposed, and its text, which refer to all that it is drawn from."""
+    """Return the `decided` event of a proposed page and the capture of its text, with their sources as refs."""
     inputs = tuple(Input(id=it.id, seq=it.seq) for it in idea.of)
     ids = tuple(it.id for it in idea.of)
     key = msgspec.json.encode((inputs, idea.slug, idea.title)).decode()

@@ -28,7 +28,7 @@ from memtape.state.core.scope import Scope
 
 
 class Retold(NamedTuple):
-    """A summary in other words, and who wrote them."""
+    """A summary in a model's words, and the actor of the text."""
 
     text: str
     actor: Actor

@@ -71,7 +71,7 @@ class Marks(Protocol):
 
 
 class Due(NamedTuple):
-    """A search with its offset, and the retrievers that are to answer it."""
+    """A search with its offset, and the shadow retrievers due to answer it."""
 
     offset: int
     event: Event
@@ -193,7 +193,7 @@ class InForce:
 
 
 def is_search(event: Event) -> bool:
-    """Whether somebody asked and was shown what was found."""
+    """Return whether an event is a search: neither a recall unasked for nor a shadow's recall."""
     body = event.body
     return isinstance(body, Recalled) and unasked_by(body.lanes) is None and shadow_of(body.lanes) is None
 
@@ -204,9 +204,10 @@ def shadow_id(asked: Event, name: str) -> str:
 
 
 def shadow_event(asked: Event, name: str, answered: Answered, now: int) -> Event:
-    """Return the event that says what a shadow found. It refers to the search, with which it is erased.
+    """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
 
-    What was asked and by whom stands there alone, so that no session was shown this, and no text is kept twice.
+    Query, filters and session stand on the search event only: no session was shown these results, and the log
+    keeps the query once.
     """
     assert isinstance(asked.body, Recalled)
     body = msgspec.structs.replace(

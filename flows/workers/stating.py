@@ -1,6 +1,6 @@
-"""The capture of a statement that was taken from what somebody said: its id, what it refers to, and whose word it is.
+"""The capture of a statement: id, references and actor.
 
-Which statements are taken is not here.
+`state/text/statements.py` and `correct.py` decide which sentences are statements.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Worker(ABC):
 
     @abstractmethod
     def failed(self, error: Exception) -> str:
-        """Return what people are told of an error that `catch_up` ended with; nothing where somebody else tells it."""
+        """Return the message for people about an error of `catch_up`; empty if reported elsewhere."""
 
     def _tell(self, error: Exception) -> None:
         self.on_failure(error)
