@@ -141,7 +141,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return what a scope's index is made of, None where there is none. Raises what is wrong with it."""
+    """Return the manifest of a scope's index, None without one. Raises the errors of `open` and `msgspec`."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:

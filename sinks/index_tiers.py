@@ -100,7 +100,7 @@ class Tiers(Generic[SegmentT]):
             self._join(due)
 
     def _due(self) -> list[int]:
-        """Return the places of segments of one tier that are to become one, none where there are too few."""
+        """Return the places of the segments of one tier to be merged, none if there are too few."""
         tiers: dict[int, list[int]] = {}
         for place in range(len(self.segments)):
             tiers.setdefault(_tier(self._alive(place)), []).append(place)

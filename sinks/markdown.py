@@ -20,7 +20,7 @@ _CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
 
 
 def escape(text: str) -> str:
-    """Return one line of text as Markdown that shows just that text."""
+    """Return Markdown that renders as exactly one line of text."""
     line = visible(text).translate(_SPECIAL)
     if ":" in line or "." in line:
         line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)

@@ -47,7 +47,7 @@ Stamp = tuple[int, int, int]
 
 
 class Zoned(NamedTuple):
-    """A page as it lies there: its bytes, and by what it is seen that somebody saved it."""
+    """The bytes of a page file, and its stamp (inode, size, mtime), which changes with each save."""
 
     data: bytes
     stamp: Stamp
@@ -84,7 +84,7 @@ class ScopeFiles:
         return {path: data for path, data in found if data is not None}
 
     def stamps(self) -> dict[str, Stamp]:
-        """Return by path every file that has the name of a page, and by what it is seen that somebody saved it."""
+        """Return by path the stamp of each file with the name of a page."""
         found: dict[str, Stamp] = {}
         for folder in ("", *PAGE_FOLDERS):
             place = self._folder / folder
@@ -157,15 +157,16 @@ class ScopeFiles:
         return not _is_unread(data, ours.get(path, ()), new=True)
 
     def known(self) -> Digests:
-        """Return the files that are ours, each with the digests that it may have, also of what was taken of it."""
+        """Return by path the digests of the files written by Memtape, and of versions captured from files."""
         listed = self.listed()
         taken = {path: [*listed.get(path, ()), *digests] for path, digests in self._taken().items()}
         return listed | taken
 
     def taken(self, path: str, data: bytes) -> None:
-        """Note that what somebody wrote into a file of the tree, with these bytes, is on the log: it may give way.
+        """Note that the log holds a person's version of a tree page, so that the file may be overwritten.
 
-        The notes are those of the one who reads, and never of the one who writes pages at the same time.
+        Only the reader of pages writes these notes; the writer of pages, which may run at the same time,
+        never does.
         """
         there = {name: digests for name, digests in self._taken().items() if (self._folder / name).exists()}
         make_folder(self._taken_path.parent)
@@ -228,7 +229,7 @@ class ScopeFiles:
             pass  # Somebody has saved it just now.
 
     def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
-        """Write or remove one file as it is to be beside what stands there; False where that has changed meanwhile."""
+        """Write or remove one page file; keep foreign versions. Return False if the file has changed."""
         file = self._folder / path
         seen = self._seen(path)
         there = seen[0]
@@ -271,7 +272,7 @@ class ScopeFiles:
                 (self._folder / folder).rmdir()
 
     def _seen(self, path: str) -> tuple[bytes | object | None, Stamp | None]:
-        """Return what stands in the place of a page, and by what it is seen that somebody saved it."""
+        """Return the content at the place of a page, and its stamp; the stamp is None without a file."""
         try:
             stamp = _stamp((self._folder / path).lstat())
         except (FileNotFoundError, NotADirectoryError):
@@ -346,7 +347,7 @@ def kept(home: Home) -> list[str]:
 
 
 def kept_beside(names: Sequence[str]) -> str:
-    """Return the sentence that says what was kept."""
+    """Return the sentence that names the pages kept beside Memtape's."""
     first = f'"{names[0]}"'
     if len(names) == 1:
         return f"A page that was not as Memtape wrote it is kept as {first}; whose it is may delete it."
@@ -386,9 +387,9 @@ def _free_name(path: Path) -> Path:
 
 @contextmanager
 def _watched(path: Path | None) -> Iterator[Callable[[], bytes | None]]:
-    """Hold a file open that is about to lose its name; what is given says what it has then.
+    """Hold a file open that will be replaced; yield a function that returns its bytes at a later time.
 
-    An editor that saves in place writes to the file that it has opened, whatever became of the name.
+    An editor that saves in place writes to its open file, even after the name points to another file.
     """
     try:
         number = None if path is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -422,7 +423,7 @@ def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
 
 
 def _ours(data: bytes) -> bytes | None:
-    """Return what of a page is not its zone, None where that is nothing; all of it where its marks are damaged."""
+    """Return a page's bytes without its zone, None for none; all bytes if the zone marks are damaged."""
     found = parts(data)
     return data if found is None else found.ours if found.ours or found.zone is None else None
 

@@ -51,9 +51,9 @@ def page_zone(page: TreePage) -> bytes | None:
 
 
 def body_of(text: str, origin: Origin) -> str:
-    """Return a text as it stands in the zone of its file: that of people word for word, that of others without HTML.
+    """Return a text for the zone of its file: a person's word for word, any other with HTML escaped.
 
-    It ends with a line end, where there is any text.
+    A text that is not empty ends with one line end.
     """
     body = _MARK.sub("&lt;!--", text.replace("\r\n", "\n"))
     if origin not in PEOPLE:

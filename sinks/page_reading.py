@@ -103,7 +103,7 @@ def page_file(data: bytes, index: str | None = None) -> PageFile:
 
 
 def fields_of(head: str) -> Fields:
-    """Return what front matter says. Raises what YAML raises."""
+    """Return the fields of front matter. Raises `yaml.YAMLError`, and `ValueError` if it is no mapping."""
     node = yaml.compose(head, Loader=_LOADER)
     if node is None:
         return Fields(rest=head.strip("\n"))

@@ -110,7 +110,7 @@ class Opened(NamedTuple):
         return counts
 
     def held(self) -> ScopeHeld:
-        """Return what stands there as `status` tells it."""
+        """Return the counts of the index, as `status` prints them."""
         counts = self.counts()
         pending = (isinstance(row, ConflictRow) and row.status == "pending" for row in self.rows("conflicts"))
         return ScopeHeld(
@@ -251,7 +251,7 @@ class SearchIndex:
         """What stands in each scope that was written, or was to be and stood there already."""
 
     def write(self, rows: Sequence[Guarded]) -> None:
-        """Write rows; one that is not newer than what stands under its key changes nothing."""
+        """Write rows; skip a row no newer than the stored row with its key."""
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self._open(scope)
             made = _Making(opened)
@@ -262,7 +262,7 @@ class SearchIndex:
                 self.held[scope] = opened.held()
 
     def replace(self, rows: Sequence[Guarded], numbers: Mapping[str, int]) -> None:
-        """Let rows be all that their scopes have, whatever stands there; `numbers` are those of the last manifests."""
+        """Replace the whole indexes of the rows' scopes; `numbers` has each last manifest's number."""
         for scope, its in _by_scope(enumerate(rows)).items():
             made = _Making(None)
             made.add([guarded for _, guarded in its])
@@ -322,7 +322,7 @@ class _Making:
         self.changed = False
 
     def add(self, rows: Sequence[Guarded]) -> None:
-        """Take in what of some rows is newer than what is there."""
+        """Add rows; skip a row no newer than the stored row with its key."""
         self._add_texts([guarded for guarded in rows if guarded.table != "vectors"])
         vectors: dict[str, list[Guarded]] = {}
         for guarded in rows:
@@ -385,7 +385,7 @@ class _Making:
                 alive[own] = False
 
     def opened(self) -> Opened:
-        """Return what stands there now, of which the segments that are new have no file."""
+        """Return the index with the pending changes; its new segments have no file yet."""
         vectors = list(self._vectors.items())
         return Opened(
             Manifest(

@@ -76,7 +76,7 @@ class Snapshots:
         return next((offset for offset in offsets if offset <= at_most), 0)
 
     def discard_others(self) -> None:
-        """Discard the snapshots that have another basis than this one."""
+        """Discard all snapshots with another basis."""
         for path in self._paths():
             self._read(path)
 

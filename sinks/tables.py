@@ -99,9 +99,9 @@ def _reads(
 
 
 class _Written(msgspec.Struct):
-    """What else stands with a watermark: each table with its version, and each scope with that of its search index.
+    """The values stored with a watermark: the versions of the tables and of each scope's search index.
 
-    `held` says what stands in a scope, so that who asks how much there is opens no index.
+    `held` has the counts of each scope, so that `status` opens no index.
     """
 
     tables: dict[str, int] = {}
@@ -134,7 +134,7 @@ class Shard:
         return self.path.is_dir()
 
     def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:
-        """Write rows and dead letters; a row that is not newer than the one that is there changes nothing."""
+        """Write rows and dead letters; skip a row no newer than the stored row with its key."""
         known = self._index.known(rows) if self._made else []
         try:
             self._write(rows, _NEWER, known)
@@ -235,7 +235,7 @@ class Shard:
 
     @_reads
     def held(self) -> dict[str, ScopeHeld]:
-        """Return what stands in each scope that has anything, as the watermark says; what it leaves out is counted."""
+        """Return the counts of each scope with content, from the watermark; count a scope missing there."""
         written = self._marked()[1]
         found = dict(written.held)
         for name in written.indexes.keys() - found.keys():
@@ -398,7 +398,7 @@ class Shard:
 
 
 def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
-    """Return a schema that knows its key: two that merge the same new key into such a table write one row."""
+    """Return a schema with a primary key: of two merges that insert the same key, the table keeps one row."""
     place = schema.get_field_index(key)
     return schema.set(place, schema.field(place).with_metadata({"lance-schema:unenforced-primary-key": "true"}))
 

@@ -34,13 +34,13 @@ def unfinished_erasures(home: Home, type: type[Plan]) -> Iterator[Plan]:
 
 
 class _Named(msgspec.Struct):
-    """What names a plan: its scope."""
+    """The part of an erasure plan read here: its scope."""
 
     scope: str
 
 
 def commands_that_finish(home: Home) -> list[str]:
-    """Return for each kept plan, also one that is not whole, the command that finishes its erasure."""
+    """Return for each kept plan, even an incomplete one, the command that finishes its erasure."""
     scopes = dict.fromkeys((path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")), "")
     for name in scopes:
         with suppress(OSError, msgspec.MsgspecError):

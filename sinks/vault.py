@@ -72,9 +72,9 @@ def render(page: Page) -> str:
 
 
 def zone_for(page: Page) -> bytes | None:
-    """Return the zone that a page gets which has none: `MEMORY.md` always, others where the log holds texts of it.
+    """Return the first zone of a page: for `MEMORY.md` always, for others if the log holds texts of the zone.
 
-    That of a page of the tree is its text, and what is there gives way to it unless somebody has changed that.
+    The zone of a tree page is the page's text; it replaces the file's zone unless a person edited the file.
     """
     if isinstance(page, TreePage):
         return page_zone(page)
@@ -90,7 +90,7 @@ class Vault:
         self.home = home
 
     def write(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
-        """Write pages that differ from what is there, remove empty ones, and each scope's watermark after its pages."""
+        """Write changed pages, remove empty pages, and write each scope's watermark after its pages."""
         pages = list(pages)
         zones: dict[str, dict[str, bytes]] = {}
         for page in pages:

@@ -82,13 +82,13 @@ def as_written(version: str, zone: bytes) -> str:
 
 
 def is_theirs(found: Parts) -> bool:
-    """Whether somebody has changed the zone of a page whose front matter says with which zone it was written."""
+    """Return whether a person changed the zone whose digest stands in the page's front matter."""
     said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
     return said is not None and found.zone is not None and said[1].decode() != _digest(found.zone)
 
 
 def is_as_written(found: Parts) -> bool:
-    """Whether the zone of a page is the one with which the page was written, so that another may take its place."""
+    """Return whether a zone has the digest in the page's front matter, so that a new zone may replace it."""
     said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
     return said is not None and not is_theirs(found)
 
@@ -100,7 +100,7 @@ def inner(zone: bytes) -> bytes:
 
 
 def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
-    """Return a zone that says these texts, below the line that says what it is for."""
+    """Return a zone with a note about the zone's purpose, then the texts."""
     said = written(texts)
     return "\n".join([ZONE_START, note, *([said] if said else []), ZONE_END]).encode()
 

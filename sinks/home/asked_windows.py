@@ -61,7 +61,7 @@ class AskedWindows:
         return (known.attempts, known.asked_us) if known is not None else (0, 0)
 
     def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None:
-        """Keep that a window was asked about, beside those that were since a time."""
+        """Note an attempt at a window of turns; drop the windows last asked before `since_us`."""
         window = _Window(tuple(map(_digest, turns)), settled, self.attempts(turns[0])[0] + 1, now_us)
         late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
         self._windows = late | {window.turns[0]: window}

@@ -29,5 +29,5 @@ class CommitMarks:
         return marks if log_id == self._log_id else {}
 
     def write(self, marks: dict[str, Mark]) -> None:
-        """Keep marks instead of those that were there."""
+        """Replace all stored marks by `marks`."""
         write_whole(self._path, msgspec.json.encode((self._log_id, marks)))

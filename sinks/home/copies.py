@@ -29,7 +29,7 @@ def known_copies(home: Home, log: Log) -> list[str]:
 
 
 def how_to_erase_in(place: str) -> str:
-    """Return what to do so that what was erased here is erased in a copy as well."""
+    """Return the instruction by which a person erases the same ids in a copy of the log."""
     if URL_MARK in place:
         return f"give the same command under {LOG_VARIABLE}='{place}'"
     path = Path(place)

@@ -182,7 +182,7 @@ class Home:
 
     @property
     def requests(self) -> Path:
-        """What other processes ask of the projector."""
+        """The folder of requests from other processes to the projector."""
         return self.path / "requests"
 
     @property
@@ -202,7 +202,7 @@ class Home:
 
     @property
     def statements_path(self) -> Path:
-        """Below which offsets all that turns state was captured."""
+        """The file of offsets below which all statements of turns are captured."""
         return self.path / "statements.json"
 
     @property
@@ -237,7 +237,7 @@ class Home:
 
     @property
     def folders_path(self) -> Path:
-        """Which folders outside git have which scope."""
+        """The file of scopes of folders outside git."""
         return self.path / "folders.json"
 
     @property
@@ -287,11 +287,11 @@ class Home:
         return self.build(int(number))
 
     def build(self, number: int) -> Build:
-        """Return a build, whether it is there or not."""
+        """Return the build with a number, existing or not."""
         return Build(self.path / "builds" / str(number))
 
     def builds(self) -> list[Build]:
-        """Return the builds that are there, oldest first."""
+        """Return the existing builds, oldest first."""
         folder = self.path / "builds"
         found = (path for path in folder.iterdir() if path.name.isdigit()) if folder.is_dir() else ()
         return sorted((Build(path) for path in found), key=lambda build: build.number)
@@ -345,7 +345,7 @@ class Home:
         return FileLock(self.path / f"{what}-start.lock", f"The right to start a {what}")
 
     def late_lock(self, action: str) -> FileLock:
-        """Held while what a hook has left to a process of its own is done, so that many are done one by one."""
+        """The lock of a process that does an action left over by hooks; the processes run one by one."""
         return FileLock(self.path / f"late-{action}.lock", f"The right to do what hooks have left, by {action}")
 
     def as_of_lock(self) -> FileLock:

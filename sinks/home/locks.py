@@ -60,7 +60,7 @@ class FileLock:
 
     @property
     def fd(self) -> int | None:
-        """The open file that holds the lock. Whatever process inherits it holds the lock as well, until it ends."""
+        """The descriptor of the open lock file. A child that inherits it holds the lock until its end."""
         return self._fd
 
     def holder(self) -> int | None:

@@ -70,7 +70,7 @@ def give_back(home: Home, characters: int, now_us: int) -> None:
 
 
 def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
-    """Count one more window of talk with which it went so. Never raises: a count must not lose what it counts."""
+    """Add 1 to the count of windows with this outcome. Never raises, so that no window is lost."""
     with suppress(OSError, Locked), _alone(home):
         use = model_use(home, now_us)
         counts = use.windows | {outcome: use.windows.get(outcome, 0) + 1}

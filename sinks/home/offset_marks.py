@@ -42,7 +42,7 @@ class OffsetMarks:
         return [0 if strayed(self._log, number, *mark) else mark[0] for number, mark in enumerate(marks)]
 
     def write(self, name: str, offsets: list[int]) -> None:
-        """Keep offsets under a name beside those of others."""
+        """Store offsets, one per partition, under a name; keep the offsets of all other names."""
         known = self._known()
         marks = self._written.get(name) or [(-1, "")] * self._log.partitions
         for number, offset in enumerate(offsets):

@@ -32,7 +32,7 @@ class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: int | None
 
     def concerns(self, scope: str) -> bool:
-        """Whether it is one of this scope."""
+        """Return whether the pause applies to `scope`."""
         return self.scope is None or self.scope == scope
 
     def lasts(self, now_us: int) -> bool:
@@ -47,7 +47,7 @@ class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sessions: tuple[str, ...] = ()
 
     def lasting(self, now_us: int) -> list[Pause]:
-        """Return the pauses that last, that of the home before those of projects."""
+        """Return the pauses in force, the home's before those of projects."""
         return sorted((it for it in self.pauses if it.lasts(now_us)), key=lambda it: it.scope or "")
 
     def now(self, scope: str, now_us: int) -> Pause | None:
@@ -100,7 +100,7 @@ def resume(home: Path, scope: str | None, now_us: int) -> bool:
 
 
 def leave_out(home: Path, session: str) -> None:
-    """Remember that nothing of a session is to be stored, whatever its transcript says."""
+    """Mark a session as never to be stored, in its transcript too."""
     if not session or pauses_of(home).leaves_out(session):
         return
     with _lock(home):
@@ -109,7 +109,7 @@ def leave_out(home: Path, session: str) -> None:
 
 
 def stores_nothing() -> bool:
-    """Whether this process, by its environment, stores nothing."""
+    """Return whether the environment of this process turns capture off."""
     return os.environ.get(CAPTURE_VARIABLE, "").strip().lower() in (CAPTURE_OFF, "0", "false", "no")
 
 

@@ -37,7 +37,7 @@ Noted = tuple[str, str, str, int]
 
 
 def note(home: str | Path, samples: Iterable[Noted]) -> None:
-    """Append samples to a home that is there. Never raises: a measure must not lose what it measures."""
+    """Append samples to the file of an existing home. Never raises, so that the measured work goes on."""
     now = int(time.time())
     parts = []
     for name, first, second, value in samples:
@@ -104,7 +104,7 @@ class Samples:
 
 
 def _whole(data: bytes) -> bytes:
-    """Return the samples of a file that are whole, one after the other."""
+    """Return the intact samples of a file, concatenated."""
     import numpy as np
 
     parts, at = [], 0

@@ -1,4 +1,4 @@
-"""What this machine prefers: `settings.toml` in the home. None of it changes what an event means."""
+"""The machine's settings: `settings.toml` in the home. No setting changes the meaning of an event."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _held: dict[str, list[BinaryIO]] = {}
 
 
 def use(database: Path) -> str:
-    """Note that this process opens a database, before it does, and return its name for `leave`."""
+    """Count a database as in use before this process opens it; return its name for `leave`."""
     name = os.path.realpath(database)
     with _lock:
         _uses[name] = _uses.get(name, 0) + 1
@@ -30,7 +30,7 @@ def use(database: Path) -> str:
 
 
 def leave(name: str) -> None:
-    """Note that a database was closed; with the last that had it open what was read of it is closed as well."""
+    """Count one use of a database as ended; after the last use, close the files held open for reading."""
     with _lock:
         _uses[name] -= 1
         files = [] if _uses[name] else _held.pop(name, [])

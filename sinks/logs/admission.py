@@ -17,7 +17,7 @@ from memtape.schemas.times import HOUR_US
 
 
 class Admitted(NamedTuple):
-    """An event with its bytes and partition; `place` is its place among those given, None for what was added."""
+    """An event with its payload and partition; `place` is its index in the call, None for an added event."""
 
     partition: int
     event: Event

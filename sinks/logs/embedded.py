@@ -158,7 +158,7 @@ class EmbeddedLog:
         return [Position(partition, first + index) for index in range(len(payloads))]
 
     def finish_copy(self) -> None:
-        """Make a copy a log that anybody may open, once all of its slots are there."""
+        """Mark a copy as a complete log, which any process may open, after the last slot was written."""
         with self._writing():
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [SCHEMA_VERSION])
 
@@ -469,7 +469,7 @@ def _make_private(path: Path) -> None:
 
 
 def _files(path: Path) -> tuple[tuple[int, int], ...]:
-    """Return which files a log is, by device and inode; one that is not there is left out."""
+    """Return (device, inode) of each existing file of a log."""
     found = []
     for ending in FILES:
         try:

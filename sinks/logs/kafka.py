@@ -230,7 +230,7 @@ class KafkaLog:
         return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
-        """Return the partitions whose brokers take no events, each tried with one that it may as well take."""
+        """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
         from kafka.errors import MessageSizeTooLargeError, UnknownTopicOrPartitionError
 
         records = [_Record(number, payload, event_of(payload)) for number, payload in payloads.items()]

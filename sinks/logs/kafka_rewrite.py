@@ -63,7 +63,7 @@ def rewrite(log: TopicLog, slots: Offsets) -> None:
 
 
 def _with_bodies(log: TopicLog, slots: Offsets) -> dict[int, frozenset[int]]:
-    """Return which of these slots still differ from what they are without their bodies."""
+    """Return by partition the offsets of slots whose payload still differs from the blanked payload."""
     found = {}
     for partition, offsets in slots.items():
         wanted = [slot for offset in offsets for slot in log.read(partition, offset, 1)]

@@ -93,7 +93,7 @@ class KafkaTopic:
         return sorted(int(found[1] or 0) for name in names if (found := form.match(name)))
 
     def follow(self) -> bool:
-        """Go on to the highest generation that is whole; whether that is another one."""
+        """Move to the highest complete generation; return whether the generation changed."""
         before = self.generation
         if not self._is_fixed:
             while self.describe(self._deadline_s, self.generation + 1) and not self.is_filling(self.generation + 1):

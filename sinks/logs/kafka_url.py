@@ -46,7 +46,7 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """The URL from which `parse_kafka_url` makes this target again, in whatever folder."""
+        """The URL of this target. `parse_kafka_url` makes an equal target of the URL in any folder."""
         options = {
             "security": None if self.security == "PLAINTEXT" else self.security,
             "mechanism": self.mechanism,

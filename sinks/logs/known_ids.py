@@ -131,7 +131,7 @@ class KnownIds:
         return min(found, default=None)
 
     def _rows_from(self, start: bytes) -> Iterator[bytes]:
-        """Yield the rows that begin so."""
+        """Yield the rows with the prefix `start`."""
         place = self._place(start)
         while (row := self._row(place)) and row.startswith(start):
             yield row

@@ -1,5 +1,6 @@
-"""A log in this process's memory: for tests, of this project and of those who use it, and for a process that keeps
-nothing. Nothing of it survives.
+"""A log in this process's memory, lost with the process.
+
+Used in tests of this project and of its users, and by a process that stores nothing.
 """
 
 from __future__ import annotations

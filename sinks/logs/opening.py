@@ -1,4 +1,4 @@
-"""Which log a home has: what `MEMTAPE_LOG` or its settings name by a URL, else the embedded one in its folder."""
+"""The log of a home: at the URL of `MEMTAPE_LOG` or of the settings, else embedded in the home's folder."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> L
 
 
 def passing_log(home: Path, given: Log | None) -> Log:
-    """Return the log of a process that keeps nothing: the one that was handed in, else one in the process's memory.
+    """Return the log of a process that stores nothing: the given log, else a log in the process's memory.
 
-    Raises `MemtapeError` for a log that keeps what stands on it.
+    Raises `MemtapeError` for a given log that is durable.
     """
     # Who keeps the log in the home does not load it.
     from memtape.sinks.logs.memory import MemoryLog, log_of_process
@@ -76,7 +76,7 @@ def environment_for(home: Home, log: Log) -> dict[str, str] | None:
 
 
 def how_to_use(place: str) -> str:
-    """Return what to set so that the log at a place is the one that is used."""
+    """Return the setting by which a home uses the log at a place."""
     if URL_MARK in place:
         return f"{LOG_VARIABLE}='{place}', or log = \"{place}\" in settings.toml of the home"
     path = Path(place)

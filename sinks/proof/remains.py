@@ -86,10 +86,10 @@ class Remnant(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A file that was looked at: its path in the home, what it is, how much of it, and what was found.
+    """A file searched for remnants: its path in the home, its form, the units searched, and the remnants.
 
-    `unreadable` says why it could not be looked into; then nothing is known of it. `own` is a file of somebody's, which
-    is looked at as bytes, whatever it is.
+    `unreadable` gives the reason if the search failed; its remnants are unknown then. `own` marks a person's
+    file, which is searched as bytes, whatever its form.
     """
 
     path: str
@@ -198,7 +198,7 @@ class _Vectors:
             self._units[len(vector) // 2] = ([*names, name], np.concatenate([units, unit]))
 
     def find(self, grain: _Grain) -> list[str]:
-        """Return the base64 of those that a grain holds."""
+        """Return the base64 names of the vectors found in a grain."""
         if grain.rows is not None and grain.rows.shape[1] in self._units:
             names, units = self._units[grain.rows.shape[1]]
             same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
@@ -238,7 +238,7 @@ def _look(
 
 
 def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
-    """Return what a file is, what it is counted in, and its text piece by piece."""
+    """Return the form of a file, the name of its units, and an iterator over its text."""
     if path.suffix == ".lance":
         return "LanceDB data", "batches", _lance(path)
     if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
@@ -305,9 +305,10 @@ def _lance(path: Path) -> Iterator[_Grain]:
 
 
 def _index(path: Path) -> Iterator[_Grain]:
-    """Yield what the records of a segment say.
+    """Yield the texts of a segment's records.
 
-    Its terms are stems, so that one may be equal to a word that nobody says any more. They are held against the texts.
+    Terms are stems, so that a stem may equal an erased word. Terms are therefore compared with the texts;
+    raises `MemtapeError` for a term without a text.
     """
     segment = read_segment(path)
     terms: dict[str, None] = {}
