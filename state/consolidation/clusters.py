@@ -1,6 +1,6 @@
-"""Which memories a pass looks at together: those that are new since the last one, with what is like them.
+"""The clusters of a consolidation pass: memories new since the last pass, each with similar memories.
 
-Likeness is that of words here, so that a pass needs no vectors. What is decided of a cluster is not here.
+Similarity compares words, so that a pass needs no vectors. Decisions about clusters are made elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_CHARS = 1_000
 
 
 class Said(NamedTuple):
-    """A text, when it was said, and the trust of who said it."""
+    """A text, its time in microseconds, and the trust of its author."""
 
     at: int
     text: str
@@ -66,12 +66,12 @@ class Candidate(NamedTuple):
 
     @property
     def trust(self) -> int:
-        """The trust of who is trusted most of those who said any of it."""
+        """The highest trust among the memory's authors."""
         return max(said.trust for said in self.said)
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """By which the one that speaks for others is chosen: trust, then time, then order."""
+        """The sort key of the representative of a cluster: trust, then time, then order."""
         return TRUST[self.origin], self.at, self.seq
 
 
@@ -124,8 +124,10 @@ def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
 
 
 def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[Cluster, list[int]]:
-    """Return a candidate with those like it, and those like these; and the seqs of what had no room. Takes all of it
-    from `free`."""
+    """Return the cluster grown from a candidate by similarity, and the seqs without room in the cluster.
+
+    Removes the cluster's members, and the candidates without room, from `free`.
+    """
     cluster = {first.id: free.pop(first.id)}
     waiting, left = [first], list[int]()
     while waiting:
@@ -167,7 +169,7 @@ class _Near:
         return alike + [other for other in self._replacing(number, free) if other not in alike]
 
     def _replacing(self, number: int, free: Mapping[str, Candidate]) -> list[Candidate]:
-        """Return those that share a rare term with a candidate, and replace it or are replaced by it."""
+        """Return candidates that share a rare term with a candidate and replace it, or vice versa."""
         shared: dict[int, int] = {}
         for term in sorted(self._terms[number]):
             holding = self._holding[term]
@@ -180,7 +182,7 @@ class _Near:
         return [it for it in found if it.family == candidate.family == "fact" and may_replace(it, candidate)]
 
     def _compared(self, number: int) -> list[int]:
-        """Return those that share the rarest terms of one; of a common term the latest, and those around it."""
+        """Return the candidates with a candidate's rarest terms; of a common term the latest and nearest."""
         compared: dict[int, None] = {}
         for term in sorted(self._terms[number], key=lambda term: (len(self._holding[term]), term)):
             holding = self._holding[term]
@@ -233,7 +235,7 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
 
 
 def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[Said]:
-    """Yield what was said in a memory, and in those that it stands for."""
+    """Yield the living captured texts of memories, without texts made by a consolidation."""
     for part in parts:
         for join in part.members:
             capture = scope.captures.by_seq[join.seq]

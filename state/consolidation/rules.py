@@ -1,6 +1,7 @@
-"""What is decided without a model: restatements, one value's history in one line, and journal lines of one subject.
+"""Consolidation without a model: merge restatements, one value's history, and journal lines of one subject.
 
-Ids, dates and counts are the code's, and every word is one that somebody said. What is in doubt is kept as it is.
+The code adds ids, dates and counts; every word comes from a captured text. A doubtful cluster stays
+unchanged.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class Conclusion(NamedTuple):
 
 
 def conclude(cluster: Cluster) -> list[Conclusion]:
-    """Return what the rules decide of a cluster; nothing where all of it is kept.
+    """Return the conclusions of the rules about a cluster, none if all its memories stay unchanged.
 
-    Each conclusion is about those alone that it names, so that none depends on the others.
+    A conclusion names all memories that it depends on, so that conclusions are independent.
     """
     operations, left = _restated(cluster)
     made, left = _timelines(left)
@@ -87,9 +88,10 @@ def _says_the_same(a: Candidate, b: Candidate) -> bool:
 
 
 def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[Candidate]]:
-    """Tell the values that one thing had in one line: the latest, since when, and those before.
+    """Put the successive values of one thing into one line: the latest value, its date, the earlier values.
 
-    What was said by who is trusted more than who said the latest stays: that is for people to settle.
+    An earlier value by an author with more trust than the latest value's author stays a memory: people
+    decide.
     """
     facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (it.latest.at, it.seq))
     operations: list[Operation] = []
@@ -156,5 +158,5 @@ def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
 
 
 def _sentence(text: str) -> str:
-    """Return a text on one line without the mark that ends it."""
+    """Return a text on one line without its final punctuation mark."""
     return " ".join(text.split()).rstrip(_END)

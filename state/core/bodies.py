@@ -11,7 +11,7 @@ from memtape.schemas.events import Captured
 
 
 class Bodies(Protocol):
-    """What was captured at which offset of a partition."""
+    """The captured bodies of a partition by offset."""
 
     def put(self, offset: int, body: Captured) -> None:
         """Take in what was just read at an offset."""

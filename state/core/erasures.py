@@ -16,7 +16,7 @@ from memtape.schemas.log import Slot
 
 
 class Erasures:
-    """The ids that were erased, by scope: those that an `erased` event names, and those that derive from them."""
+    """The erased ids, by scope: ids named by an `erased` event, and ids of events derived from these."""
 
     def __init__(self) -> None:
         self.named: dict[str, dict[str, None]] = {}
@@ -24,7 +24,7 @@ class Erasures:
 
     @property
     def count(self) -> int:
-        """How many ids are named. It only grows, so that equal counts of one log mean equal erasures."""
+        """The number of named ids. The number only grows: equal numbers of a log mean equal erasures."""
         return sum(map(len, self.named.values()))
 
     def learn(self, event: Event) -> bool:

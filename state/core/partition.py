@@ -82,7 +82,7 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
 
 
 def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
-    """Take in an event at its offset and return the rows that it touched."""
+    """Apply an event at its offset and return the changed rows."""
     match event.body:
         case Configured() as configured:
             return _configure(state, configured, event, offset)
@@ -213,7 +213,7 @@ def _clamped(state: Partition, event: Event) -> int:
 
 
 def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
-    """Move the clock, and return the rows that this touched: texts age by it."""
+    """Advance the clock and return the rows that changed, since texts age with the clock."""
     time = tick.hour * HOUR_US
     if state.clock is None or time <= state.clock:
         return []

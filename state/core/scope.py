@@ -1,6 +1,6 @@
-"""A scope: the sum of its subjects, and the door at which duplicates of its events stop.
+"""A scope: the sum of its subjects, and the point where duplicate events are dropped.
 
-`SUBJECTS` is the table of all that events can mean. One more subject is one more row there and one more attribute.
+`SUBJECTS` is the table of all subjects. A new subject needs a row in the table and an attribute here.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Scope:
         return True
 
     def has_event(self, id: str) -> bool:
-        """Whether an event of this scope has this id, an erased one included."""
+        """Return whether an event of the scope has the id; erased events count."""
         return id_bytes(id) in self.seen
 
     def memory_of(self, id: str) -> Memory | None:
@@ -184,7 +184,7 @@ class Scope:
 
 
 def _given_time(event: Event) -> int:
-    """Return some bits of when an event happened, 0 where nobody said so: then that is when it was sent."""
+    """Return some bits of an event's own time, 0 if the event has none and takes the time of sending."""
     return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 

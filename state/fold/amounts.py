@@ -154,7 +154,7 @@ def _number(tokens: list[str], index: int) -> tuple[str, ...]:
 
 
 def _is_amount(before: list[str]) -> bool:
-    """Tell whether these words end with an amount, so that an article says of what time."""
+    """Return whether the words end with an amount, so that an article after them starts a unit of time."""
     return any(map(is_number, before)) or before[-1] in ("once", "twice", "times", "$", "€")
 
 

@@ -240,7 +240,7 @@ def _is_mark(tokens: list[str], index: int) -> bool:
 
 
 def _is_listed(tokens: list[str], index: int) -> bool:
-    """Tell whether a comma stands before the last but one of a list, where it parts what would be one without it."""
+    """Return whether a comma stands before the last but one item of a list, where it separates two items."""
     behind = tokens[index + 2 : index + 4]
     return bool(behind) and (behind[0] in ("and", "or") or behind in ([",", "and"], [",", "or"]))
 

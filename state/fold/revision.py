@@ -82,9 +82,9 @@ _VERB_FORMS = frozenset(form for verb in _VERBS for form in _inflected(verb))
 
 
 def gives_another_value(a: Tokens, b: Tokens) -> bool:
-    """Return whether two texts, by their near-verbatim keys, differ in one value behind what they say it of.
+    """Return whether two texts, by their near-verbatim keys, give two values of the same thing.
 
-    What one says and the other denies is such a value too.
+    An affirmed text and its denial count as two values.
     """
     if _denies(a) is not _denies(b):
         return _affirmed(a) == _affirmed(b)

@@ -39,7 +39,7 @@ _DIMS, _VALUES = "<u2", "<i2"
 
 
 class Reading(NamedTuple):
-    """What a text is compared by, which follows from the text: its form, and its floor vector as bytes."""
+    """The forms of a text used in comparisons: its near-verbatim key, and its floor vector as bytes."""
 
     form: Tokens
     dims: bytes

@@ -47,7 +47,7 @@ class Turns(NamedTuple):
     lengths: Floats
 
     def lent(self, rows: Rows, recipe: ContextRecipe) -> list[tuple[Ints, Floats | float]]:
-        """Return to which turn each of some texts lends its terms, `NOBODY` for none, and which share of them."""
+        """Return pairs over the texts: the receiving turns (`NOBODY` for none), and the shares of terms."""
         around, answers = self.sessions, self.answers
         to_next = np.where(self.flags[rows] & ASKS != 0, recipe.asked, recipe.before)
         after, before = around.after[rows], around.before[rows]

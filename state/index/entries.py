@@ -1,6 +1,6 @@
-"""What the search index keeps of one text: its terms, its language, and what can be told of it before it is asked for.
+"""The index entry of a text: its terms, its language, and other properties known before a search.
 
-Taking a text apart costs more than all else that is done with it, so this is done once, when the text is written.
+Tokenizing a text costs more than all other steps, so a text is tokenized once, at its write.
 """
 
 from __future__ import annotations
@@ -54,11 +54,12 @@ class Taken(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One text as the index takes it in. `hidden` keeps it from being found until that ends.
+    """A text as the index stores it. A `hidden` text is not found until unhidden.
 
-    `record` is what is shown of it, in whatever form the caller reads. `said` is equal for texts that say the same.
-    `ids` are all by which it can be called, `spoken` is that of the capture whose text it is, by default its own.
-    `wording` is 0 for the text that speaks, and n for the nth of the others that stand right behind it.
+    `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts with the same
+    content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by default the
+    document's own. `wording` is 0 for the canonical text, and n for the nth of the further wordings stored
+    right behind the canonical text.
     """
 
     document: Document
@@ -96,7 +97,7 @@ def told_of(text: str) -> int:
 
 
 def language_read(told: int, usual: int) -> int:
-    """Return the language in which a text is read: the usual one where that may be, else the first that it tells."""
+    """Return the language of tokenizing: the usual language if the text allows it, else the first allowed."""
     if not told or told >> usual & 1:
         return usual
     return (told & -told).bit_length() - 1

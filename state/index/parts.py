@@ -40,7 +40,7 @@ class Choice(NamedTuple):
     past: int | None = None
 
     def takes(self, flags: Any, at: Any) -> Any:
-        """Whether texts with these flags and times are wanted, which no hidden one is."""
+        """Return a mask of the searched texts, by flags and times; hidden texts are never searched."""
         apart = HIDDEN | SUMMARY | (0 if self.archived or self.summaries else ARCHIVED)
         wanted = flags & apart == (SUMMARY if self.summaries else 0)
         return wanted & (at > self.past) if self.past is not None and apart & ARCHIVED else wanted
@@ -55,7 +55,7 @@ SUMMARIES = Choice(summaries=True)
 
 
 class Part(NamedTuple):
-    """A segment, and which of its documents are shown: of those that live, what was chosen."""
+    """A segment, and a mask of the documents that a search shows."""
 
     segment: Segment
     shown: Flags
@@ -89,7 +89,7 @@ def column_of(parts: Sequence[Part], starts: Sequence[int], name: str, places: I
 
 
 def joined(arrays: Sequence[Any], dtype: Any) -> Any:
-    """Return arrays one after the other, as one of a type."""
+    """Concatenate arrays into an array of type `dtype`."""
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
 
 

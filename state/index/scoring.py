@@ -20,7 +20,7 @@ RARE = 200
 
 
 class Worth(NamedTuple):
-    """What a term is worth where it counts: rows, each once, and the score that it gives each."""
+    """The scores of a term: the rows with a score, each once, and their scores."""
 
     rows: Ints
     scores: Floats
@@ -76,7 +76,7 @@ class Scorer:
         return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)
 
     def _worth_of(self, term: str) -> Worth:
-        """Return what a term is worth in texts that hold it or stand around one that does."""
+        """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
         rows, counts, _ = self._texts.found(term)
         here, held = self._counted(rows, counts)
         return Worth(here, self._saturated(here, held) * self._texts.idf(term))

@@ -111,7 +111,7 @@ class Segment(NamedTuple):
         return row - int(self.wordings[row]) if row < self.size else row
 
     def with_wordings(self, row: int) -> range:
-        """Return the places of a document and of its other wordings, which stand right behind it."""
+        """Return the places of a document and of the further wordings stored right behind it."""
         end = row + 1
         while end < self.size and int(self.wordings[end]) == end - row:
             end += 1
@@ -135,7 +135,7 @@ class Segment(NamedTuple):
         return keys
 
     def speaker_names(self) -> list[str]:
-        """Return the names of those who speak."""
+        """Return the names of all speakers."""
         return msgspec.json.decode(self.names.tobytes(), type=list[str])
 
     def term_list(self) -> list[str]:
@@ -206,7 +206,7 @@ class Other(NamedTuple):
 def segment_of(
     documents: Sequence[tuple[Entry, Taken, Guard, int]], others: Sequence[tuple[Other, Guard]] = ()
 ) -> Segment:
-    """Return a segment of documents, each with what it was taken apart into, its guard and its table, and of others."""
+    """Return a segment of documents, each with its tokens, guard and table, and of rows without a text."""
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
     spoken = [entry.document for entry in entries]

@@ -61,7 +61,7 @@ class Sessions:
         return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
 
     def _count(self, known: Sessions | None) -> None:
-        """Number the sessions: those of the texts that stand where they stood, then those of each other part."""
+        """Number the sessions: first those of the unchanged parts, then those of each further part."""
         numbers = []
         if known is not None:
             numbers.append(known.number[: self._base])

@@ -205,7 +205,7 @@ class Texts:
 
     @cached_property
     def turns(self) -> Turns:
-        """What decides which turn lends its terms to which."""
+        """The arrays that decide how turns lend terms."""
         return Turns(self.sessions, self.flags, self.answers, self.lengths)
 
     def read(self, recipe: ContextRecipe) -> Floats:

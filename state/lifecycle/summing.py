@@ -33,7 +33,7 @@ KEPT_SUMMARIES = 256
 
 
 class Said(NamedTuple):
-    """A text as it is summed up: who said it, and what of it is known to state something."""
+    """An input of a summary: text, author, and known statements."""
 
     text: str
     actor: str
@@ -49,7 +49,7 @@ class Summed(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A sentence that may be a highlight: of which text it is, its terms, and what each of them counts."""
+    """A candidate for a highlight: the number of its text, the sentence, its terms, and their weights."""
 
     place: int
     text: str

@@ -48,7 +48,7 @@ ENDINGS = ("er", "or", "ment", "ing")
 
 
 class Value(NamedTuple):
-    """A value, its class, and the terms of what it is a value of."""
+    """A value, its class, and the terms of the value's subject."""
 
     cls: str
     tokens: tuple[str, ...]
@@ -56,10 +56,10 @@ class Value(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """A memory that was found: its family, how far it is trusted, when its text was said, and what it is about.
+    """A found memory: its family, its trust, the time of its text, and its subject terms.
 
-    `held` is the share of the question's weight that it holds. `values` has by class the only value of its text with a
-    digit, and what that is a value of.
+    `held` is the share of the question's weight in the memory. `values` has each value with a digit that is
+    the only value of its class in the text.
     """
 
     family: str
@@ -128,9 +128,9 @@ def _nothing_alike(one: int, other: int) -> bool:
 
 
 class Placed(NamedTuple):
-    """The number of something found, of that whose place it takes, and of those above it about the same thing.
+    """A moved result: `number` takes the place of the result `place_of`.
 
-    Of these the latest comes last.
+    `above` are the numbers of the results about the same thing ranked above, the latest last.
     """
 
     number: int
@@ -164,7 +164,7 @@ def _when(told: Memory | None) -> int:
 
 
 def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
-    """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
+    """Return whether `one`, ranked above `other`, may supersede `other`, as a mark tells readers."""
     if one is None or other is None or not _may_follow(one, other):
         return _may_precede(one, other, are_alike)
     if _are_apart(one, other):

@@ -94,7 +94,7 @@ class Lexical:
         )
 
     def speakers(self) -> list[str]:
-        """Return the names of those who speak."""
+        """Return the names of all speakers."""
         return list(self._speakers)
 
     def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:

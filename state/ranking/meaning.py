@@ -98,7 +98,7 @@ class _Sketched:
         self._distances = meaning.vectors.distances(query)
 
     def similar(self, among: Among) -> Similar:
-        """Return what is near, of those that may be returned."""
+        """Return the nearest texts among the places that `among` passes."""
         every = self._meaning.rows
         places, cosines = self._nearest(every)
         best = max(0.0, float(cosines.max()))

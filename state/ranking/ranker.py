@@ -145,7 +145,7 @@ class Corpus:
         return lambda place: self._passages.best(place, weights)
 
     def passage(self, place: int, query: str) -> str:
-        """Return the part of one text that holds most of what is asked."""
+        """Return the passage of a text with the most of the query."""
         return self.passages(query)(place)
 
     def told(self, query: str) -> tuple[str, Reading]:
@@ -153,7 +153,7 @@ class Corpus:
         return "people" if self._answers is None else "assistant", self._words.reading(query)
 
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return which of a question's terms stand in a text, and which only around it or in its day."""
+        """Return a question's terms found in a text, and those found only around the text or in its day."""
         return self._words.held(place, self._text_of(place), reading)
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
@@ -226,7 +226,7 @@ class Corpus:
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
-        """Return which texts one was used with, those of greatest weight first, each with its weight from 0 to 1."""
+        """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
         used = self._used.get(self._texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
         placed = ((self._place_of(id), weight) for id, weight in walked)
@@ -241,7 +241,7 @@ class Corpus:
         return Ranking({"edges": len(places)}, *ordered, Scale(0, 1, 1))
 
     def _saying(self, among: Among) -> Among:
-        """Return those of places that may be returned whose text says something of its own."""
+        """Return the filter `among` without texts of empty words."""
         return lambda places: among(places[self._texts.flags[places] & EMPTY_WORDS == 0])
 
     def _yields(
@@ -370,7 +370,7 @@ class Corpus:
         return _Sum(parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength))))
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
-        """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
+        """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
         # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
         flags = self._texts.flags[places]
         by_named = self._texts.spoken_by(named[0], places) if len(named) == 1 else HALF
@@ -424,7 +424,7 @@ class Corpus:
         parts_of: PartsOf,
         yields: Callable[[Floats], Floats],
     ) -> tuple[Ints, Callable[[int], Hit]]:
-        """Return places in order, and what gives each with its factors and lanes by its number there."""
+        """Return places by falling score, and a function from an index among them to its `Hit`."""
         column = self._texts.column
         days = ((self.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
         age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
@@ -463,7 +463,7 @@ def _no_hit(number: int) -> Hit:
 
 
 class _Part(NamedTuple):
-    """What one lane has found or moved: places, and its score of each."""
+    """The result of a lane: places, and their scores."""
 
     places: Ints
     scores: Floats

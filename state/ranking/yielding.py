@@ -52,7 +52,7 @@ def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flag
 
 
 def first_with_equals(scores: Floats, most: int) -> Flags:
-    """Return which scores are among the first `most`, with those that are equal to the last of these."""
+    """Return a mask of the `most` highest scores, including all scores equal to the lowest of them."""
     if len(scores) <= most:
         return np.ones(len(scores), np.bool_)
     first: Flags = scores >= np.partition(scores, -most)[-most]

@@ -1,6 +1,6 @@
-"""What somebody has set apart: captures that were one memory, and are to fold together never again.
+"""Splits: captures of a former memory that must never fold together again.
 
-It is kept beside the memories, so that folding anew knows of it. What folds by what rule is decided elsewhere.
+Splits are stored beside the memories, so that refolding respects them. The rules of folding are elsewhere.
 """
 
 from __future__ import annotations

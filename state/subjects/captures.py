@@ -100,7 +100,7 @@ class Captures:
         return self.bodies.at(capture.offset) if capture.own is None else capture.own
 
     def once(self, value: ValueT) -> ValueT:
-        """Return the first value that equals this one, so that what many captures say stands in memory once."""
+        """Return the first equal value seen, so that memory holds each repeated value once."""
         known: ValueT = self._once.setdefault(value, value)
         return known
 
@@ -222,7 +222,7 @@ def _take(state: Captures, capture: Capture) -> None:
 
 
 class HasDecisions(Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: decisions."""
 
     decisions: Decisions
 
@@ -235,6 +235,6 @@ class HasBodies(Protocol):
 
 
 class HasCaptures(Protocol):
-    """What a subject reads of others: the captures of its scope."""
+    """A scope seen through its captures."""
 
     captures: Captures

@@ -54,7 +54,7 @@ class Conflict(msgspec.Struct):
 
 
 class LastUse(NamedTuple):
-    """The last event that used a capture while its memory had a rival: its seq, and its id."""
+    """The last event that used a capture of a memory with a rival: its seq and its id."""
 
     seq: int
     id: str
@@ -149,7 +149,7 @@ def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
 
 
 def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:
-    """Know which memory revises which, also from the side of what is revised."""
+    """Record which memory a memory revises, in both directions."""
     memory = of.memories.by_birth.get(birth)
     after = memory.revises.seq if memory is not None and memory.revises is not None else None
     before = state.revising.pop(birth, None)
@@ -161,9 +161,10 @@ def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:
 
 
 def _rivals(state: Conflicts, of: HasValidity, memory: Memory) -> list[Memory]:
-    """Return the memories that contradict one: those that validity ties, and of the revisions those that deny it.
+    """Return the memories that contradict a memory: by a tie of validity, or as a revision that denies it.
 
-    A revision is no more than alike: of 1,000 sentences of talk every eighth revises another, and none contradicts it.
+    A revision alone is only similar: of 1,000 sentences of talk every eighth revises another, and none
+    contradicts it.
     """
     ties = of.validity
     births = dict.fromkeys((*ties.newer.get(memory.birth, ()), *ties.older.get(memory.birth, ())))
@@ -269,7 +270,7 @@ def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[P
 def _opposed_wishes(
     state: Conflicts, event: Event, context: Context[HasValidity]
 ) -> Iterator[tuple[ConflictWhy, Pair, tuple[str, ...]]]:
-    """Note what a person states, and yield it with each earlier wish of that person to which it is opposed."""
+    """Record a person's statement on a topic; yield conflicts with the person's earlier opposed wishes."""
     of, body = context.of, event.body
     if not isinstance(body, Captured) or body.kind != "fact" or event.actor.origin not in PEOPLE:
         return
@@ -324,7 +325,7 @@ def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
 
 
 def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[Conflict]:
-    """Return the pending conflicts that may be over: of what was touched, and of what that replaced."""
+    """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
     if not state.pending:
         return []
     if all_of:

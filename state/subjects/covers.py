@@ -21,7 +21,7 @@ from memtape.state.subjects.memories import Memories, Memory
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
@@ -37,7 +37,7 @@ class Cover(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The inputs that it tells of as holding, so that it goes on where one is said again."""
+        """The inputs repeated by the cover as valid; a new capture of one does not end the cover."""
         return {"add": self.ids, "replace": self.ids[:1], "remove": (self.by,)}[self.op]
 
 
@@ -129,7 +129,7 @@ class Covers:
 
 
 def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a decision and its texts, end what no longer holds, and return the rows that this touched."""
+    """Apply a decision and its texts, end invalid covers, and return the changed rows."""
     of, touched = context.of, list[Cover]()
     if not (state.holding or state.awaited or isinstance(event.body, Decided)):
         return []
@@ -155,7 +155,7 @@ def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change
 
 
 def _end_what_does_not_hold(state: Covers, context: Context[Others], touched: list[Cover]) -> None:
-    """End covers of which something was touched, and those above a text that has ended with its own."""
+    """End covers with a touched input, and in turn the covers above each ended cover's text."""
     looked = [id for name in context.touched for id in _members(context.of, name)]
     looked += [cover.by for cover in touched]
     while looked:
@@ -235,7 +235,7 @@ def _decide(state: Covers, decided: Decided, context: Context[Others], touched: 
 
 
 def _take_text(state: Covers, id: str, context: Context[Others], touched: list[Cover]) -> None:
-    """Let a text that was waited for stand for what it was made of, if all of that is as it was seen."""
+    """Let an awaited text cover its inputs if the inputs are unchanged."""
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
     text = context.of.captures.get(id)

@@ -34,7 +34,7 @@ class Embeddings:
 
 
 def evolve(state: Embeddings, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in an `embedded` event; note the capture that it gave its first vector under that embedder."""
+    """Apply an `embedded` event; record the capture that got its first vector by the embedder."""
     body, counters = event.body, context.counters
     if not isinstance(body, Embedded):
         return []

@@ -102,7 +102,7 @@ class Project(msgspec.Struct):
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, embeddings, memories, pins and usage."""
 
     embeddings: Embeddings
     memories: Memories
@@ -144,7 +144,7 @@ class Lifecycle:
         return TIERS[len(self.within.get(unit, ()))]
 
     def count(self, unit: int, by: int) -> None:
-        """Count a unit that is not archived in its tier `by` so many more."""
+        """Add `by` to the number of units in the unit's tier. The unit is not archived."""
         level = len(self.within.get(unit, ()))
         self.mid += by * (level == MID)
         self.long += by * (level == LONG)
@@ -179,7 +179,7 @@ class Lifecycle:
 
 
 class HasLifecycle(Others, Protocol):
-    """What is read of a scope by who asks what is archived."""
+    """A scope with the subjects needed to find archived units."""
 
     lifecycle: Lifecycle
 
@@ -282,7 +282,7 @@ def look_at(state: Lifecycle, unit: int) -> None:
 
 
 def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Change]:
-    """Let a unit that is archived be there again, and return the rows that this touched."""
+    """Bring an archived unit back and return the changed rows."""
     archiving = state.archived.pop(unit, None)
     if archiving is None:
         return []
@@ -294,7 +294,7 @@ def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Cha
 
 
 def archive_id(of: Others, unit: int) -> str:
-    """Return the id of the row that tells that a unit is archived: that of its first capture, which never changes."""
+    """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
     return of.captures.by_seq[unit].id
 
 
@@ -304,7 +304,7 @@ def window_end(group: Group) -> int:
 
 
 def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[Change]:
-    """Note that something of a summary has changed, so that no model has told it as it is, and return its row."""
+    """Count a change of a summary, discard its text by a model, and return its row."""
     summary = state.summaries[id]
     state.told.pop(summary.told, None)
     summary.changes, summary.told, summary.awaited = summary.changes + 1, -1, ""
@@ -312,7 +312,7 @@ def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[
 
 
 def _await(state: Lifecycle, decided: Decided) -> None:
-    """Wait for the texts that tell summaries in other words, of those that have not changed since."""
+    """Record the awaited texts of a model for summaries, except summaries changed since the model's input."""
     seen = {input.id: input.seq for input in decided.inputs}
     for operation in decided.operations:
         summary = state.summaries.get(operation.ids[0]) if operation.op == "reword" else None
@@ -386,7 +386,7 @@ def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: 
 
 
 def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change]:
-    """Forget a memory that is one with another now."""
+    """Drop a memory that was merged into another."""
     if birth not in state.archived:
         state.count(birth, -1)
     changes, path = [], state.within.pop(birth, ())
@@ -413,7 +413,7 @@ def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -
 
 
 def _wake(state: Lifecycle, context: Context[Others]) -> list[Change]:
-    """Note that somebody works in the project, which is no longer dormant then."""
+    """Record activity in the project; a dormant project becomes active."""
     state.project.active_at = max(state.project.active_at, context.clock)
     return stand(state, "active", context) if state.project.state == "dormant" else []
 

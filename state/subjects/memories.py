@@ -54,7 +54,7 @@ class Memory(msgspec.Struct):
 
     @property
     def made(self) -> bool:
-        """Whether it is a text that a consolidation made."""
+        """Return whether a consolidation made the text."""
         return self.members[0].how == "decided"
 
 
@@ -73,7 +73,7 @@ class _Index:
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, embeddings and recalls."""
 
     embeddings: Embeddings
     recalls: Recalls
@@ -184,7 +184,7 @@ def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, 
 
 
 def take_up(state: Memories, of: Others, embedder: str) -> None:
-    """Compare by this embedder from here on. What was folded stays, and no text that has its vector waits for one."""
+    """Switch comparisons to an embedder. Folded memories stay; a text with a vector no longer waits."""
     state._index = None
     for birth in list(state.waiting):
         if of.embeddings.of_text(embedder, of.captures.by_seq[birth]) is not None:
@@ -308,7 +308,7 @@ def place(
 
 
 def stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
-    """Let a text that was made of memories be a memory that nothing is compared with, so that it may end."""
+    """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
     state.by_birth[memory.birth] = memory
     _know(state, memory, text)
@@ -378,7 +378,7 @@ def _absorb(
     of: Others,
     changes: list[str],
 ) -> None:
-    """Make one memory of one that waited and the one that it says the same as; the earlier birth stays."""
+    """Merge a waiting memory with the memory of equal content; the earlier birth stays."""
     early, late = (waited, other) if waited.birth < other.birth else (other, waited)
     known = (join.seq for joins in (other.members, other.echoes) for join in joins)
     echo = late is waited and (late.members[0].how == "echo" or not set(shown).isdisjoint(known))

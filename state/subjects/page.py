@@ -1,4 +1,4 @@
-"""One page: its versions, what somebody gave it and where it leads, as `pages` keeps them; and which version speaks."""
+"""A page: its versions, edited fields and links, as stored in `pages`; and its current version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Which version speaks for a page, how far it is trusted, and which stand beside it, the earliest first."""
+    """The current version of a page, its trust, and the versions beside it, earliest first."""
 
     current: int = NOBODY
     trust: int = 0
@@ -62,7 +62,7 @@ class Page(msgspec.Struct):
 
     @property
     def slug(self) -> str:
-        """Its slug, empty where it has no place."""
+        """The page's slug, empty if the page has no place."""
         return ROOT if self.birth == ROOT_BIRTH else str(self.told("slug", ""))
 
     @property
@@ -81,16 +81,16 @@ class Page(msgspec.Struct):
         return list(dict.fromkeys(step.seq for step in self.steps))
 
     def told(self, name: str, otherwise: Any) -> Any:
-        """Return what somebody gave it, or something else where nobody did."""
+        """Return a field that an edit set, else `otherwise`."""
         given = self.given.get(name)
         return otherwise if given is None else given.value
 
 
 def next_standing(standing: Standing, step: Step, base: int) -> Standing:
-    """Return how the versions of a page stand after one more step; `base` is the version seen, if that is one.
+    """Return the standing after a step; `base` is the seq of the version that the author saw, or `NOBODY`.
 
-    What is trusted less than the current version stands beside it. Whoever saw the current version ends that others
-    stand beside it; who saw another leaves both standing.
+    A step with less trust than the current version goes beside it. A step based on the current version clears
+    the versions beside it; a step based on an older version leaves both.
     """
     current, beside = standing.current, standing.beside
     if current == NOBODY:

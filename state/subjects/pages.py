@@ -37,7 +37,7 @@ FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, tombstones and withdrawals."""
 
     tombstones: Tombstones
     withdrawals: Withdrawals
@@ -115,7 +115,7 @@ def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]
 
 
 class _Work:
-    """What one event does to the pages of a scope; `trust` is that of who said it."""
+    """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor."""
 
     def __init__(self, state: Pages, context: Context[Others], trust: int) -> None:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
@@ -140,7 +140,7 @@ class _Work:
         self._place(page, slug)
 
     def edit(self, body: Edited) -> None:
-        """Take in what was given, then the text. Who is trusted less than who gave something leaves it as it is."""
+        """Apply edited fields, then the text. A field set with more trust than the actor's stays."""
         birth = self._birth(body.id)
         if birth is None:
             return
@@ -267,7 +267,7 @@ class _Work:
         page.given["slug"] = Given(slug, self.trust, self.context.seq)
 
     def _arrive(self, page: Page, source: Page, number: int) -> None:
-        """Let a link that waited for a slug lead to a page; where it did so already there is one link less."""
+        """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
         link = source.links[number]
         del self.state.numbers[source.birth, link.relation, link.slug]
         self.touched.rows[source.birth] = None
@@ -297,14 +297,14 @@ class _Work:
                 self.touched.rows[target.birth] = None
 
     def _seen(self, page: Page) -> None:
-        """Note that a page shows something else, and so do the indexes in which it stands."""
+        """Record a changed page; the indexes with the page change too."""
         self.touched.rows[page.birth] = None
         for link, source in self.state.sources(page):
             if link.relation == CHILD:
                 self.touched.files[source.slug] = None
 
     def _moved(self, page: Page) -> None:
-        """Note that a page came, went or has another slug, with all that leads there and all to which it leads."""
+        """Record that a page was made, removed or moved, with all pages linked to or from the page."""
         ends = [source for _, source in self.state.sources(page)]
         ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
         for other in (page, *ends):

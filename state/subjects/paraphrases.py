@@ -29,7 +29,7 @@ BANNING = 2
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, embeddings, tombstones and withdrawals."""
 
     tombstones: Tombstones
     embeddings: Embeddings
@@ -53,7 +53,7 @@ class Paraphrases:
 
 
 def evolve(state: Paraphrases, event: Event, context: Context[Others]) -> list[Change]:
-    """Count what is forgotten, hide what says it in other words, and note which captures that hid or showed."""
+    """Count forgotten texts, hide their paraphrases, and record the captures hidden or shown."""
     of, settings = context.of, context.settings
     match event.body:
         case Captured() if state.banned:
@@ -107,7 +107,7 @@ def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
 
 
 def _count(state: Paraphrases, ids: Iterable[str], of: Others, settings: Settings, at: int) -> None:
-    """Take in that an event forgets these: what says the same counts once."""
+    """Count the texts forgotten by an event; texts of equal content count once."""
     roots = dict[int, None]()
     for capture in filter(None, map(of.captures.get, ids)):
         if capture.family is None or capture.family in REPLACING or capture.made:
@@ -207,7 +207,7 @@ def _indexed(state: Paraphrases, of: Others, embedder: str) -> dict[str, Candida
 
 
 def _put(index: dict[str, Candidates | DenseCandidates], key: int, of: Others, embedder: str) -> None:
-    """Put a forgotten text among those that are compared, where it has the vector that this needs."""
+    """Add a forgotten text to the compared texts, if the text has a vector by the embedder."""
     capture = of.captures.by_seq[key]
     family, text = capture.family or "", of.captures.body(capture).text
     if embedder == FLOOR:

@@ -25,7 +25,7 @@ Seen = tuple[tuple[str, int], ...]
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
@@ -52,7 +52,7 @@ class Passes:
         self.failed = 0
 
     def mark(self) -> PassMark:
-        """Return what readers are told of the next pass, and of those that were."""
+        """Return the counts of the next pass and of all earlier passes."""
         return PassMark(
             new=self.new,
             confirmed=self.confirmed,
@@ -114,7 +114,7 @@ def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
 
 
 def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
-    """Take a cluster from the queue that was decided, and queue one that failed, or set it aside."""
+    """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
     cluster = tuple(input.id for input in decided.inputs)
     if any(operation.op == "reword" for operation in decided.operations):  # A summary is no cluster.
         return

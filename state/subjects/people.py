@@ -56,14 +56,14 @@ class People:
         self.naming: dict[int, dict[str, None]] = {}
 
     def unname(self, seq: int, key: str) -> None:
-        """Let a capture no longer be one that names somebody."""
+        """Remove a name from the names in a capture."""
         self.naming[seq].pop(key, None)
         if not self.naming[seq]:
             del self.naming[seq]
 
 
 def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in who says something and whom it names, and what was hidden or shown of anybody."""
+    """Apply a capture: its speaker and the people named in it; and the captures hidden or shown."""
     touched: dict[str, None] = {}
     by_seq = context.of.captures.by_seq
     for seq in dict.fromkeys(context.flipped):
@@ -79,7 +79,7 @@ def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[C
 
 
 def _hear(state: People, capture: Capture, count: int, touched: dict[str, None]) -> None:
-    """Take in that something of somebody is there, or no longer."""
+    """Add `count` to the captures of a speaker on the capture's day."""
     if capture.actor.origin not in SPEAKING or capture.turn >= 0 or capture.made:
         return
     key = key_of_name(capture.actor.name)
@@ -122,7 +122,7 @@ def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) 
 
 
 def days_of(person: Person) -> tuple[int, int] | None:
-    """Return the first and the last day on which somebody spoke, None where nothing of it is there."""
+    """Return the first and the last day of a person's captures, None without captures."""
     return (min(person.spoke), max(person.spoke)) if person.spoke else None
 
 

@@ -18,7 +18,7 @@ from memtape.state.subjects.memories import Memories
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 

@@ -1,4 +1,4 @@
-"""What is known of the sessions that spoke last: of each scope so many, however long it lives."""
+"""The most recent sessions of a scope, a fixed number regardless of the scope's age."""
 
 from __future__ import annotations
 

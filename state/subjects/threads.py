@@ -81,7 +81,7 @@ class Threads:
         return sum(map(self.close, dict.fromkeys(keys))) > 0
 
     def near(self, text: str, of: HasCaptures) -> dict[Key, Told]:
-        """Return what is open that a text may end."""
+        """Return the open ends that a text may close."""
         lowered = text.lower()
         told = ((key, self.told(key, of)) for key in self.open)
         return {key: its for key, its in told if may_end(its, lowered)}
@@ -95,7 +95,7 @@ class Threads:
 
 
 def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in what a capture leaves open, and what it closes."""
+    """Apply a capture: record its open ends, and close the open ends that it answers or ends."""
     if not isinstance(event.body, Captured):
         return []
     capture = context.of.captures.by_seq[context.seq]
@@ -149,9 +149,10 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
 
 
 def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
-    """Take in who speaks in a session: that answers what others ask there, and ends what the same agent left open.
+    """Close open ends by a turn's speaker: questions by other speakers, and open ends of the same agent.
 
-    A question of which somebody says that the answer is not known waits in the session no longer, and stays open.
+    A turn that says the answer is unknown takes a question out of the session's waiting list and leaves it
+    open.
     """
     session, who = capture.session or "", capture.actor
     first, others = state.spoken.get(session, (who.name, False))

@@ -23,7 +23,7 @@ from memtape.state.subjects.withdrawals import Withdrawals
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and withdrawals."""
 
     withdrawals: Withdrawals
 
@@ -55,7 +55,7 @@ class Tombstones:
         return self.texts.get(bytes.fromhex(value)) if form == "text" else self.ids.get(value)
 
     def of(self, capture: Capture) -> Tombstone | None:
-        """Return the ban that hides this capture."""
+        """Return the ban on a capture, None for none."""
         return self.texts.get(capture.normal) if capture.family else self.ids.get(capture.id)
 
 

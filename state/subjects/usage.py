@@ -75,7 +75,7 @@ class Shown(msgspec.Struct):
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The part of a scope that `evolve` reads: captures, memories, and the ids of events."""
 
     memories: Memories
 
@@ -208,7 +208,7 @@ def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, o
 
 
 def other_row_id(id: str) -> str:
-    """Return the row id of the use of what is no capture of the scope, which names it to who knows it only."""
+    """Return the row id of an id without a capture in the scope: a digest, which hides the id."""
     return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"
 
 
@@ -284,7 +284,7 @@ def _count_used(use: Use, at: int) -> None:
 
 
 def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, ...]:
-    """Note that of a recall these are said to be used, whoever says it, and return what counted for it before."""
+    """Add seqs to the used results of a recall, by any reporter; return the results counted before."""
     for shown in chain.from_iterable(state.shown.values()):
         if shown.id == recall:
             before = shown.used

@@ -41,7 +41,7 @@ class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
@@ -67,13 +67,13 @@ class Validity:
 
 
 class HasValidity(Others, Protocol):
-    """What those read who ask whether a memory holds."""
+    """A scope with the subjects needed to know whether a memory holds."""
 
     validity: Validity
 
 
 def successor(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the memory that replaced another, None where the other holds: the first one that did."""
+    """Return the first memory that replaced a memory, None for a memory that holds."""
     state = of.validity
     if not (state.newer or state.said):
         return None
@@ -91,9 +91,10 @@ def outdated(of: HasValidity, memory: Memory) -> Memory | None:
 
 
 def _first(of: HasValidity, memory: Memory, tie: Tie, said: Said | None) -> Memory | None:
-    """Return the first memory that is tied so to an older one, and was not itself said to be replaced by that.
+    """Return the first memory with a tie to an older memory and not itself replaced by the older one.
 
-    What was `said` of the older one, that it holds, counts against all, or against what was known when it was settled.
+    `said` is the last statement that the older memory holds. It overrules all ties, or, from an answer to a
+    conflict, the ties known at the time of the answer.
     """
     if said is not None and not said.settled:
         return None
@@ -105,7 +106,7 @@ def _first(of: HasValidity, memory: Memory, tie: Tie, said: Said | None) -> Memo
 
 
 def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
-    """Return the memories that one replaced, the latest first."""
+    """Return the memories that a memory replaced, latest first."""
     state = of.validity
     births = dict.fromkeys(state.older.get(memory.birth, ()))
     for join in memory.joins if state.replacing else ():
@@ -176,13 +177,13 @@ def holds(of: HasValidity, memory: Memory) -> bool:
 
 
 def is_told(of: HasValidity, memory: Memory, beside: Memory) -> bool:
-    """Whether somebody said of a memory that it holds or what replaced it, and that counts beside another memory."""
+    """Return whether a stated validity of a memory counts beside another memory."""
     said = _said_of(of, memory)
     return said is not None and not (said.settled and said.to is None and beside.birth > said.seq)
 
 
 def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list[Change]:
-    """Compare what has another text now, take in what somebody said, and return the rows that this touched."""
+    """Compare memories with a new text, apply statements about memories, and return the changed rows."""
     of, touched = context.of, dict[int, None]()
     if isinstance(event.body, Linked) and event.body.relation in OF_MEMORIES:
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
@@ -276,9 +277,10 @@ def _say(state: Validity, id: str, word: Said) -> None:
 
 
 def _said_of(of: HasValidity, memory: Memory) -> Said | None:
-    """Return what was said last of a memory by somebody who is trusted as much as who said the memory.
+    """Return the last statement about a memory by an actor with at least the trust of the memory's author.
 
-    That another replaced it counts while that one lives, and nobody said later that it was the other way round.
+    A statement that another memory replaced it counts while the other lives and no later statement reverses
+    the two.
     """
     known = of.validity.said
     if not known or memory.canonical < 0:
@@ -299,7 +301,7 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
 
 
 def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory) -> bool:
-    """Whether somebody said after a word that it is the other memory which was replaced by this one."""
+    """Return whether a later statement says the reverse of a word: `memory` replaced `other`."""
     known, least = of.validity.said, _trust(of.captures.by_seq[other.canonical])
     ids = (of.captures.by_seq[join.seq].id for join in other.joins)
     later = (it for id in ids if (it := known.get(id)) is not None and it.seq > word.seq and it.trust >= least)
@@ -310,7 +312,7 @@ def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory)
 
 
 def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
-    """Note a memory of which somebody said something, and those that were named with it."""
+    """Touch a memory with statements about it, and the memories named in the statements."""
     ids = [of.captures.by_seq[join.seq].id for join in of.memories.by_birth[birth].joins]
     said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
     named = [*said, *(other for id in ids for other in state.replacing.get(id, ()))]
@@ -328,7 +330,7 @@ def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
 
 
 def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched: dict[int, None]) -> None:
-    """Compare those memories anew for which another text speaks, and forget those for which none does."""
+    """Compare memories with a new canonical text; forget memories without one."""
     speaks = {birth: _spoken(of, birth) for birth in births}
     changed = {birth: now for birth, now in speaks.items() if now != state.judged.get(birth)}
     anew = [birth for birth, now in changed.items() if now is None or now[0] != state.judged.get(birth, (-1,))[0]]
@@ -370,7 +372,7 @@ def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
 
 
 def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
-    """Take in that a memory is compared by the text that speaks for it."""
+    """Record the canonical text by which a memory was compared."""
     state.judged[memory.birth] = _judged(of, memory)
     family = of.captures.by_seq[memory.birth].family
     if family in REPLACING:
@@ -378,7 +380,7 @@ def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
-    """Note a memory, those that it is tied to, and all that replace what it replaces: their rows follow from it."""
+    """Touch a memory, its ties, and the ties of its ties, since their rows depend on each other."""
     near = (*state.newer.get(birth, ()), *state.older.get(birth, ()))
     touched |= dict.fromkeys((birth, *near))
     for other in near:
@@ -449,7 +451,7 @@ def _of_id(of: Others, id: str) -> Memory | None:
 
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
-    """The goal or plan in force is the one that was said last among those that hold."""
+    """Set the goal or plan in force: of the valid ones, the last stated."""
     last = {birth: _last_said(of, birth) for birth in state.aims[family] if _may_be_in_force(of, birth)}
     before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)
     if after is None:
@@ -461,7 +463,7 @@ def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict
 
 
 def _last_said(of: HasValidity, birth: int) -> tuple[bool, bool, int, int]:
-    """Return by which the aim in force is chosen: that somebody said it holds, that people aim at it, and when."""
+    """Return the sort key of the aim in force: stated to hold, stated by a person, time, seq."""
     memory = of.memories.by_birth[birth]
     word = _said_of(of, memory)
     members = (of.captures.by_seq[join.seq] for join in memory.members)
@@ -470,6 +472,6 @@ def _last_said(of: HasValidity, birth: int) -> tuple[bool, bool, int, int]:
 
 
 def _may_be_in_force(of: HasValidity, birth: int) -> bool:
-    """Whether an aim lives, nothing replaced it, and it contradicts none of somebody who is trusted more."""
+    """Return whether an aim lives, holds, and contradicts no memory of an author with more trust."""
     memory = of.memories.by_birth[birth]
     return memory.canonical >= 0 and holds(of, memory) and contradicted(of, memory) is None

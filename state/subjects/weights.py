@@ -27,7 +27,7 @@ def importance_confirmed(confirmations: int) -> int:
 
 
 def importance(given: int | None, confirmations: int) -> int:
-    """Return the importance of a memory in thousandths: what was given, else what its confirmations make it."""
+    """Return the importance of a memory in thousandths: the given importance, else by its confirmations."""
     return importance_confirmed(confirmations) if given is None else given * 10
 
 

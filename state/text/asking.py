@@ -1,6 +1,6 @@
-"""What a question says besides its terms: what kind of answer it wants, and how those it names would put it.
+"""Properties of a question besides its terms: the wanted kind of answer, and the answer's likely wording.
 
-How much each of these moves a score stands in `ranking`.
+The weights of these properties are in `ranking`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ Frequency = Callable[[str], int]
 
 
 class Answer(NamedTuple):
-    """An answer for comparing: its words, those with a digit, and which words follow each other."""
+    """An answer prepared for comparison: its words, words with a digit, word pairs and word triples."""
 
     said: frozenset[str]
     numbers: frozenset[str]
@@ -85,7 +85,7 @@ def _shared(known: str, among: frozenset[tuple[str, ...]]) -> Iterator[tuple[str
 
 
 def _following(said: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
-    """Yield so many words that follow each other, without those that overlap."""
+    """Yield runs of `length` words, except runs of overlapping CJK words."""
     for run in zip(*(said[start:] for start in range(length)), strict=False):
         if not any(one >= _OVERLAPPING and one[-1] == other[0] for one, other in pairwise(run)):
             yield run

@@ -131,7 +131,7 @@ class Claim(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """A value that a clause says has ended, the one in its place, whether somebody moved, and what else is said."""
+    """A value ended by a clause, the new value, whether a person moved, and the clause's other terms."""
 
     old: str
     new: str
@@ -140,7 +140,7 @@ class Gone(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A clause: its claims of slots and of frames, what it is about, and what it says of change."""
+    """A clause: its claims by slot and by frame, its subject terms, and its statements about change."""
 
     text: str
     claims: tuple[Claim, ...]

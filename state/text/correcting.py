@@ -38,7 +38,7 @@ FREE = ("any",)
 
 
 class Correction(NamedTuple):
-    """What a sentence says that corrects: its words behind the opening, and the value that it says is wrong."""
+    """The correction in a sentence: the words behind the opening, and the value named as wrong."""
 
     said: str
     instead_of: str
@@ -66,9 +66,9 @@ def correction_of(sentence: str) -> Correction | None:
 
 
 def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
-    """Return what a correction makes of a text; None where it is of something else, or of one of several values.
+    """Return the corrected text; None for a text about another subject, or with several possible values.
 
-    `near` is what was said last: of several values it is the one that was said there.
+    `near` is the text spoken last: of several values, the value in `near` is corrected.
     """
     near = correction.instead_of or near
     found = dict.fromkeys(_readings(text, correction, near))
@@ -81,7 +81,7 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
 
 
 def _readings(text: str, correction: Correction, near: str) -> Iterator[Corrected]:
-    """Yield what a correction makes of a text, by each value of it that it may be of."""
+    """Yield the corrected text for each value of a text that the correction may mean."""
     stands = reading(text)
     if stands.supposes:
         return

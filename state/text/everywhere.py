@@ -31,5 +31,5 @@ _EVERYWHERE = lazy(EVERYWHERE, re.IGNORECASE)
 
 
 def is_for_all_projects(sentence: str) -> bool:
-    """Whether a sentence that instructs says that it does so in all projects."""
+    """Return whether an instructing sentence says that it holds in all projects."""
     return _EVERYWHERE.search(sentence.replace("’", "'")) is not None

@@ -141,7 +141,7 @@ def _lower_word(word: str, opens: bool, plain: bool) -> str:
 
 
 def _peeled(run: str) -> tuple[str, str, str]:
-    """Return what opens a run, its core and what closes it."""
+    """Return the opening marks, the core and the closing marks of a run."""
     rest = run.lstrip(_OPENERS)
     core = rest.rstrip(_CLOSERS)
     return run[: len(run) - len(rest)], core, rest[len(core) :]

@@ -1,7 +1,8 @@
-"""What a turn leaves open: a task, a promise, a question; and which later text says that one of these is done.
+"""Open ends of a turn: tasks, promises and questions; and which later text closes them.
 
-By rule, English first, precision before recall: what is shown as open should be. So little is taken for open, and much
-for an end of it. Who said what, in which session, and what becomes of it is not here.
+By rule, English first, precision before recall: an open end shown as open should be open. So few sentences
+count as an open end, and many as its close. Speakers, sessions and the fate of open ends are handled
+elsewhere.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class End(NamedTuple):
 
 
 class Told(NamedTuple):
-    """By what it is told that something open is done: `least` of its terms, how a word of each begins, its files."""
+    """The signs that close an open end: `least` of its terms, the beginnings of their words, its files."""
 
     terms: tuple[str, ...]
     begins: tuple[str, ...]
@@ -183,7 +184,7 @@ def leaves_open(text: str) -> bool:
 
 
 def told_by(said: str) -> Told:
-    """Return by what it is told that something open is done."""
+    """Return the signs by which a text closes an open end."""
     found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
     begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))

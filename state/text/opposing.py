@@ -44,7 +44,7 @@ _BINDING = word_set("on off up down in out from to into onto over under by for m
 
 
 class Standing(NamedTuple):
-    """What a text is about, by its terms, and on which of two sides it stands."""
+    """The topic of a text, as terms, and the side taken on the topic."""
 
     topic: tuple[str, ...]
     side: bool

@@ -114,7 +114,7 @@ def _is_about_a_text(bare: str) -> bool:
 
 
 def _is_attributed(bare: str, is_set_off: bool) -> bool:
-    """Whether a sentence tells what somebody else said, but for one that introduces a block."""
+    """Return whether a sentence reports the words of another person, unless it introduces a block."""
     pieces = [piece for piece in _pieces(bare) if not (is_set_off and piece.rstrip().endswith(":"))]
     return any(_ATTRIBUTED.search(_OF_ITS_OWN.sub(" ", piece)) for piece in pieces)
 

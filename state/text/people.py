@@ -42,7 +42,7 @@ _NO_NAME = frozenset(
 
 
 def key_of_name(name: str) -> str:
-    """Return the form in which a name is one, however it is written."""
+    """Return the key of a name, equal for all spellings in upper and lower case."""
     return " ".join(name.casefold().split())[:NAME_CHARS]
 
 

@@ -210,7 +210,7 @@ def standing(text: str) -> tuple[str, ...]:
 
 @remembered(MOST_REMEMBERED)
 def doubted(text: str) -> tuple[str, ...]:
-    """Return the first sentences of a text that would stand if they were its sender's, which nobody can tell."""
+    """Return the first doubtful sentences: statements if the sender wrote them, which may be pasted."""
     return _standing_in(doubted_words(text))[:MOST_DOUBTED] if has_cue(text) else ()
 
 

@@ -1,6 +1,6 @@
-"""What was worked out of a text, remembered by its digest: a long text costs no more memory than a short one.
+"""A cache of results by the digest of a text: a long text takes no more memory than a short one.
 
-What is remembered follows from the text alone, so that nobody can tell whether it was. Nothing here knows what it is.
+A result depends on the text alone, so that caching cannot change an answer.
 """
 
 from __future__ import annotations

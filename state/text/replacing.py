@@ -133,7 +133,7 @@ def _counted_by(text: str) -> frozenset[str]:
 
 
 def _by_slot(before: Reading, now: Reading) -> Replacement | None:
-    """Compare what two texts claim of slots that hold one value."""
+    """Compare the claims of two texts by slots with a single value."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
     for older, newer in _pairs(before, now):
         for new in newer.claims:
@@ -180,7 +180,7 @@ def _is_same(old: Claim, new: Claim) -> bool:
 
 
 def _by_name(before: Reading, now: Reading) -> Replacement | None:
-    """Compare with a text that names what ended, which the older has as its value."""
+    """Compare with a newer text that names an ended value, which is the older text's value."""
     said = frozenset[str]().union(*(frozenset(terms(clause.text, ENGLISH)) | clause.about for clause in now.clauses))
     for newer in now.clauses:
         for gone in newer.gone:

@@ -35,7 +35,7 @@ class Sharing:
                 del self._numbers[term]
 
     def near(self, number: int, most: int) -> list[int]:
-        """Return at most so many others that share terms with a text, those that share most first, then the latest."""
+        """Return at most `most` texts by falling number of shared terms, then the latest first."""
         holding = [self._numbers[term] for term in self._terms.get(number, ())]
         telling = [numbers for numbers in holding if len(numbers) <= MOST_HOLDING] or holding
         shared = Counter(other for numbers in telling for other in numbers if other != number)

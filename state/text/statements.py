@@ -195,9 +195,10 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
 
 
 def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Statement | None:
-    """Return a statement with the one before it, on which it leans, in its place; None where that one matters more.
+    """Return a statement joined with the statement before, on which it depends; None if not joined.
 
-    Of two facts the first stands alone, but two instructions are one.
+    Of two facts the first stands alone, as a more important first statement does; two instructions are
+    joined.
     """
     start = found[-1].start
     more = IMPORTANCE[made.label] - IMPORTANCE[found[-1].label]
@@ -250,7 +251,7 @@ _LETTERS = lazy(r"[^\W\d_]+")
 
 
 def _of_agent(said: str) -> Label | None:
-    """Return what a sentence of an agent does: it agreed on something, or tells what it did or found."""
+    """Return the label of an agent's sentence: `decision` for an agreement, `fact` for a report, or None."""
     agreed = cues.AGREED.search(said)
     if not agreed and not (cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said)):
         return None

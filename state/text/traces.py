@@ -1,4 +1,4 @@
-"""Where else a text stands: which other texts carry it, and which of its words could give it away."""
+"""Traces of a text: other texts with its content, and words that could reveal the content."""
 
 from __future__ import annotations
 

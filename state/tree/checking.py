@@ -136,7 +136,7 @@ def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
 
 
 def _above(scope: Scope, page: Page, place: dict[int, int]) -> Page | None:
-    """Return the page of the longest slug that this one's begins with, and that does not stand below it."""
+    """Return the page with the longest slug that is a prefix of the page's slug, and not below the page."""
     segments = page.slug.split("/")
     for length in range(len(segments) - 1, 0, -1):
         other = scope.pages.at("/".join(segments[:length]))
@@ -147,7 +147,7 @@ def _above(scope: Scope, page: Page, place: dict[int, int]) -> Page | None:
 
 
 def _stale(scope: Scope, page: Page) -> Iterator[str]:
-    """Yield what a page tells that is no longer so: of what it refers to, and of its own text."""
+    """Yield the stale parts of a page: references to changed memories, and a summary older than the text."""
     since, refs = page.standing.current, page.given.get("refs")
     if refs is not None:
         for ref in refs.value:

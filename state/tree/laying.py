@@ -60,7 +60,7 @@ def sorted_down(children: Mapping[int, Sequence[int]], starts: Iterable[int]) ->
 
 
 class _Order:
-    """Places of what is linked, in which every link that was laid goes down."""
+    """A topological order of linked nodes: every laid link goes down."""
 
     def __init__(self, place: dict[int, int]) -> None:
         self._place = place

@@ -60,7 +60,7 @@ def with_next(settings: Settings, key: str, fold_cosine_hundredths: int | None =
 
 
 def taken_over(settings: Settings, key: str) -> Settings:
-    """Return settings by which an embedder decides, if it is still the one that comes next."""
+    """Return settings with `key` as the deciding embedder if `key` still comes next, else unchanged."""
     return decided(settings, key) if settings.embedder_next == key else settings
 
 

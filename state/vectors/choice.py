@@ -64,7 +64,7 @@ def _degraded(kind: Kind, reason: str) -> str:
 
 
 def _passed_over(wanted: list[tuple[Kind, str]], taken: Kind) -> str:
-    """Name the embedders that were wanted more than the one that is taken."""
+    """Return the reasons why the more wanted embedders were not taken, empty for none."""
     reasons = [reason for _, reason in wanted if reason]
     if not reasons:
         return ""

@@ -83,7 +83,7 @@ class Columns:
         self._squares = np.zeros(64, dtype=np.int64)
 
     def put(self, name: int, vector: Vector, order: int) -> None:
-        """Give `name` this vector, in place of the one that it had. Among equals the lowest `order` comes first."""
+        """Store the vector of `name`, replacing an older one. Among equals the lowest `order` comes first."""
         self.drop(name)
         column = self._free.pop() if self._free else self._grow()
         self._names[column] = name
@@ -93,7 +93,7 @@ class Columns:
         self._orders[column] = order
 
     def vector_of(self, name: int) -> Vector:
-        """Return the vector of `name`, which is there."""
+        """Return the vector of a stored `name`."""
         column = self._column_of[name]
         dims = np.flatnonzero(self._matrix[:, column])
         return Vector(dims, self._matrix[dims, column].astype(np.int16), int(self._squares[column]))

@@ -122,7 +122,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Form(NamedTuple):
-    """How a context is written: what opens and closes it, its headings, and an item as one line."""
+    """The layout of a context: its first and last line, its headings, and the line of an item."""
 
     begin: str
     end: str
@@ -140,7 +140,7 @@ class ChosenItems(NamedTuple):
 
 
 def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard | None = None) -> Known:
-    """Return what is known of a row; `notes` is what a reader is told beside it, `heard` what it says is wanted."""
+    """Return the known data of a row; `notes` are marks for readers, `heard` the text's instructions."""
     memory = row if isinstance(row, MemoryRow) else None
     return Known(
         id=row.id,
@@ -171,7 +171,7 @@ def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard
 
 
 def heard_of(known: Known) -> Heard:
-    """Return what somebody wants by what is known."""
+    """Return the instructions in a known text."""
     return known.heard if known.heard is not None else heard_in(known.text)
 
 
@@ -272,7 +272,7 @@ def _order(known: Known, now: int) -> tuple[bool, bool, bool, int, int, str]:
 
 
 def importance(known: Known) -> int:
-    """Return the importance of a memory in thousandths: what was given, else what its confirmations make it."""
+    """Return the importance of a memory in thousandths: the given importance, else by its confirmations."""
     return importance_of(known.importance_given, known.confirmations)
 
 

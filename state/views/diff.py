@@ -14,7 +14,7 @@ from memtape.state.subjects.memories import Memory
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that changed. `text` is the canonical one; `captures` are those that joined it meanwhile."""
+    """A changed memory. `text` is the canonical text; `captures` are the captures that joined meanwhile."""
 
     scope: str
     id: str
@@ -25,11 +25,10 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes(NamedTuple):
-    """The memories that differ, by what has changed of them, and how many turns came.
+    """The changed memories, by kind of change, and the number of new turns.
 
-    A memory that is new stands in one place alone: in `forgotten` if it does not show any more, else in `revised` if it
-    revises another, else in `added`; `captures` has what joined it since. One that was there before stands in every
-    place that says what has changed of it.
+    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it revises another, else
+    in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
     """
 
     added: list[Changed]
@@ -41,9 +40,7 @@ class Changes(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a comparison needs of the earlier state of a scope: its turns, and of each memory, by its birth, what had
-    joined it and whether it was shown.
-    """
+    """A scope's earlier state for a comparison: its turns, and by memory birth the members and visibility."""
 
     turns: int
     joined: dict[int, frozenset[int]]

@@ -76,7 +76,7 @@ FILTERS = Filters.__struct_fields__
 
 
 def check_filters(filters: Filters) -> None:
-    """Raise `MemtapeError` for filters that no event could record, such as an origin that there is not."""
+    """Raise `MemtapeError` for filters that no event can record, for example an unknown origin."""
     for what, named, known in (
         ("origin", (*filters.origins, *filters.not_origins), get_args(Origin)),
         ("kind", (*filters.kinds, *filters.not_kinds), get_args(Kind)),

@@ -1,6 +1,6 @@
-"""What a search index says, row by row, so that one can be held against the rows that it is to be made of.
+"""The content of a search index row by row, for comparison with the rows that it is made of.
 
-It is the content that counts: where rows lie, in which segments and in which order, is left out.
+Only content is compared: places, segments and order of rows are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROWS_AT_ONCE = 5_000
 
 
 def is_sound(segment: Segment) -> bool:
-    """Whether what follows from a segment's own arrays is what stands in it."""
+    """Return whether a segment's derived arrays match its own arrays."""
     again = merged([segment], [np.ones(len(segment.tables), np.bool_)])
     same = all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
     return same and [number_of(term) for term in segment.term_list()] == segment.terms.tolist()
@@ -49,7 +49,7 @@ def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
 
 
 def are_sound_vectors(segment: VectorSegment) -> bool:
-    """Whether what follows from a segment's own vectors is what stands in it."""
+    """Return whether a segment's derived arrays match its own vectors."""
     again = merged_vectors([segment], [np.ones(len(segment.keys), np.bool_)])
     return all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
 
@@ -71,7 +71,7 @@ def vectors_content(
 
 
 def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield what `content` should yield of these rows."""
+    """Yield the expected `content` of an index of rows."""
     for _, row in rows:
         if isinstance(row, VectorRow):
             yield ("vectors", f"{vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)

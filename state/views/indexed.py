@@ -1,7 +1,7 @@
-"""What the search index takes in of the rows of a scope: which are texts that can be found, and how each is read.
+"""The index entries of a scope's rows: which texts are searchable, and how each is tokenized.
 
-Everything of a row stands in its record, so that who searches needs no table. Each other wording of a memory is a text
-of its own behind it: it says what the memory says, but for its text and the capture of that.
+The record of an entry holds the whole row, so that a search needs no table. Each further wording of a memory
+is an entry behind the memory's own: equal except for its text and capture.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def key_of(table: TableName, id: str) -> int:
 
 
 def vector_key(row: Row) -> int:
-    """Return the key of a vector, or of one that is no more, among those of its embedder."""
+    """Return the key of a vector, or of a removed vector, unique among the vectors of an embedder."""
     return number_of(row.id.partition(":")[0])
 
 
@@ -76,7 +76,7 @@ def record_of(row: LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
 
 
 def _heard_by(shown: Displayed) -> Heard:
-    """Return what people want by what is displayed; nothing where nobody of them said it."""
+    """Return the instructions of people in a displayed text; none if no person wrote the text."""
     return heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
 
 
@@ -99,9 +99,9 @@ _DECODERS = [msgspec.msgpack.Decoder(_PAIR[TABLES[name], Heard]) for name in TAB
 
 
 def texts_of(row: Row) -> tuple[str, ...]:
-    """Return what of a row is searched, each text for itself, the one that speaks first; nothing of what is no text.
+    """Return the searchable texts of a row, the canonical text first; none for a row without texts.
 
-    A turn's is its text with what is written under its media, a summary's what it says and its keywords.
+    A turn's text includes the captions of its media, a summary's its keywords.
     """
     match row:
         case TurnRow():
@@ -127,7 +127,7 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
 
 
 def _summary_entry(row: SummaryRow) -> Entry:
-    """Return a summary as the index takes it in: nobody said it, in no session; its time is that of its last text."""
+    """Return the index entry of a summary: without speaker or session, at the time of its last text."""
     (text,) = texts_of(row)
     document = Document(text, None, "", False, False, row.last_at, kind=row.kind, id=row.id)
     return Entry(document, record_of(row), said_number(row.text), (row.id,), summary=True)

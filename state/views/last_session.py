@@ -100,7 +100,7 @@ def summary_id(scope: str, last_turn: str) -> str:
 
 
 def session_line(turns: Sequence[Turn]) -> list[Line]:
-    """Return the line that says whose session it was, and when."""
+    """Return the heading line of a session: its agents and its days."""
     named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
     if not turns:
         return []

@@ -270,7 +270,7 @@ def _listed(scope: Scope, row: ConflictRow) -> ListedConflict:
 
 
 def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
-    """Return a side as it is shown, None for one that is hidden."""
+    """Return a side of a conflict for display, None for a hidden side."""
     memory = scope.memory_of(id)
     if memory is None or memory.canonical < 0:
         return None

@@ -1,4 +1,4 @@
-"""Where what a scope holds stands in the vault, and what of it pages tell: what all pages share."""
+"""The places of captures and memories in the vault: paths shared by all pages."""
 
 from __future__ import annotations
 

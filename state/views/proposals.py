@@ -1,8 +1,9 @@
-"""Which rules a person is asked about: those said for all projects, and those in what may be pasted.
+"""Proposed rules for a person to accept: rules stated for all projects, and rules in possibly pasted text.
 
-A proposal follows from what is shown of a project and goes with it. It has the id of the memory that it becomes, made
-of its words and of the scope `into` which it comes: `global`, or the project itself. So the log tells whether it was
-answered: by a capture of this id there, or by a tombstone that waits for one. Reading and answering are not here.
+A proposal follows from the rows shown of a project and disappears with them. Its id is the id of the future
+memory, derived from the words and from the scope `into` which the memory goes: `global`, or the project
+itself. So the log tells whether the proposal was answered: by a capture of the id in the scope, or by a
+tombstone on it. Reading and answering are elsewhere.
 """
 
 from __future__ import annotations

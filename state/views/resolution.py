@@ -30,10 +30,10 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 
 
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
-    """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone.
+    """Return the ids named by a decision about a capture: all captures of its memory, or `id` with `only`.
 
-    Of what stands for other memories also their captures, so that what it tells does not come back in their words. Of a
-    page all its versions; the root is its own id.
+    For a memory that covers others, also their captures, so that the covered content does not come back in
+    their words. For a page all its versions; for the root its own id.
     """
     root = scope.pages.at(ROOT)
     if root is not None and id == root.id and not only:
@@ -44,11 +44,10 @@ def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
 
 def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
-    """Return the ids that unfolding a capture names: what was folded with it, or it alone; none where nothing was.
+    """Return the ids to unfold a capture from: its fold, or `id` with `only`; empty for an unfolded capture.
 
-    A memory that stands for others, or that another stands for, is named too.
-
-    An echo was not folded, so that it does not stand alone.
+    The captures of a memory that covers others, or is covered, are named too. An echo was not folded, so that
+    it cannot be unfolded.
     """
     memory = scope.memory_of(id)
     members = () if memory is None else _ids(scope, (join.seq for join in memory.members))
@@ -59,7 +58,7 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
 
 def _tied(scope: Scope, seq: int) -> list[int]:
-    """Return the captures that are one thing with a capture: of a page its versions, else those of its memory."""
+    """Return the captures of the same unit: the versions of a page, else the captures of a memory."""
     page = scope.pages.of(seq)
     return [tie.seq for tie in _ties(scope, seq)] if page is None else page.versions
 

@@ -157,7 +157,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
 
 
 class _Standing(TypedDict):
-    """How a memory stands: what it is about, how it is confirmed and used, and what it is worth."""
+    """The derived columns of a memory: category, polarity, status, use and importance."""
 
     importance_confirmed: int
     status: Status
@@ -367,7 +367,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
 
 
 def _said(scope: Scope, capture: Capture) -> Said:
-    """Return a text with what states something: of a turn what was taken from it, else all of it."""
+    """Return a text with its statements: of a turn the statements captured from it, else the whole text."""
     text, stated = whole_text(scope.captures.body(capture)), scope.captures.stated.get(capture.seq, ())
     taken = (its for seq in stated if not (its := scope.captures.by_seq[seq]).hidden)
     known = tuple(scope.captures.body(its).text for its in taken) if capture.kind == "turn" else (text,)

@@ -186,7 +186,7 @@ def _sectioned(scope: Scope, rows: list[MemoryRow]) -> Iterator[PageLine]:
 
 
 def _section(row: MemoryRow) -> str | None:
-    """Return the section that a fact has by what it is, None where its names decide."""
+    """Return the section of a fact by its mark or category, None if its names decide."""
     if row.pinned:
         return _PINNED
     if row.tags[:1] == (STATED_TAG,) and row.tags[1:2] in (("decision",), ("correction",)):
@@ -324,7 +324,7 @@ def _gone(scope: Scope) -> list[tuple[int, Archiving, Capture]]:
 
 
 def _gone_lines(scope: Scope, found: list[tuple[int, Archiving, Capture]]) -> Iterator[PageLine]:
-    """Yield what is archived under its month and why, with how many there are."""
+    """Yield the archived units, in sections by month and reason, with the number in each section."""
     sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it, _ in found]
     counts = Counter(sections)
     for (unit, it, spoken), section in zip(found, sections, strict=True):
@@ -334,7 +334,7 @@ def _gone_lines(scope: Scope, found: list[tuple[int, Archiving, Capture]]) -> It
 
 
 def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterator[PageLine]:
-    """Yield what somebody says that holds, and what names them."""
+    """Yield the valid facts that a person stated, then captures that mention the person."""
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
     names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
     rows = (row for id in names if (row := memory_row(scope, id)) is not None and not is_left_out(row.text, left_out))

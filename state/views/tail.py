@@ -17,7 +17,7 @@ from memtape.state.subjects.tombstones import ends_ban, text_row_id
 
 
 def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
-    """Return what a row can be hidden by: tombstones on its id, its text, the memory as a whole, or one it tells of."""
+    """Return the keys by which a tombstone hides a row: its id, its text, its memory, or a covered memory."""
     if isinstance(row, TurnRow):
         return [f"id:{row.id}"]
     texts = [text_row_id(normal_digest(row.text))] if row.kind in FAMILIES else []
@@ -160,7 +160,7 @@ class Bans:
             self._ended.update(keys)
 
     def _withdraw(self, ids: Iterable[str], on: bool) -> None:
-        """Hide what was captured by then, and every row that may speak with its text, or end what the tail hid so."""
+        """Hide the rows of captured ids and rows that may show their text; with `on` false, show them."""
         for id in ids:
             if id in self._own or self._keys_of(id) is not None:
                 keys = [key for key in self._keys(id) if not key.startswith("text:")]

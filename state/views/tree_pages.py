@@ -1,4 +1,4 @@
-"""Files of pages of the tree, as values: a page's text, what stands below it, where it leads, and what leads there."""
+"""Files of tree pages, as values: a page's text, its children, its links, and the links to it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tree_page(scope: Scope, path: str) -> TreePage:
 
 
 def name_of(page: Page | PageRow) -> str:
-    """Return what a page is called, in a file too: its slug, or its id where it has none."""
+    """Return the name of a page, also used in files: its slug, or its id if it has none."""
     return page.slug or page.id
 
 

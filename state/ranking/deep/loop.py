@@ -24,9 +24,9 @@ GATED = 10
 
 
 class Taken(NamedTuple):
-    """A step that was taken: `given` and `kept` count texts, `spots` are those that it saw first or dropped.
+    """A finished step: `given` and `kept` count texts, `spots` are texts first seen or dropped in the step.
 
-    `query` is what was asked in it, or what it wants asked next.
+    `query` is the query of the step, or the next query that the step asks for.
     """
 
     look: int
@@ -42,7 +42,7 @@ class Taken(NamedTuple):
 
 
 class Deep(NamedTuple):
-    """What a deep search has found, best first, and the steps that it took."""
+    """The results of a deep search, best first, and its steps."""
 
     found: list[Seen]
     steps: list[Taken]
@@ -61,7 +61,7 @@ def deepened(question: str, ground: Ground, judge: Judge, wanted: int, clock_us:
 
 
 class _Loop:
-    """What was seen, kept and lent so far."""
+    """The texts seen, kept and lent in the looks so far."""
 
     def __init__(self, question: str, ground: Ground, judge: Judge, most: int, clock_us: Callable[[], int]) -> None:
         self._question = question

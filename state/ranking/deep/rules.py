@@ -1,6 +1,6 @@
-"""What a deep search does in each of its steps where no model is asked: which texts it keeps, and when it has enough.
+"""The rules of a deep search without a model: which texts each step keeps, and when the search ends.
 
-`Judge` is what a model can do instead; how one is asked, and what becomes of its failures, is for whoever asks it.
+A model can decide instead, as a `Judge`; the caller asks the model and handles its failures.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ BY_RULE = "rules"
 
 
 class Told(NamedTuple):
-    """What a step decided: by whom, at which cost in characters that a model read and wrote, and why it failed, if so.
+    """The decision of a step: author, cost in characters read and written by a model, and failure.
 
-    `kept` are what stays, in the order in which it was given; `query` is what is to be asked next, empty where there is
-    enough.
+    `kept` are the texts kept, in the given order; `query` is the next query, empty at the end of the search.
     """
 
     kept: Sequence[Spot]
@@ -49,7 +48,7 @@ class Rules:
     """A `Judge` that goes by words alone."""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Keep all that the question itself found; later what holds nothing of it, or of a kind that it names, goes."""
+        """Keep all results of the first look; of later ones only texts with a term or kind of the question."""
         if number == 1:
             return Told(spots)
         kinds = terms_of_kinds(question)

@@ -21,7 +21,7 @@ SURE = 5
 
 
 class Spot(NamedTuple):
-    """A text: the number of its scope among those that are read, and its place there."""
+    """A text: the number of its scope among the scopes searched, and its place in the scope."""
 
     scope: int
     place: int
@@ -63,7 +63,7 @@ def merged(
 
 
 def _with_sure(ranked: Sequence[Spot], sure: Sequence[Spot]) -> list[Spot]:
-    """Return an order in which each that is sure stands no lower than at twice its place, those before it included."""
+    """Return `ranked` with the nth text of `sure` moved up to place 2n, if ranked lower."""
     waiting, placed = dict.fromkeys(ranked), list[Spot]()
     while waiting and len(placed) < 2 * len(sure):
         # Of those that are sure the first that waits is due when no place is left before the last that it may have.
