@@ -164,7 +164,7 @@ def _when(told: Memory | None) -> int:
 
 
 def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
-    """Return whether `one`, ranked above `other`, may supersede `other`, as a mark tells readers."""
+    """Return whether a memory may supersede a memory ranked lower, which readers are told."""
     if one is None or other is None or not _may_follow(one, other):
         return _may_precede(one, other, are_alike)
     if _are_apart(one, other):

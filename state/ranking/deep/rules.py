@@ -48,7 +48,7 @@ class Rules:
     """A `Judge` that goes by words alone."""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Keep all results of the first look; of later ones only texts with a term or kind of the question."""
+        """Keep all results of the first look; of later ones only texts with a term or kind asked for."""
         if number == 1:
             return Told(spots)
         kinds = terms_of_kinds(question)
