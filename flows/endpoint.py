@@ -1,6 +1,6 @@
-"""An endpoint of an OpenAI-compatible API as a person names it, checked, and a client that asks nowhere else.
+"""An endpoint of an OpenAI-compatible API as a person names it, checked, and a client bound to the endpoint.
 
-What is asked there is in the files that ask.
+Requests and answers are in the files that call the endpoint.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HttpTarget(msgspec.Struct, frozen=True):
 
     @property
     def encrypted(self) -> bool:
-        """Whether what goes there cannot be read on the way."""
+        """Return whether the connection is encrypted (HTTPS)."""
         return self.url.startswith("https:")
 
     def redirected(self, status: int, url_variable: str) -> MemtapeError:

@@ -36,7 +36,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Views(Protocol):
-    """What takes the deltas of one partition, as `sinks.epochs.PartitionViews` does."""
+    """The writer of the deltas of one partition, such as `sinks.epochs.PartitionViews`."""
 
     def apply(self, delta: Delta) -> bool: ...
 
@@ -44,7 +44,7 @@ class Views(Protocol):
 
 
 class Target(Protocol):
-    """Where a flow lands: for each partition its views, its snapshots, up to where it is written, and on what basis.
+    """The target of a flow, by partition: its views, its snapshots, its watermarks, and their basis.
 
     `erased` gives the slots of the erasures that the basis counts.
     """
@@ -81,10 +81,10 @@ class Control:
 
     @property
     def events_read(self) -> int:
-        """How many slots were folded that no earlier run had folded, or that changed the views.
+        """The number of slots folded for the first time, or folded with a change of the views.
 
-        A partition without an event of a scope has no watermark, so that each run reads its settings and ticks anew;
-        that is no news to anybody.
+        A partition without an event of a scope has no watermark, so that each run reads its settings and
+        ticks anew. These slots are not counted.
         """
         return sum(self.read.values())
 

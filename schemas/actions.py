@@ -26,5 +26,5 @@ def act_of(tags: Sequence[str]) -> str | None:
 
 
 def has_failed(tags: Sequence[str]) -> bool:
-    """Whether an action with these tags is a command that failed."""
+    """Return whether the tags mark an action as a failed command."""
     return act_of(tags) is not None and any(tag.startswith("exit:") and tag != "exit:0" for tag in tags[2:])

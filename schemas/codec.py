@@ -24,7 +24,7 @@ _NESTED = re.compile(r"^\$")
 
 
 class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The event before its body is read under its own type."""
+    """An event before its body is decoded by its own type."""
 
     body: Any
 
@@ -97,7 +97,7 @@ def decode(payload: bytes) -> Event:
 
 
 def event_of(payload: bytes) -> Event | None:
-    """Return the event of bytes that nobody has checked; None for what the fold makes a dead letter."""
+    """Return the event of unchecked bytes; None for bytes that the fold makes a dead letter."""
     try:
         return decode(payload)
     except InvalidEvent:

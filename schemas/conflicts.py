@@ -47,7 +47,7 @@ class ConflictRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def by_weight(row: ConflictRow) -> tuple[int, int, str]:
-    """Return by which conflicts are listed: those that wait first, the gravest and then the latest first."""
+    """Return the sort key of a list of conflicts: pending ones first, then the gravest, then the latest."""
     order = _SEVERITIES.index(row.severity) if row.status == "pending" else len(_SEVERITIES)
     return order, -(row.raised_at if row.status == "pending" else row.settled_at or 0), row.id
 

@@ -1,4 +1,4 @@
-"""What a machine prefers of embedders. Which embedder decides on a log is in its `configured` events instead."""
+"""A machine's settings for embedders. A log's deciding embedder is in its `configured` events instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def embedder_key(name: str, revision: str, dimensions: int) -> str:
 
 
 def dimensions_of(key: str) -> int:
-    """Return the dimensions that an embedder's key tells, 0 where it is none."""
+    """Return the dimensions in an embedder's key, 0 for any other text."""
     digits = key.rpartition("/")[2]
     return int(digits) if len(digits) <= 5 and digits.isascii() and digits.isdigit() else 0
 
@@ -58,7 +58,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
-    """The embedder in effect. Degraded: its vectors stay in use, and until it answers no new ones are made."""
+    """The embedder in effect. Degraded: old vectors stay in use; new ones are made once it answers."""
 
     kind: Kind
     degraded: bool = False

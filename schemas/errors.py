@@ -65,9 +65,10 @@ class InvalidScope(MemtapeError):
 
 
 class NotAdopted(MemtapeError):
-    """A repository that names a scope of another one, by its origin or configuration, and that nobody has allowed.
+    """A repository whose origin or configuration names another repository's scope without permission.
 
-    `scope` is the scope, and `elsewhere` the folder that has it, None where only a repository at the same path had it.
+    `scope` is the scope, and `elsewhere` the folder that has it, None if only a repository at the same path
+    had it.
     """
 
     def __init__(self, folder: str, scope: str, elsewhere: str | None) -> None:

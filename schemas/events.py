@@ -87,7 +87,7 @@ class Part(_Body, frozen=True):
 
 
 class Captured(_Body, frozen=True):
-    """A text that somebody said or wrote. `importance_given` is in hundredths, 0 to 100."""
+    """A text that a person or agent said or wrote. `importance_given` is in hundredths, 0 to 100."""
 
     branch: Label | None
     importance_given: Annotated[int, Meta(ge=0, le=100)] | None
@@ -127,11 +127,12 @@ class Mark(_Body, frozen=True):
 
 
 class Traced(_Body, frozen=True):
-    """One step of one look of a deep search: what it was given, what came of it, who decided, at which cost, how long.
+    """One step of one look of a deep search: its input, result, author, cost and duration.
 
-    `given` and `kept` count texts. `ids` are those that a look or a walk saw first, or that filter and gate dropped.
-    `query` is what a look asked, or what the gate wants asked next. `cost` is in characters that a model read and
-    wrote, `took_us` how long the step took, which means nothing. `failure` says why a model decided nothing.
+    `given` and `kept` count texts. `ids` are those that a look or a walk saw first, or that filter and gate
+    dropped. `query` is the query of a look, or the next query of a gate. `cost` is in characters that a model
+    read and wrote. `took_us` is the duration of the step, and has no effect. `failure` is the reason why a
+    model decided nothing.
     """
 
     by: Name
@@ -192,15 +193,15 @@ class Erased(_Body, frozen=True):
 
 
 class Unfolded(_Body, frozen=True):
-    """These captured ids are no longer one with what they were folded with: each is a memory of its own."""
+    """These captured ids leave their memory: each becomes a memory of its own."""
 
     ids: Ids
 
 
 class Used(_Body, frozen=True):
-    """Which captured ids shaped an answer, and the `recalled` event that returned them where there was one.
+    """The captured ids that shaped an answer, and the `recalled` event that returned them, if any.
 
-    It stands in the scope of who used them; ids of `global` may stand among them.
+    The event belongs to the scope of its actor; ids of `global` may be among `ids`.
     """
 
     ids: Ids
@@ -274,12 +275,13 @@ class Linked(_Body, frozen=True):
 
 
 class Edited(_Body, frozen=True):
-    """What somebody changed of a page; null changes nothing, and what is empty ends what was given.
+    """A person's or agent's changes of a page; null changes nothing, and an empty value ends an earlier one.
 
-    `by` is the capture that is the page's text from now on. `base` is the version that the writer saw: where that is
-    not the current one, both stand. `slug` moves the page. `hints` are questions and topics that lead here, `refs`
-    files, URLs and captured ids that it tells of, and `rest` is front matter that Memtape does not know, word for word.
-    The event's refs are `refs_of_edit`, so that what was said of an erased text goes with it.
+    `by` is the capture that is the page's text from now on. `base` is the version that the writer saw: if it
+    is not the current version, both stay in force. `slug` moves the page. `hints` are questions and topics
+    that lead here, `refs` are files, URLs and captured ids that the page tells of, and `rest` is front matter
+    unknown to Memtape, word for word. The event's refs are `refs_of_edit`, so that the edit is erased with
+    the text it was about.
     """
 
     base: Id | None
@@ -309,10 +311,10 @@ class Settled(_Body, frozen=True):
 
 
 class Withdrawn(_Body, frozen=True):
-    """The source of these captured ids says them no longer (`on`), or says them again.
+    """The source of these captured ids no longer has them (`on`), or has them again.
 
-    It hides these captures and bans no text, whoever says it: a memory goes on by what others have said. An id that is
-    not captured yet is left alone. `restored` ends it too.
+    The event hides these captures and bans no text: a memory stays by its other captures. An id not captured
+    yet is left alone. `restored` ends a withdrawal too.
     """
 
     ids: Ids
@@ -332,10 +334,10 @@ class Archived(_Body, frozen=True):
 
 
 class ScopeChanged(_Body, frozen=True):
-    """What is known of a project as a whole from now on; null where nothing changes.
+    """A change of a project as a whole; null changes nothing.
 
-    `name` is for people. `state` says that the project is finished, so that all that was said before is archived, or
-    that it goes on. `git_at` is when somebody last committed to its repository.
+    `name` is for people. `state` finishes the project, so that all earlier texts are archived, or resumes it.
+    `git_at` is the time of the last commit to its repository.
     """
 
     git_at: Time | None
@@ -372,11 +374,12 @@ COVERING = ("remove", "replace")
 
 
 class Decided(_Body, frozen=True):
-    """What a consolidation made of memories that are alike, or up to where a pass of it has looked.
+    """A consolidation's decision about similar memories, or the end of a pass.
 
-    It applies while every input still has its `seq` and nothing stands for it. The texts that it names are captured
-    after it, and are no memories without it. `reason` says why an attempt failed, and then nothing is decided; it holds
-    nothing of a text. `until` ends a pass: all that was captured in the scope before this `seq` has been looked at.
+    The decision applies while every input still has its `seq` and no cover. Its texts are captured after it,
+    and are no memories without it. `reason` says why an attempt failed; then nothing is decided. `reason`
+    holds no words of a text. `until` ends a pass: the pass has read all captures of the scope before this
+    `seq`.
     """
 
     attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
@@ -513,7 +516,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 def check_event(event: Event) -> None:
-    """Hold the rules of one event that its fields' types do not say; raise `InvalidEvent` otherwise."""
+    """Check the rules of one event beyond its fields' types; raise `InvalidEvent` for a violation."""
     type_of = EVENT_TYPES.get(event.type)
     if type_of is not None and (event.scope is not None) is not type_of.has_scope:
         expected = "needs a scope" if type_of.has_scope else "has no scope"
@@ -592,7 +595,7 @@ def make_configured(log_id: str, partitions: int, settings: Settings, revision: 
 
 
 def refs_of_edit(edited: Edited) -> tuple[str, ...]:
-    """Return the refs of an edit: the text that it brings, else the version that its writer saw, else the page."""
+    """Return the refs of an edit: the new text, else the version that the writer saw, else the page."""
     return (edited.by or edited.base or edited.id,)
 
 
@@ -672,7 +675,7 @@ def _rewords_one(operation: Operation) -> bool:
 
 
 def check_text_size(field: str, text: str) -> None:
-    """Raise `InvalidEvent` for a text that does not go into one event."""
+    """Raise `InvalidEvent` for a text too long for one event."""
     # A character takes at most four bytes, so that most texts need not be encoded to be measured.
     size = len(text) if len(text) * 4 <= MAX_TEXT_BYTES else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT_BYTES:

@@ -1,7 +1,6 @@
-"""The lanes by which a text can be found or moved, and what says that a recall was asked for by nobody, or is that of
-a shadow.
+"""The lanes of a search, and the marks among lanes of a recall unasked for or by a shadow.
 
-What each lane does is in `state/ranking/lanes.py`.
+`state/ranking/lanes.py` says what each lane does.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def unasked_lanes(by: Unasked, tokens: int) -> tuple[str, ...]:
 
 
 def unasked_by(lanes: Collection[str]) -> Unasked | None:
-    """Return what gave the results of a recall with these lanes unasked, None where somebody searched."""
+    """Return the giver of a recall unasked for, by its lanes; None for a search."""
     return next((by for by in UNASKED if by in lanes), None)
 
 
@@ -53,13 +52,13 @@ class ShadowLanes(NamedTuple):
 
 
 def shadow_lanes(told: ShadowLanes) -> tuple[str, ...]:
-    """Return what stands among the lanes of a recall that is a shadow's."""
+    """Return the lanes of a shadow's recall."""
     last = _FAILED + told.failure if told.failure else f"{_TOOK}{told.took_us}"
     return SHADOW, _RETRIEVER + told.retriever, last
 
 
 def shadow_of(lanes: Collection[str]) -> ShadowLanes | None:
-    """Return what the lanes of a recall tell of a shadow, None where somebody was shown what was found."""
+    """Return the content of a shadow's lanes, None for a recall whose results were shown."""
     if SHADOW not in lanes:
         return None
     took, failed = _told(lanes, _TOOK), _told(lanes, _FAILED)

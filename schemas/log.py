@@ -1,6 +1,6 @@
-"""The log's interface: what every log must offer, whatever it is kept on.
+"""The log's interface, the same for every storage.
 
-The implementations are in `sinks` (embedded, in memory) and pass one contract suite.
+The implementations are in `sinks` (embedded, in memory, on Kafka) and pass one contract suite.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPOOLED = Position(-1, -1)
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """One place of the log and the bytes in it, which nothing has decoded or believed yet."""
+    """An offset of the log and its bytes, not yet decoded or checked."""
 
     partition: int
     offset: int
@@ -47,7 +47,7 @@ class Log(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, for people and for who opens it again: a path, or a URL without a secret."""
+        """The log's address, for people and for opening it again: a path, or a URL without a secret."""
         ...
 
     def append(self, events: Sequence[Event]) -> list[Position]:
@@ -82,10 +82,10 @@ class Log(Protocol):
         ...
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """Return which of `ids` an event of a scope has already, erased or not, with the offset of the first that has.
+        """Return the ids already used by events of a scope, erased ones too, each with its first offset.
 
-        For importers, so that taking in again adds nothing; who appends at the same time may still add one, which then
-        counts once: the first is the one that counts.
+        Importers use it, so that a second import adds nothing. A concurrent writer may still append an id
+        again; only the first event of an id counts.
         """
         ...
 

@@ -128,6 +128,6 @@ METRICS: dict[str, Metric] = {
 
 
 def sample_names() -> dict[str, str]:
-    """Return the name of each kind of sample that is exposed, with the metric that it is of."""
+    """Return the metric of each exposed kind of sample, by the kind's name."""
     endings = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
     return {name + ending: name for name, metric in METRICS.items() for ending in endings[metric.kind]}

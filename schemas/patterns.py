@@ -25,5 +25,5 @@ class _Lazy:
 
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an expression that is compiled when it is first used, and whose mistakes are found then."""
+    """Return an expression that is compiled at its first use; errors in the pattern are raised then."""
     return cast("re.Pattern[str]", _Lazy(pattern, flags))

@@ -28,7 +28,7 @@ def placeholders(texts: Iterable[str | None]) -> int:
 
 
 def without_digits(text: str) -> str:
-    """Return a text in which every placeholder of a kind is the same, for who compares what texts tell."""
+    """Return a text with the placeholders of a kind made equal, for comparing texts."""
     return PLACEHOLDER.sub(r"[redacted:\1]", text) if _OPENING in text else text
 
 

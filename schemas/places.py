@@ -49,7 +49,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def place_in(path: str | None) -> Place | None:
-    """Return the place that a path tells, None where it is no part's."""
+    """Return the place in a path, None for a path without one."""
     found = _PLACED.match(path) if path else None
     if found is None:
         return None

@@ -58,7 +58,7 @@ def without_marks(text: str) -> str:
 
 
 def without_private_parts(event: Event, payload: bytes) -> Event | None:
-    """Return an event without the private parts of its texts; None where it has none. `payload` are its bytes."""
+    """Return an event without the private parts of its texts; None without any. `payload` are its bytes."""
     if b"<" not in payload or b"private" not in payload.lower():
         return None
     name, session = without_private(event.actor.name), event.session and without_private(event.session)

@@ -27,8 +27,9 @@ _WITHOUT, _WITH = " without ", " with "
 
 
 class Recipe(NamedTuple):
-    """How a retriever finds: how it ranks and, of the ordinary one alone, the lanes that it does without, and the key
-    of the embedder whose vectors it goes by; nothing for that of the log.
+    """The parts of a retriever: ranking, lanes left out, and key of its embedder, empty for the log's.
+
+    Only the ordinary ranking takes lanes and embedder.
     """
 
     ranks: Ranks

@@ -35,11 +35,11 @@ Fed = TableName | Literal["vault"]
 
 
 class Change(NamedTuple):
-    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, how
-    the scope as a whole does, what is open in it, what is known of one of its people, what waits for a pass, or the
-    file of a slug (`files`).
+    """A key that must be rendered again: a table row, or one of the inputs of pages.
 
-    Sinks ask the state for what the row holds now.
+    The inputs are an entry of the journal, a memory's standing, the scope's standing, open ends, a person,
+    the counts of the next pass, and the file of a slug (`files`). Sinks ask the state for the current
+    content.
     """
 
     table: TableName | Literal["journal", "standing", "scope", "threads", "people", "buffer", "files"]
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
 
 class MemberRow(msgspec.Struct, frozen=True):
-    """One capture of a memory: how it joined, and how similar it was (ten-thousandths of a cosine)."""
+    """One capture of a memory: how it joined, and its similarity (ten-thousandths of a cosine)."""
 
     id: str
     how: str
@@ -223,7 +223,7 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
-    """Return what readers are told of a row beside its text, wherever it is shown."""
+    """Return the marks of a row for readers, shown beside its text everywhere."""
     told = ("pinned",) * row.pinned
     if row.archived_at is not None:
         told += (archived_on(row.archived_at),)
@@ -243,12 +243,12 @@ def signature(actor: str, origin: Origin) -> str:
 
 
 def archived_on(at: int) -> str:
-    """Return what readers are told of what is archived, by itself or with its project."""
+    """Return the mark of an archived text, archived by itself or with its project."""
     return f"archived on {format_day(at)}"
 
 
 def stale(last_at: int) -> str:
-    """Return what readers are told of a memory that is stale, by when it was said last."""
+    """Return the mark of a stale memory, with the day of its last capture."""
     return f"stale: last said on {format_day(last_at)}"
 
 
@@ -406,7 +406,7 @@ ALL_FED: tuple[Fed, ...] = (*TABLES, "vault")
 
 
 class Guarded(msgspec.Struct, frozen=True):
-    """A row with its guard: the scope's generation and the offset of the event that caused it."""
+    """A row with its guard: the scope's generation, and the offset of the event behind the row."""
 
     table: TableName
     row: Row
@@ -463,7 +463,7 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageLink(msgspec.Struct, frozen=True):
-    """A memory that was used together with another, and the path of the page on which it stands."""
+    """A memory used together with the page's memory, and the path of its page."""
 
     id: str
     path: str
@@ -494,14 +494,14 @@ class DayPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConflictSide(NamedTuple):
-    """One side of a conflict on its page: the row of its memory, and the path of that memory's page."""
+    """One side of a conflict on its page: the row of the memory, and the path of the memory's page."""
 
     row: MemoryRow
     path: str
 
 
 class ListedConflict(NamedTuple):
-    """A conflict on its page, with its sides; a side of which nothing is shown is None."""
+    """A conflict on its page, with its sides; a hidden side is None."""
 
     row: ConflictRow
     a: ConflictSide | None
@@ -509,9 +509,9 @@ class ListedConflict(NamedTuple):
 
 
 class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The conflicts of a scope that wait, the gravest first, and those that were settled, the latest first.
+    """The conflicts of a scope: pending ones by falling gravity, then settled ones, latest first.
 
-    `more` counts those that have no place on the page.
+    `more` counts the conflicts without room on the page.
     """
 
     scope: str
@@ -523,8 +523,7 @@ class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The page of a summary, with the paths of the pages on which its sources stand, each once; None of one that is
-    gone."""
+    """The page of a summary, with the paths of its sources' pages, each once; None for a removed page."""
 
     scope: str
     path: str
@@ -534,9 +533,9 @@ class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageLine(NamedTuple):
-    """A line of a standing page under one of its headings: a text, what a reader is told beside it, and what it is of.
+    """A line of a standing page under one of its headings: a text, its marks for readers, and its source.
 
-    `id` is that of the memory or turn, and `path` the path of the page on which that stands whole.
+    `id` is the id of the memory or turn, and `path` the path of the page with the whole text.
     """
 
     section: str
@@ -547,10 +546,10 @@ class PageLine(NamedTuple):
 
 
 class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of what somebody who works in a scope should know: of its lines as many as fit `limit` characters.
+    """A page that introduces a scope to a reader: the lines that fit into `limit` characters.
 
-    `lines` stand in the order in which they are chosen, `sections` in that in which they are shown. `about` is a line
-    below the title. `more` counts lines that are none of these, and `how` says where to read what has no room.
+    `lines` are in order of choice, `sections` in order of display. `about` is a line below the title. `more`
+    counts the lines left out, and `how` says where to read them.
     """
 
     scope: str
@@ -648,9 +647,10 @@ class Counters(msgspec.Struct):
 
 
 class ScopeHeld(msgspec.Struct, frozen=True, kw_only=True):
-    """What the views hold of one scope; `hidden` memories and turns can be restored, of which some ids are named.
+    """The counts of one scope in the views.
 
-    `conflicts` counts those that wait for people.
+    `hidden` memories and turns can be restored; `hidden_ids` are some of them. `conflicts` counts pending
+    ones.
     """
 
     memories: int = 0
@@ -760,7 +760,7 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def basis(self) -> Basis:
-        """What the views were made from."""
+        """The basis of the views."""
         return Basis(self.log_id, self.rules, self.erased)
 
 

@@ -1,7 +1,7 @@
-"""Every text of an event, with its place: what erasing looks for, redaction reads and placeholders are counted in.
+"""Every text of an event, with its path: the input of erasing, redaction and counts of placeholders.
 
-Which fields hold text follows from the types of the bodies, so that a new field is a text until its type says that it
-is an id, a scope or one of a few fixed words. What a text means is not here.
+The types of the bodies decide which fields hold text: a new field of type `str` is a text unless its type is
+an id, a scope or one of a few fixed words. The meaning of a text is not read here.
 """
 
 from __future__ import annotations

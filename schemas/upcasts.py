@@ -26,7 +26,7 @@ def recalled_2(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 2 could leave nothing out, had no tiers, quotas and pages. What is no such body its type refuses."""
+    """Version 2 had no exclusions, tiers, quotas or pages. Its type refuses an invalid body."""
     body = old["body"]
     filters = body.get("filters") if isinstance(body, dict) else None
     if not isinstance(filters, dict):
@@ -40,7 +40,7 @@ def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def recalled_4(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 3 had no deep searches. What is no such body is left to its type to refuse."""
+    """Version 3 had no deep searches. An invalid body is left for its type to refuse."""
     body = old["body"]
     if not isinstance(body, dict):
         return old
@@ -50,7 +50,7 @@ def recalled_4(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def linked_2(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 spoke of memories alone. What is no such body is left to its type to refuse."""
+    """Version 1 was about memories alone. An invalid body is left for its type to refuse."""
     body = old["body"]
     if not isinstance(body, dict):
         return old
@@ -62,12 +62,12 @@ def linked_2(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def decided_2(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 could not say that memories are in conflict. What is no such body is left to its type to refuse."""
+    """Version 1 had no conflicts between memories. An invalid body is left for its type to refuse."""
     return _without_operation(old, "conflict", "no operation of version 1 is a conflict")
 
 
 def decided_3(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 2 could not tell a summary in other words. What is no such body is left to its type to refuse."""
+    """Version 2 had no summaries in a model's words. An invalid body is left for its type to refuse."""
     return _without_operation(old, "reword", "no operation of version 2 tells a summary in other words")
 
 

@@ -1,4 +1,4 @@
-"""Variables of the environment that several rooms read. It imports nothing: the lightest processes load it."""
+"""Environment variables read by several rooms. The module imports nothing: the lightest processes load it."""
 
 SESSION_VARIABLE = "MEMTAPE_SESSION"
 """By which whoever starts a process says to which session its captures and recalls belong."""

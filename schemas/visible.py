@@ -40,7 +40,7 @@ def many(count: int, one: str, more: str | None = None) -> str:
 
 
 def visible_json(data: bytes) -> bytes:
-    """Return a JSON document that means the same and in which nothing acts or hides: such characters are escaped."""
+    """Return an equivalent JSON document with invisible and control characters escaped."""
     return _each_hidden(data.decode(), _escaped).encode()
 
 

@@ -13,9 +13,9 @@ from memtape.sinks.vault import Vault
 
 
 class PartitionViews:
-    """Writes the deltas of one partition: rows, pages, and last the watermark that says that they are there.
+    """Writes the deltas of one partition: rows, then pages, and last the watermark that makes them valid.
 
-    A build that is not served yet has no vault: its pages are written when it takes over.
+    A build not yet served has no vault: its pages are written at the switch.
     """
 
     def __init__(self, home: Home, shard: Shard, *, vault: bool = True) -> None:

@@ -101,7 +101,7 @@ def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
 
 
 def read_segment(path: Path, size: int | None = None) -> Segment:
-    """Map a segment. Raises `ValueError` for a file that is none, or that has another size than it had."""
+    """Map a segment. Raises `ValueError` for a file of another format, or of another size than `size`."""
     return _read(path, size, Segment)
 
 

@@ -97,7 +97,7 @@ class ScopeFiles:
         return found
 
     def page(self, path: str) -> Zoned | None:
-        """Return a page with its zone, None where there is no file that can be read."""
+        """Return a page with its zone, None without a readable file."""
         with suppress(OSError):
             stamp = _stamp((self._folder / path).lstat())
             data = self._look(path)
@@ -105,7 +105,7 @@ class ScopeFiles:
         return None
 
     def is_ours(self, path: str) -> bool:
-        """Whether a file is on the list and as it was written, whatever stands in its zone."""
+        """Return whether a file is listed and as written, apart from its zone."""
         digests, data = self.listed().get(path), self._look(path)
         return digests is not None and isinstance(data, bytes) and _digest(_ours(data)) in digests
 
@@ -117,10 +117,10 @@ class ScopeFiles:
         self._write_list(self.listed() | found)
 
     def lay(self, files: Mapping[str, bytes], zones: Mapping[str, bytes] | None = None) -> None:
-        """Write files, and remove those that get no bytes if they are ours. A zone that is there stays as it is.
+        """Write files, and remove listed files that get no bytes. An existing zone stays.
 
-        `zones` has by path the zone that a page gets which has none. The list names both digests of a file before
-        anything of it is touched, so that a kill at any time leaves nothing of ours that could be taken for somebody's.
+        `zones` has by path the zone for a page without one. The list gets both digests of a file before the
+        file is touched, so that after a kill at any time no file written here is taken for a person's.
         """
         listed, known, zones = self.listed(), self.known(), zones or {}
         held = [path for path in files if self._is_held(path, known)]
@@ -174,7 +174,7 @@ class ScopeFiles:
         write_whole(self._taken_path, whole, durable=True)
 
     def keep_beside(self, path: str, data: bytes) -> str:
-        """Keep what a file says under another name beside it, and return the path of that."""
+        """Save a file's content under another name beside it, and return the new path."""
         file = self._folder / path
         if file.read_bytes() != data:
             raise FileNotFoundError(file)  # Somebody has saved it just now, and it is read again.
@@ -183,7 +183,7 @@ class ScopeFiles:
         return next(other for other in beside if other.read_bytes() == data).relative_to(self._folder).as_posix()
 
     def rename(self, path: str, to: str) -> bool:
-        """Give a file of somebody another name that nothing has; False where something has it."""
+        """Rename a person's file to a free name; False if the name is taken."""
         file, other = self._folder / path, self._folder / to
         if other.exists() or other.is_symlink() or self._in_the_way(other) is not None:
             return False
@@ -198,7 +198,7 @@ class ScopeFiles:
             return {}
 
     def _is_held(self, path: str, known: Digests) -> bool:
-        """Whether a file of the tree holds what somebody wrote and nobody has taken yet."""
+        """Return whether a tree file holds a person's text not yet captured."""
         there = self._look(path) if path.startswith(f"{TREE_FOLDER}/") else None
         return isinstance(there, bytes) and _is_unread(there, known.get(path, ()))
 
@@ -214,9 +214,9 @@ class ScopeFiles:
         return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
-        """Write or remove one file, which was known by some digests before.
+        """Write or remove one file, which had one of the `known` digests before.
 
-        What stands there is looked at again, as late as can be.
+        The present file is read again as late as possible.
         """
         file = self._folder / path
         in_the_way = self._in_the_way(file)
@@ -326,7 +326,7 @@ def listed_places(home: Home) -> list[str]:
 
 
 def forget_taken(home: Home) -> None:
-    """Drop the notes of what was taken of files that are no more. Whoever calls this holds the right to import."""
+    """Drop the notes about captured versions of deleted files. The caller holds the right to import."""
     for file in (home.vault_notes / _TAKEN).rglob("*.json"):
         folder = home.vault / file.relative_to(home.vault_notes / _TAKEN).with_suffix("")
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):
@@ -411,10 +411,10 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
-    """Whether somebody has changed a file of the tree, and what it says now was not taken.
+    """Return whether a person changed a tree file and the change is not captured yet.
 
-    One that is not ours at all is somebody's whole, and then `new` says the answer. Zeros are what a machine leaves
-    that lost its power.
+    For a file not written by Memtape, `new` is the answer. A file of zeros, left by a power failure, counts
+    as unchanged.
     """
     if not data.strip(b"\0") or _digest(data) in ours:
         return False

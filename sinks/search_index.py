@@ -87,7 +87,7 @@ class Opened(NamedTuple):
         return [Part(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
     def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
-        """Yield the rows that live, of one table or of all."""
+        """Yield the live rows of one table or of all."""
         wanted = None if table is None else table_number(table)
         for segment, alive in zip(self.segments, self.living, strict=True):
             chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
@@ -144,7 +144,7 @@ class Opened(NamedTuple):
         return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
 
     def rows_called(self, id: str) -> list[MemoryRow | TurnRow]:
-        """Return the memories and turns that live and that an id resolves to, hidden ones included."""
+        """Return the living memories and turns that an id resolves to, hidden ones included."""
         found = [row_at(self.segments[n], place) for n, place in self.called(id)]
         said = (row for row in found if isinstance(row, (MemoryRow, TurnRow)))
         return [row for row in said if id == row.id or (isinstance(row, MemoryRow) and id in row.ids)]
@@ -363,7 +363,7 @@ class _Making:
         tiers.settle()
 
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
-        """Find out in which language most texts are; those that are read otherwise now are taken in again."""
+        """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
         shown = [Part(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
         counts = counted_languages(shown, len(TOLD_LANGUAGES))
@@ -408,7 +408,7 @@ class _Making:
         )
 
     def written(self, folder: Path, scope: str, number: int) -> Opened:
-        """Write what is new, name it in a manifest, and delete the files that no manifest names any more."""
+        """Write the new segments and a manifest with their names; delete files named by no manifest."""
         _write(self._texts, folder, f"{number}", read_segment)
         for place, tiers in enumerate(self._vectors.values()):
             _write(tiers, folder, f"{number}-vectors-{place}", read_vectors)
@@ -431,7 +431,7 @@ class _Making:
 
 
 def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str, read: Callable[[Path, int], SegmentT]) -> None:
-    """Write the segments that have no file yet, each under a name that begins so, and map them."""
+    """Write the segments without a file, under names with a prefix, and map them."""
     for place, named in enumerate(tiers.names):
         if named is UNWRITTEN:
             path = folder / f"{beginning}-{place}"

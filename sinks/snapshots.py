@@ -1,7 +1,7 @@
-"""Snapshot files: the state of one partition at an offset, so that a start need not fold the log from its beginning.
+"""Snapshot files: a partition's state at an offset, so that a start need not fold the log from its start.
 
-This file owns their format: a line that says what they are, a line of JSON, and the state's own bytes under
-a digest. Nothing in them is code. They are a cache: whatever is doubtful about one is a reason to delete it.
+The format: a magic line, a line of JSON, and the bytes of the state under a digest. Snapshots hold no code.
+They are a cache: any doubtful one is deleted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Snapshots:
-    """The snapshots of one partition of one build. `doubts` says, in a sentence each, what was discarded and why."""
+    """The snapshots of one partition of one build. `doubts` has the reason for each discarded one."""
 
     def __init__(self, build: Build, partition: int, basis: Basis) -> None:
         self._folder = build.snapshots(partition)
@@ -104,7 +104,7 @@ class Snapshots:
 
 
 class PastSnapshots(Snapshots):
-    """Snapshots at even steps of the log, left by who looked at the past, so that no past is far from one."""
+    """Snapshots at even steps of the log, left by views of the past: any past offset is near one."""
 
     def __init__(self, build: Build, partition: int, basis: Basis) -> None:
         super().__init__(build, partition, basis)

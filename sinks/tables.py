@@ -116,7 +116,7 @@ _WATERMARK, _WRITTEN = msgspec.json.Decoder(Watermark), msgspec.json.Decoder(_Wr
 class Shard:
     """The tables of one partition. One process writes them; any number may read.
 
-    What reads raises `DamagedViews` where that cannot be done.
+    A reader raises `DamagedViews` for tables that cannot be read.
     """
 
     def __init__(self, path: Path, partition: int) -> None:
@@ -147,13 +147,13 @@ class Shard:
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
 
     def replace(self, rows: Sequence[Guarded]) -> None:
-        """Write all rows of their scopes whatever stands there, to mend what was damaged behind the guards' back."""
+        """Write all rows of their scopes unconditionally, to repair damage that the guards cannot see."""
         self._write(rows, None, [True] * len(rows))
         self._index.replace(rows, self._marked()[1].indexes)
 
     @_reads
     def index_anew(self) -> None:
-        """Make the search index of the rows of the tables, which it follows from. The watermark comes after it."""
+        """Rebuild the search index from the rows of the tables. The watermark is written after it."""
         self._index.discard()
         for rows in self._guarded_rows():
             self._index.write(rows)
@@ -175,7 +175,7 @@ class Shard:
                 yield [_guarded("vectors", record) for record in _records(pa.Table.from_batches([batch]))]
 
     def write_watermark(self, watermark: Watermark) -> None:
-        """Say up to where everything that was written is true; call it last."""
+        """Store the offset up to which all written rows are valid; call it last."""
         for path in sorted(self.path.glob("*.lance")):
             # Asked once: nobody else writes here, and what this writes it notes.
             if path.stem not in self._versions and (table := self._table(path.stem)) is not None:
@@ -190,7 +190,7 @@ class Shard:
 
     @_reads
     def watermark(self) -> Watermark | None:
-        """Return the last watermark, None where there is none or one of another version (its views are made anew)."""
+        """Return the last watermark, None if missing or of another version (its views are made anew)."""
         return self._marked()[0]
 
     def _marked(self) -> tuple[Watermark | None, _Written]:
@@ -228,7 +228,7 @@ class Shard:
 
     @_reads
     def indexes(self) -> dict[str, Opened]:
-        """Return the search index of every scope that has one, by scope."""
+        """Return the search index of every scope with one, by scope."""
         names = indexed_scopes(self.path / INDEX)
         found = {name: self.index(name) for name in dict.fromkeys((*names, *self._marked()[1].indexes))}
         return {name: opened for name, opened in found.items() if opened is not None}
@@ -277,7 +277,7 @@ class Shard:
         return sorted(rows, key=lambda row: row.key)
 
     def all_rows(self, name: TableName) -> list[Row]:
-        """Return the rows of a table by its name that are not gone, for who compares whole views."""
+        """Return the rows of a table except removed ones, for comparing whole views."""
         return list(self.rows(TABLES[name]))  # type: ignore[type-var]
 
     @_reads
@@ -374,12 +374,12 @@ class Shard:
         self._tables[name], self._versions[name] = table, table.version
 
     def _tidy(self, table: LanceDataset) -> None:
-        """Write few large files for many small ones, and delete the versions that nobody reads any more."""
+        """Merge many small files into few large ones, and delete the versions that no reader uses."""
         table.optimize.compact_files()
         table.cleanup_old_versions(KEEP_VERSIONS)
 
     def _table(self, name: str) -> LanceDataset | None:
-        """Return a table as it stands now, None where there is none yet."""
+        """Return a table at its newest version, None if it does not exist."""
         if name not in self._tables:
             # A maker that was killed leaves a folder without a version, which is no table yet.
             if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
@@ -454,7 +454,7 @@ def _schema(row_type: type[Any], guarded: bool = True) -> pa.Schema:
 
 @cache
 def _vector_schema(dimensions: int) -> pa.Schema:
-    """Return the schema of an embedder's vectors: whole numbers as float32, so that what was recorded can be read."""
+    """Return the schema of an embedder's vectors: integers as float32, so that the recorded bytes follow."""
     import pyarrow as pa
 
     schema = _schema(VectorRow)

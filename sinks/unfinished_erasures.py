@@ -49,6 +49,6 @@ def commands_that_finish(home: Home) -> list[str]:
 
 
 def drop_unfinished(home: Home, name: str) -> None:
-    """Delete a kept plan, and what a killed writer left of it."""
+    """Delete a kept plan, and the unfinished file of a killed writer."""
     for path in home.erasures.glob(f"*{name}.json*"):
         path.unlink(missing_ok=True)

@@ -69,7 +69,7 @@ def parts(data: bytes) -> Parts | None:
 
 
 def joined(ours: bytes, zone: bytes) -> bytes:
-    """Return a page with its zone behind its front matter, or at the end; `parts` takes it apart again."""
+    """Return a page with its zone behind the front matter, or at the end. `parts` is the inverse."""
     if ours.startswith(_FENCE) and (end := ours.find(b"\n" + _FENCE, 1)) >= 0:
         end += 1 + len(_FENCE)
         return ours[:end] + b"\n" + zone + b"\n" + ours[end:]

@@ -73,13 +73,13 @@ def text_fault(text: str) -> str:
 
 
 def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
-    """Return the vector if it is one of an embedder with so many dimensions, else an `EmbeddingFailure`."""
+    """Return the vector if it is valid for an embedder of `dimensions`, else an `EmbeddingFailure`."""
     fault = vector_fault(vector, dimensions)
     return EmbeddingFailure(fault) if fault else vector
 
 
 def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
-    """Yield what `embed` makes of the texts that can be asked about, each back in its place among the others."""
+    """Yield the result of `embed` for each valid text, in its place, and a failure for each invalid text."""
     faults = [text_fault(text) for text in texts]
     asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
     made = iter(embed(asked) if asked else [])

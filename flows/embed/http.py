@@ -146,7 +146,7 @@ class HttpEmbedder:
         yield from made
 
     def _failed_alone(self, text: list[str], error: _Unanswered) -> Embedding:
-        """Return the failure of one text, once a harmless one has been answered and it has failed again after that."""
+        """Return the failure of one text, if a harmless text was answered and the text then failed again."""
         try:
             self._vectors(self._ask([HARMLESS]))
         except _Unanswered as harmless:
@@ -172,7 +172,7 @@ class HttpEmbedder:
         ) from None
 
     def _vectors(self, answer: EndpointAnswer) -> list[Embedding]:
-        """Return the vectors of an answer; one without any that is sound says nothing of its texts."""
+        """Return the vectors of an answer. Raises `_Unanswered` if none is valid."""
         if answer.model and self.revision != answer.model:
             raise MemtapeError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",

@@ -63,11 +63,11 @@ class LocalEmbedder:
         self.dimensions = self._model.dimensions
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, with the model's prompt for one if it has it; raises `NotEmbedded`."""
+        """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
         return the_vector(self._embed([text], self._model.encode_query)[0])
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return the vectors of texts, in order. One may differ in its last bits with the others of its batch."""
+        """Return the vectors of texts, in order. The last bits of a vector may depend on the batch."""
         return self._embed(texts, self._model.encode_document)
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
@@ -117,8 +117,8 @@ def why_not_local(options: EmbedderOptions) -> str:
 def model_folder(options: EmbedderOptions) -> Path:
     """Return the folder of a model: the one named, that of a package, or that of the hub's cache.
 
-    It is downloaded if the options say so. Raises `EmbedderUnavailable` where it is not at hand, `MemtapeError` where
-    the library that it needs is not or where the model may not be used.
+    The model is downloaded if the options allow. Raises `EmbedderUnavailable` if the model is missing,
+    `MemtapeError` if its library is missing or the model is not allowed.
     """
     folder = Path(options.model).expanduser()
     if not folder.is_dir():
@@ -155,7 +155,7 @@ def _from_hub(options: EmbedderOptions) -> Path:
 
 
 def _check_no_code(folder: Path) -> None:
-    """Raise `MemtapeError` for a model that would bring code of its own, or weights that can hold some."""
+    """Raise `MemtapeError` for a model with own code, or with weights in a format that can hold code."""
     try:
         modules = json.loads((folder / "modules.json").read_bytes())
         kinds = [str(module["type"]) for module in modules]

@@ -90,7 +90,7 @@ class Consolidation(Worker):
         self._look_at = 0
 
     def catch_up(self) -> None:
-        """Begin a pass in each scope that may have one; `done` counts what was decided."""
+        """Run a pass in each scope that may have one; add the number of decisions to `done`."""
         now = self._now_us()
         if not self._is_wanted() or now < self._look_at:
             return
@@ -154,16 +154,16 @@ def consolidate(
 
 
 def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
-    """Whether nobody has forgotten a text that a conclusion would make again."""
+    """Return whether no text that a conclusion would make again was forgotten."""
     texts = [it.text for it in conclusion.operations if it.survivor is None]
     return not any(normal_digest(text) in scope.tombstones.texts for text in texts)
 
 
 def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
-    """Return the decision of a conclusion about a scope, and behind it the texts that were made.
+    """Return the decision of a conclusion about a scope, then the captures of its texts.
 
-    Ids follow from what is decided of what, and from how often anything has held or ended there: so two processes that
-    decide the same add it once, and what has ended can be decided again.
+    Ids derive from the conclusion, its inputs, and the number of covers that held or ended there: two
+    processes with the same decision add it once, and an ended decision can be made again.
     """
     scope = of.name
     cluster = conclusion.cluster
@@ -193,7 +193,7 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
 
 
 def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided: str, now_us: int) -> Event:
-    """Return the capture of a text: of a model, or else of whoever is trusted least of those whose words it has."""
+    """Return the capture of a text: by the model, or by the least trusted author of its words."""
     first = made.of[0]
     least = min(made.of, key=lambda candidate: (TRUST[candidate.origin], candidate.seq))
     actor = conclusion.actor or Actor(name=least.actor, origin=least.origin)

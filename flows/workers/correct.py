@@ -1,7 +1,7 @@
-"""What people correct in talk: a turn as "no, it is 5434" becomes a whole statement, and says what it replaced.
+"""Corrections in talk: a turn such as "no, it is 5434" becomes a whole statement, linked to the replaced one.
 
-What it corrects is a memory that the session's last recall returned, or what the session's last turn says. When in
-doubt nothing is made. All ids follow from the turn, and all texts from what stood on the log before it.
+A correction applies to a memory returned by the session's last recall, or to the session's last turn. In
+doubt nothing is made. All ids derive from the turn, and all texts from earlier events of the log.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Resolved(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """What a session was about before a turn: the memories that it was shown last, and what was said last."""
+    """The state of a session before a turn: the memories shown last, and the event spoken last."""
 
     shown: tuple[Event, ...]
     last: Event | None
@@ -103,7 +103,7 @@ def _resolved(
     now_us: int,
     memo: dict[str, Resolved | None],
 ) -> Resolved | None:
-    """Return what the last of a session's events corrects, by those before."""
+    """Return the correction by the last of a session's events, resolved by the earlier ones."""
     *before, said = events
     correction = _correction(said)
     assert isinstance(said.body, Captured) and correction is not None
@@ -194,7 +194,7 @@ def _shown_that_is_meant(before: _Before, correction: Correction) -> _Found | No
 
 
 def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
-    """Return the one sentence of the last turn whose value is corrected, with the statement that was taken from it."""
+    """Return the only sentence of the last turn with the corrected value, and its captured statement."""
     last, text = before.last, _text(before.last)
     if last is None or (before.shown and any(corrected(_text(it), correction, "") for it in before.shown)):
         return None

@@ -8,7 +8,7 @@ from memtape.flows.workers.worker import OnNote, Worker
 
 
 class Delivery(Worker):
-    """Calls `deliver`, which appends what waits and returns how many events that were. The events keep their ids."""
+    """Calls `deliver`, which appends the waiting events with their ids and returns their number."""
 
     def __init__(self, deliver: Callable[[], int], on_note: OnNote) -> None:
         super().__init__(on_note)

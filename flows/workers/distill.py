@@ -1,8 +1,8 @@
-"""The worker that has a model take facts from talk: log -> windows of late turns -> a model -> `captured` events.
+"""The worker that extracts facts by a model: log -> windows of late turns -> a model -> `captured` events.
 
-A window of a session is asked about once it has ended (`state/text/windows.py`). What is captured has ids that follow
-from the window, so that another answer about the same one adds nothing, and refers to every turn of it, so that whoever
-erases one erases what was made of it. How a model is asked is handed in.
+A window of a session is read once it has ended (`state/text/windows.py`). Ids of captures derive from the
+window, so that a second answer about a window adds nothing. A capture refers to every turn of its window, so
+that erasing a turn erases the capture. The caller passes the function that asks the model.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Talk:
         """The turns of which a model's facts stand on the log."""
 
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
-        """Read a partition from an offset on, or what is in it of one scope."""
+        """Read a partition from an offset on, all of it or one scope."""
         while offset < end:
             slots = self._log.read(number, offset, PAGE_SLOTS, scope=scope, types=("captured",))
             events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
@@ -137,7 +137,7 @@ class Asking:
         self._now_us = now_us
 
     def is_settled(self, turn: str) -> bool:
-        """Whether a model has answered about a turn; what is known of other processes is what `alone` has read."""
+        """Return whether a model has answered about a turn; other processes' answers as of `alone`."""
         return turn in self._talk.made_of or self._asked.is_settled(turn)
 
     def is_due(self, window: Window, now_us: int) -> bool:
@@ -146,9 +146,9 @@ class Asking:
         return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
 
     def about(self, session: Session, window: Window, *, again: bool = False) -> Answered:
-        """Ask about a window and return what was captured.
+        """Ask about a window and return the captures.
 
-        Nothing is kept where a turn of it went meanwhile: what the model saw of that turn nobody can tell.
+        Nothing is captured if a turn was erased or forgotten meanwhile, since any fact may come from it.
         """
         number = self._number(window)
         if number > 1 and not again:
@@ -233,7 +233,7 @@ class Distillation(Worker):
 
 
 class Distilled(NamedTuple):
-    """What came of a session: its turns, how many windows were asked about, the captures, and what went wrong."""
+    """The result of a session: its turns, the number of windows read, the captures, and the problems."""
 
     turns: int
     asked: int

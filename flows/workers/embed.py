@@ -1,8 +1,8 @@
-"""What the embed worker works off: log -> texts without a vector -> batches -> `embedded` events, at least once.
+"""The embed worker: log -> texts without a vector -> batches -> `embedded` events, at least once.
 
-What it appends has ids that follow from the texts, so that two workers, or one that was killed, add nothing twice. How
-far it has come is kept beside the views and is a cache: without it the log is read again. The embedder and the time are
-handed in by whoever runs it.
+Ids of appended events derive from the texts, so that two workers, or a killed and restarted worker, add
+nothing twice. The worker's position is a cache beside the views: without it the worker reads the log again.
+The caller passes the embedder and the time.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class EmbedQueue:
 
     @property
     def again(self) -> bool:
-        """Whether it is at texts that had been given up."""
+        """Return whether the worker is retrying given-up texts."""
         return self._again_s is not None
 
     def try_again(self, now_s: int) -> None:
-        """Let every text that was given up wait once more. For that the log is read from its beginning."""
+        """Queue every given-up text once more; the log is read again from its beginning."""
         self._again_s = now_s
         self._offsets = [0] * self._log.partitions
         self._erasures = [Erasures() for _ in self._offsets]
@@ -108,9 +108,9 @@ class EmbedQueue:
         return is_all
 
     def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
-        """Record what becomes of the newest texts, at most so many.
+        """Record the vectors or failures of at most `texts` texts, the newest first.
 
-        Raises `EmbedderUnavailable`; then those go on waiting of which nothing is known.
+        Raises `EmbedderUnavailable`; texts without a result then keep waiting.
         """
         batch = [
             (number, ref, waiting)

@@ -68,7 +68,7 @@ class Extraction(Worker):
         return f"What turns state could not be captured: {error} It is tried again."
 
     def _append(self, number: int, said: Sequence[Event]) -> None:
-        """Append what turns of a partition state, and what is corrected in them, and in what people captured."""
+        """Append statements and corrections of a partition's turns, and corrections of people's captures."""
         now = self._now_us()
         erasures = erasures_of(self._log.erased(number)) if said else Erasures()
         memo: dict[str, Resolved | None] = {}

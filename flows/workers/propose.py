@@ -1,8 +1,8 @@
-"""The worker of pages that are proposed: it has a model propose some, and writes those that wait where that is wanted.
+"""The worker of proposed pages: a model proposes pages, and writes the waiting ones if configured.
 
-A model's proposal is a decision and the text of a page, which stays hidden until somebody applies it. What a model is
-asked, and how a page is written, is handed in. Ids follow from what was proposed of what, so that two workers, or one
-that was killed, propose and write none twice.
+A model's proposal is a decision and the text of a page, hidden until a person applies it. The caller passes
+the functions that ask the model and write a page. Ids derive from the proposals and their inputs, so that two
+workers, or a killed and restarted worker, propose and write nothing twice.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Idea(NamedTuple):
 
 
 class Ideas(NamedTuple):
-    """What a model proposes, and who the model is; `problem` says why nothing of its answer is kept."""
+    """The proposals of a model, and the model's actor; `problem` is the reason why an answer was dropped."""
 
     ideas: Sequence[Idea]
     actor: Actor

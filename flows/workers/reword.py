@@ -1,8 +1,8 @@
-"""How summaries come to be told by a model: a scope's state -> what nobody has told yet -> `decided`, and the text.
+"""Summaries in a model's words: a scope's state -> summaries to write -> `decided`, and the text.
 
-A model owns words and nothing else: which texts a summary is of, and when it is told anew, is for `state`. How a model
-is asked, and what of its answer is refused, is handed in. Ids follow from what was told of what, so that two workers,
-or one that was killed, add nothing twice.
+A model writes words only: `state` decides which texts a summary covers, and when it is written anew. The
+caller passes the function that asks the model and checks its answer. Ids derive from the summary and its
+inputs, so that two workers, or a killed and restarted worker, add nothing twice.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asker(Protocol):
-    """What asks retrievers. It lives from the first question to `close`, and may be asked again after that."""
+    """The caller of retrievers, set up at the first question, and again at the first after `close`."""
 
     def ask(self, question: Question, stopping: threading.Event) -> Answered | None:
         """Return what a retriever answers, None where `stopping` was set meanwhile."""
@@ -93,7 +93,7 @@ class Shadows(Worker):
         self._asked_at: int | None = None
 
     def catch_up(self) -> None:
-        """Look at the searches that came onto the log, and have those answered that are chosen."""
+        """Read the new searches of the log, and append shadows' answers to the sampled ones."""
         if not self._in_force.now(0).shadows():
             return
         offsets = self._offsets or self._marks.read(_NAME) or [0] * self._log.partitions
@@ -147,7 +147,7 @@ class Shadows(Worker):
                 yield Due(slot.offset, event, tuple(name for id, name in ids.items() if id not in known))
 
     def _answers(self, number: int, due: Due) -> Iterator[Event]:
-        """Yield what retrievers answer to one search, and which failed, until the worker is to end."""
+        """Yield retrievers' answers to one search, and their failures, until the worker stops."""
         for name in due.names:
             if name in self._late:
                 answered: Answered | None = Answered(failure="skipped")

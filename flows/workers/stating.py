@@ -11,9 +11,9 @@ from memtape.state.text.statements import IMPORTANCE, Statement
 
 
 def statement_event(turn: Event, place: int, statement: Statement, now_us: int, refs: tuple[str, ...] = ()) -> Event:
-    """Return the capture of a statement, the `place`-th of its turn: said by who said the turn, when it was said.
+    """Return the capture of the `place`-th statement of a turn, with the turn's actor and time.
 
-    It is erased with its turn, and with whatever else it refers to.
+    The capture is erased with its turn, and with any other event in `refs`.
     """
     assert isinstance(turn.body, Captured)
     body = Captured(

@@ -1,8 +1,9 @@
-"""The worker that has a model sum up sessions which went quiet: log -> turns of a session -> a model -> one `captured`.
+"""The worker that sums up quiet sessions by a model: log -> turns of a session -> a model -> one `captured`.
 
-A summary's id follows from the last turn that it sums up, so that another answer adds nothing, and a session that goes
-on is summed up anew. It refers to every turn, so that whoever erases one erases it. Where a session was left is told by
-rule without it (`state/views/last_session.py`). How a model is asked is handed in.
+A summary's id derives from the last turn summed up, so that a second answer adds nothing, and a session that
+goes on is summed up anew. The summary refers to every turn, so that erasing a turn erases the summary.
+Without the worker, rules tell where a session was left (`state/views/last_session.py`). The caller passes the
+function that asks the model.
 """
 
 from __future__ import annotations

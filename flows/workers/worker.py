@@ -1,6 +1,6 @@
-"""What every worker is: how an owner of a home runs it, once or for as long as it lives, and how it ends.
+"""The base of all workers: how the owner of a home runs a worker, once or until stopped, and how it ends.
 
-What a worker does, and which workers there are, is not here.
+The work of each worker, and the list of workers, are elsewhere.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ OnNote = Callable[[str], None]
 
 
 class Worker(ABC):
-    """Reads a log, appends what it found, and keeps its own position. `on_note` gets a sentence for people.
+    """Reads a log, appends its results, and keeps its own position. `on_note` gets a sentence for people.
 
-    Not for several threads at once, but for `stopping`, which anybody may set.
+    Not for several threads at once, except `stopping`, which any thread may set.
     """
 
     def __init__(self, on_note: OnNote) -> None:
@@ -39,7 +39,7 @@ class Worker(ABC):
 
     @abstractmethod
     def catch_up(self) -> None:
-        """Do all that is due, and count it in `done`."""
+        """Do all due work, and add its amount to `done`."""
 
     @abstractmethod
     def failed(self, error: Exception) -> str:

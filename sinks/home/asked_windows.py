@@ -29,7 +29,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class AskedWindows:
-    """The windows of one home, by their first turn. What is known is what `alone` has read."""
+    """The windows of one home, by their first turn, as of the last `alone`."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

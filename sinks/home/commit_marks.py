@@ -1,6 +1,6 @@
-"""Which repositories were asked for their last commit, and when; so that each is asked once a day.
+"""The times at which repositories were asked for their last commit, so that each is asked once a day.
 
-It is a cache: without it each is asked again, and what is on the log already is not said twice.
+The file is a cache: without it each repository is asked again, and known commits are not appended twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where else a log stands: what `copy` remembers in the home, and `erase` names, since it does not reach there.
+"""The places of a log's copies: `copy` stores them in the home; `erase` names them, as copies stay unerased.
 
-`copies.json` has the places of each log by its id. Which of them is in use changes, so that both ends of a copy stand
-there; a place never holds a secret.
+`copies.json` has the places of each log by its id. Either end of a copy may be in use later, so that both are
+stored; a place never holds a secret.
 """
 
 from __future__ import annotations

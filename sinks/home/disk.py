@@ -34,7 +34,7 @@ def disk_of(home: Home) -> dict[str, int]:
 
 
 def _kind(place: tuple[str, ...], log: str) -> str:
-    """Return what a file is by its place in the home."""
+    """Return the kind of a file by its place in the home."""
     match place:
         case (name,) if name.startswith(log):
             return "log"

@@ -46,14 +46,14 @@ def write_whole(
 
 
 def private(name: str, flags: int) -> int:
-    """Open a file as `open` does, which its owner alone can read where it is made."""
+    """Open a file as `open` does; a new file is readable by its owner alone."""
     return os.open(name, flags, 0o600)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and each that is missing above it, that its owner alone can enter.
+    """Make a folder and its missing parents, accessible to their owner alone.
 
-    `Path.mkdir` gives its mode to the last of them alone.
+    `Path.mkdir` applies its mode to the last folder only.
     """
     if not path.is_dir():
         make_folder(path.parent)
@@ -61,7 +61,7 @@ def make_folder(path: Path) -> None:
 
 
 def unfinished_beside(path: Path) -> Path:
-    """Return where a file or folder grows that takes its name when it is whole."""
+    """Return the path of an unfinished file or folder, renamed to `path` once complete."""
     return path.with_name(f".{path.name}{UNFINISHED}")
 
 
@@ -152,7 +152,7 @@ class Home:
 
     @classmethod
     def nowhere(cls) -> Home:
-        """Return a home in which nothing can be made: who reads finds nothing, and the system refuses who writes."""
+        """Return a home at an impossible path: readers find nothing, and the system refuses writers."""
         return cls(_NOWHERE, make=False)
 
     @property
@@ -167,7 +167,7 @@ class Home:
 
     @property
     def spool_path(self) -> Path:
-        """Captures that wait for a broker."""
+        """The file of captures that wait for a broker."""
         return self.path / "spool.jsonl"
 
     @property
@@ -212,7 +212,7 @@ class Home:
 
     @property
     def proposals_path(self) -> Path:
-        """Below which offsets a model was asked for pages, and those that wait were written."""
+        """The file of offsets below which a model proposed pages, and the waiting pages were written."""
         return self.path / "proposals.json"
 
     @property
@@ -242,7 +242,7 @@ class Home:
 
     @property
     def copies_path(self) -> Path:
-        """Where logs that this home had were copied from and to."""
+        """The file of places that this home's logs were copied from and to."""
         return self.path / "copies.json"
 
     @property
@@ -276,7 +276,7 @@ class Home:
         return self.vault / "global" if name is None else self.vault / "projects" / name
 
     def current(self) -> Build:
-        """Return the build that is being served, as `current` names it; the first where there is none."""
+        """Return the served build, named by the link `current`; the first build without a link."""
         pointer = self.path / "current"
         try:
             number = pointer.read_text().strip()
@@ -321,7 +321,7 @@ class Home:
                 path.unlink(missing_ok=True)
 
     def imports_lock(self) -> FileLock:
-        """Held while an importer sees what is new and appends it, so that two of them never add the same."""
+        """The lock of an importer from finding new events to appending them, so that none is added twice."""
         return FileLock(self.path / "imports.lock", "The right to import into this home")
 
     def windows_lock(self) -> FileLock:
@@ -333,15 +333,15 @@ class Home:
         return FileLock(self.path / "consolidation.lock", "The right to consolidate memories")
 
     def projector_lock(self) -> FileLock:
-        """Held for life by the one process that writes the views."""
+        """The lock of the process that writes the views, held until the process ends."""
         return FileLock(self.path / "projector.lock", "The right to project this home")
 
     def hook_server_lock(self) -> FileLock:
-        """Held for life by the one server that hooks have left behind."""
+        """The lock of the server left behind by hooks, held until the process ends."""
         return FileLock(self.path / "hook-server.lock", "The right to answer hooks")
 
     def start_lock(self, what: str) -> FileLock:
-        """Held by a process that was started in the background, from before its start to its end: one of a sort."""
+        """The lock of a background process, from before its start to its end: one process of each kind."""
         return FileLock(self.path / f"{what}-start.lock", f"The right to start a {what}")
 
     def late_lock(self, action: str) -> FileLock:
@@ -355,7 +355,7 @@ class Home:
         return FileLock(folder / "as-of.lock", "The right to name a view of the past")
 
     def epoch_lock(self, partition: int) -> FileLock:
-        """Held from the first write of a partition's epoch to its watermark: who takes it reads whole epochs of it."""
+        """The lock of an epoch, from its first write to its watermark. A reader with it sees whole epochs."""
         folder = self.path / "epochs"
         folder.mkdir(mode=0o700, exist_ok=True)
         return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")

@@ -97,7 +97,7 @@ class FileLock:
 
 @contextmanager
 def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
-    """Hold several locks, taken one after another; whoever wants the same ones must name them in the same order."""
+    """Hold several locks, taken in the given order; all callers must use the same order."""
     with ExitStack() as held:
         for lock in locks:
             lock.acquire(wait_s)

@@ -47,7 +47,7 @@ class ModelUse(msgspec.Struct, frozen=True):
 
 
 def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> None:
-    """Take one call with so many characters from today's budget; raise `BudgetSpent` where that has no room."""
+    """Take one call with `characters` from today's budget; raise `BudgetSpent` if too little is left."""
     with _alone(home):
         use = model_use(home, now_us)
         if use.today.calls >= options.calls_per_day:

@@ -18,7 +18,7 @@ Mark = tuple[int, str]
 
 
 class MarksFile(msgspec.Struct, frozen=True):
-    """What stands in such a file: marks of each partition by a worker's name for its work."""
+    """The content of the file: the marks of each partition, by the name of a worker's task."""
 
     log_id: str
     marks: dict[str, list[Mark]] = {}

@@ -36,7 +36,7 @@ class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.scope is None or self.scope == scope
 
     def lasts(self, now_us: int) -> bool:
-        """Whether it has not ended. A clock that was set back ends none."""
+        """Return whether the pause is in force. A clock that was set back ends no pause."""
         return self.until is None or now_us < self.until
 
 

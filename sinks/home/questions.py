@@ -36,7 +36,7 @@ def keep_question(home: Path, name: str, address: str) -> None:
 
 
 def drop_question(home: Path, name: str) -> str:
-    """Keep a question no more; return its address, empty where there is none."""
+    """Delete a stored question; return its address, empty for an unknown question."""
     kept = questions_of(home)
     address = kept.pop(name, "")
     if address:

@@ -65,7 +65,7 @@ class Requests:
             (self._folder / f"{id}.json").unlink(missing_ok=True)
 
     def answer(self, id: str) -> Reply | None:
-        """Return the answer so far, None while there is none."""
+        """Return the answer to a request, None before the answer."""
         try:
             return msgspec.json.decode((self._folder / f"{id}.reply").read_bytes(), type=Reply)
         except FileNotFoundError:

@@ -78,7 +78,7 @@ def local_settings(home: Home) -> LocalSettings:
 
 
 def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
-    """Keep in `settings.toml` which embedder is wanted here; whatever else it says, comments too, stays."""
+    """Store the wanted embedder in `settings.toml`; all other content stays, comments too."""
     import tomlkit
 
     path = home.settings_path

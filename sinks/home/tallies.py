@@ -18,7 +18,7 @@ LOCK_WAIT_S = 0.3
 
 
 def count_one(home: Path, kind: str, name: str) -> None:
-    """Count one more of a name. Never raises: a count must not lose what it counts."""
+    """Add 1 to the count of a name. Never raises: a failed count must not lose the counted event."""
     lock = FileLock(home / f"{kind}.lock", f"The count of {kind}")
     try:
         lock.acquire(LOCK_WAIT_S)

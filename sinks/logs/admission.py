@@ -1,6 +1,6 @@
-"""What every log does at its door: checks events, finds their partitions, and puts the hour's tick before them.
+"""The checks before each append to any log: validate events, find their partitions, add the hour's tick.
 
-What is private in a text stays outside, whoever brings it.
+Private parts of texts are removed, whoever sends them.
 """
 
 from __future__ import annotations

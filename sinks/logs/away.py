@@ -29,7 +29,7 @@ class SpoolingLog(KafkaLog):
         self.deliver()
 
     def deliver(self) -> int:
-        """Append what waits in the spool and return how many events that were."""
+        """Append the events of the spool and return their number."""
         return self._spool.deliver(super().append, self.known)
 
     def append(self, events: Sequence[Event]) -> list[Position]:

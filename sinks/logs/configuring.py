@@ -19,7 +19,7 @@ from memtape.schemas.settings import Settings
 
 
 class History:
-    """What took effect on a partition, in order, the settings in force last. It reads only what is new."""
+    """The settings of a partition, in order, the current ones last. Each call reads only new slots."""
 
     def __init__(self, log: Log, partition: int = 0) -> None:
         self._log = log

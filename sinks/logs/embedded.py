@@ -308,7 +308,7 @@ class EmbeddedLog:
         return DamagedLog(f"{self.path} is damaged: {how}.", "Restore log.db from a backup; nothing has been skipped.")
 
     def _use_wal(self) -> None:
-        """Switch to WAL, which is the one statement that SQLite does not wait for another process with."""
+        """Switch to WAL, with retries: the only statement for which SQLite waits for no process."""
         give_up = time.monotonic() + BUSY_TIMEOUT_S
         while True:
             try:
@@ -360,7 +360,7 @@ class EmbeddedLog:
         return end
 
     def _record(self, ends: Mapping[int, int]) -> None:
-        """Note where partitions end, so that a page which hides the last slots is found without reading all pages."""
+        """Store the ends of partitions: they reveal a damaged page that hides the last slots."""
         rows = [(_end_key(partition), str(end)) for partition, end in ends.items()]
         self._db.executemany(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
@@ -410,7 +410,7 @@ class EmbeddedLog:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction that holds the database's write lock from its start, and is all or nothing."""
+        """One transaction, all or nothing, with the database's write lock from its start."""
         with self._lock, self._explained():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -454,9 +454,9 @@ class EmbeddedLog:
 
 
 def _make_private(path: Path) -> None:
-    """Create the file of a log for its owner alone, where there is none; SQLite gives its mode to those beside it.
+    """Create a log's file, readable by its owner alone, if missing; SQLite gives its mode to further files.
 
-    The file is closed before it has its name: to close a file of SQLite ends the locks that the process has on it.
+    The file is closed before it gets its name: closing a SQLite file ends all locks of the process on it.
     """
     own = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     with suppress(OSError):  # SQLite says why it cannot open the file.
@@ -528,7 +528,7 @@ def _end_key(partition: int) -> str:
 
 
 def _row(event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
-    """Return the columns of a slot that stand after its partition and offset."""
+    """Return the columns of a slot after partition and offset."""
     scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
     return scope, id, type, sent, salt, _digest(salt, payload), payload
 

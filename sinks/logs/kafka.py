@@ -217,7 +217,7 @@ class KafkaLog:
         rewrite(self, slots)
 
     def follow(self) -> bool:
-        """Go on in the highest generation of the topic that is whole; whether that is another one."""
+        """Move to the highest complete generation of the topic; return whether the generation changed."""
         if not self.topic.follow():
             return False
         found = self.topic.describe(self._deadline_s)
@@ -226,7 +226,7 @@ class KafkaLog:
         return True
 
     def next_generation(self) -> KafkaLog:
-        """Open the generation that is being filled, to fill it or to see how far it is."""
+        """Open the generation that is being filled, to fill it or to see its progress."""
         return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
@@ -380,9 +380,9 @@ class KafkaLog:
     # Sending
 
     def _send(self, records: Sequence[_Record]) -> _Sending:
-        """Hand records to the producer, without waiting for it; `_sending` is held.
+        """Pass records to the producer without waiting; the caller holds `_sending`.
 
-        A tick is remembered from here on, so that the next call of this process does not send it as well.
+        Ticks are remembered at once, so that the next call of this process does not send them again.
         """
         from kafka.errors import KafkaError
 
@@ -481,9 +481,10 @@ class KafkaLog:
         )
 
     def _retire(self, producer: KafkaProducer | None) -> None:
-        """Take another producer from now on: after a failure this one's sequence numbers may not be the broker's.
+        """Replace the producer after a failure: its sequence numbers may differ from the broker's.
 
-        What other threads have with it still comes to its end. Its ticks may be missing, so none is believed.
+        Calls of other threads still finish. Ticks sent by the old producer may be missing, so that all are
+        forgotten.
         """
         with self._sending:
             self._ticks.clear()
@@ -504,7 +505,7 @@ class KafkaLog:
         return known
 
     def _page(self, partition: int, offset: int, count: int) -> list[Slot]:
-        """Return at least one and at most `count` slots from an offset that is there."""
+        """Return at least one and at most `count` slots from an existing offset."""
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
         consumer = self._consumer_of()
@@ -574,7 +575,7 @@ class KafkaLog:
                 )
 
     def _consumer_of(self) -> KafkaConsumer:
-        """Return the consumer, which has every partition and fetches only from the one that is being read."""
+        """Return the consumer. It is assigned every partition and fetches only the one being read."""
         from kafka import KafkaConsumer, TopicPartition
 
         if self._consumer is not None and self._places[0].topic != self.topic.name:
@@ -629,7 +630,7 @@ def _headers(event: Event | None) -> list[tuple[str, bytes]]:
 
 
 def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
-    """Yield the partition and hour of each tick that is every writer's, which one that an operator accepted is not."""
+    """Yield (partition, hour) of each ordinary tick; a tick accepted by an operator is left out."""
     for partition, _, event in records:
         if event is not None and isinstance(event.body, Ticked) and not event.body.accepted:
             yield partition, event.body.hour

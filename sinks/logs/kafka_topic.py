@@ -1,9 +1,9 @@
-"""The topic that a log on Kafka stands on: made so that nothing on it is deleted, and refused where that is not so.
+"""The topic of a log on Kafka: created without retention, and refused if its settings would delete records.
 
 Kafka changes no record in place, so that erasing copies a topic into its next generation: `captures`, then
-`captures.g1`, `captures.g2`. What a generation is stands in its own settings: one that is being filled keeps a number
-of bytes that is never reached instead of -1, and one that is closed takes no message. The highest that is not being
-filled is the log.
+`captures.g1`, `captures.g2`. A generation's state is in its own settings: one being filled retains a number
+of bytes that is never reached instead of -1, and a closed one takes no message. The highest generation not
+being filled is the log.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_client() -> None:
 
 
 class KafkaTopic:
-    """What is asked of the cluster about one topic. Safe for threads."""
+    """Requests to the cluster about one topic. Safe for threads."""
 
     def __init__(self, target: KafkaTarget, generation: int | None = None, deadline_s: float = OPEN_TIMEOUT_S) -> None:
         check_client()
@@ -87,7 +87,7 @@ class KafkaTopic:
         return f"{self._target.topic}.g{generation}" if generation else self._target.topic
 
     def generations(self) -> list[int]:
-        """Return the generations that are there, whole or not, in their order."""
+        """Return the existing generations in order, complete or not."""
         names = self._retried(self._admin.list_topics)
         form = re.compile(rf"{re.escape(self._target.topic)}(?:\.g([1-9][0-9]*))?\Z")
         return sorted(int(found[1] or 0) for name in names if (found := form.match(name)))
@@ -105,7 +105,7 @@ class KafkaTopic:
         return self.settings(generation).get("retention.bytes") == FILLING["retention.bytes"]
 
     def is_closed(self) -> bool:
-        """Whether this generation takes no more events, since its next is being filled."""
+        """Return whether this generation takes no more events, because its next is being filled."""
         return self.settings().get("max.message.bytes") == "0"
 
     def set(self, settings: dict[str, str], generation: int | None = None) -> None:
@@ -116,7 +116,7 @@ class KafkaTopic:
         self._retried(lambda: self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, settings)]))
 
     def create_next(self, partitions: int, like: dict[str, str]) -> None:
-        """Make the next generation, which is to be filled; nothing happens where it is there."""
+        """Create the next generation, to be filled, if missing."""
         self._create(partitions, self.name_of(self.generation + 1), like | FILLING)
         self._wait_for(self.generation + 1)
 
@@ -161,7 +161,7 @@ class KafkaTopic:
         return found
 
     def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
-        """Return what the topic is, or another generation of it, None where there is none."""
+        """Return the description of the topic, or of another generation; None if it does not exist."""
         name = self.name_of(self.generation if generation is None else generation)
         (found,) = self._retried(lambda: self._described(name), deadline_s)
         return found
@@ -288,7 +288,7 @@ def explained(target: KafkaTarget) -> Iterator[None]:
 
 
 class _LastCause(logging.Handler):
-    """Keeps the last error that the library spoke of, but for that it has waited long enough."""
+    """Keeps the last error logged by the library, except the error that its wait is over."""
 
     cause: BaseException | None = None
 

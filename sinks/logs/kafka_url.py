@@ -83,7 +83,7 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
 
 def parse_kafka_url(url: str) -> KafkaTarget:
-    """Return what a `kafka://` URL names. Raises `MemtapeError` for what is not one, or would not be private."""
+    """Return the target of a `kafka://` URL. Raises `MemtapeError` if it is invalid or unprotected."""
     scheme, _, rest = url.partition("://")
     if scheme != "kafka":
         raise _bad("it does not begin with kafka://")
@@ -115,7 +115,7 @@ def parse_kafka_url(url: str) -> KafkaTarget:
 
 
 def check_private(target: KafkaTarget, hosts: list[str]) -> None:
-    """Raise `MemtapeError` if what is remembered would go readable to another machine and nobody has agreed to it."""
+    """Raise `MemtapeError` if memories would go unencrypted to another machine without a person's consent."""
     strange = [host for host in hosts if not _is_loopback(host)]
     if target.readable_by_others and strange and not target.insecure:
         raise MemtapeError(

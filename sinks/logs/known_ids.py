@@ -50,7 +50,7 @@ _Kept = list[tuple[int, bytes]]
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file is of, the trail of the log before its offset, and the slots that it holds whole."""
+    """The header of a file: its log, the log's trail before the offset, and the slots stored whole."""
 
     made_by: str
     log_id: str
@@ -83,7 +83,7 @@ class KnownIds:
         """The slots of the `erased` events whose id no event of their scope had before."""
 
     def read_on(self, log: Log, end: int) -> None:
-        """Take in the slots up to `end`: those behind the file's offset at first, later those that came since."""
+        """Read the slots up to `end`: at first from the file's offset, later from the last end."""
         if not self._is_open:
             self._open(log, end)
             self._is_open = True
@@ -155,7 +155,7 @@ class KnownIds:
         self._written = self._offset
 
     def _open(self, log: Log, end: int) -> None:
-        """Begin where the file ends, if it is of this log as it is now."""
+        """Start at the file's offset, if the file matches the log as it is now."""
         assert self._path is not None
         try:
             header, rows = _unpacked(self._path.read_bytes())

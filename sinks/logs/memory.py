@@ -24,7 +24,7 @@ _making = threading.Lock()
 
 
 def log_of_process(place: str) -> MemoryLog:
-    """Return the log that this process has in its memory for a place, made at the first call."""
+    """Return this process's log in memory for a place, made at the first call."""
     with _making:
         return _of_process.setdefault(place, MemoryLog())
 

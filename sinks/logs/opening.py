@@ -69,7 +69,7 @@ def log_url(home: Home) -> str | None:
 
 
 def environment_for(home: Home, log: Log) -> dict[str, str] | None:
-    """Return the environment in which another process opens this log for this home, None where none does."""
+    """Return the environment in which another process opens this log for this home, None if impossible."""
     if URL_MARK in log.place:
         return os.environ | {LOG_VARIABLE: log.place}
     return dict(os.environ) if log_url(home) is None and log.place == str(home.log_path) else None

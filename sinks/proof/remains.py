@@ -54,12 +54,12 @@ to those of an erased text are a person's own names, as ids are not."""
 
 
 class Needles(msgspec.Struct, frozen=True, kw_only=True):
-    """What is looked for: ids as they are; texts and single words whatever their case and what is between words.
+    """The content searched for: ids as they are; texts and single words, whatever their case and separators.
 
-    `vectors` are in their recorded form, and found whatever their length and format. Of the `said` texts for which all
-    of it stands, `hidden` are not looked for: they are too short, or others say the same. `labelled` are telling words
-    of the texts that no living text says and that a label of another event has (a tag, a source): so nobody looks for
-    them. `shared` are telling words that living texts say, so that nobody looks for them, each with ids of such texts.
+    `vectors` are in their recorded form, and found in any length and format. Of the `said` texts, `hidden`
+    counts those not searched for: too short, or equal to living texts. `labelled` are telling words of the
+    texts that no living text has and a label of another event has (a tag, a source): they are not searched
+    for. `shared` are telling words of living texts, not searched for either, each with ids of such texts.
     """
 
     ids: tuple[str, ...]
@@ -102,9 +102,9 @@ class Place(NamedTuple):
 
 
 class _Grain(NamedTuple):
-    """A piece of decoded text, and the values in it that are ids if they equal one; None: ids stand as text.
+    """A piece of decoded text, and its values that are ids if they equal one; None if ids are found as text.
 
-    `data` are the bytes that it was, `rows` vectors that stand there as numbers.
+    `data` are the original bytes, `rows` the vectors stored as numbers.
     """
 
     where: str

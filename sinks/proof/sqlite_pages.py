@@ -67,7 +67,7 @@ def pages_of_wal(path: Path) -> Iterator[Piece]:
 
 
 def _long_values(where: str, page: bytes, start: int, usable: int, read: Callable[[int], bytes]) -> Iterator[Piece]:
-    """Yield the values of a b-tree page that go on elsewhere; what is no such page has none."""
+    """Yield the values of a b-tree page that continue on overflow pages; none for other pages."""
     kind = page[start] if len(page) > start else 0
     if kind not in (2, 10, 13) or len(page) < usable:
         return
@@ -106,7 +106,7 @@ def _overflow(number: int, length: int, read: Callable[[int], bytes]) -> bytes:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of one to nine bytes, and where it ends."""
+    """Return a number of one to nine bytes, and the offset behind it."""
     value = 0
     for place in range(9):
         byte = data[at + place] if at + place < len(data) else 0
