@@ -39,10 +39,10 @@ class Said(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory as a pass reads it: `id` and `seq` are those of a decision's input, `text` is what speaks for it.
+    """A memory as a pass reads it: `id` and `seq` of a decision's input, and the canonical `text`.
 
-    `said` is what was said in it, and in all that it stands for, the earliest first. `captures` are the ids of all
-    captures behind it.
+    `said` are the texts of the memory, and of all memories that it covers, earliest first. `captures` are the
+    ids of all its captures.
     """
 
     id: str
@@ -87,7 +87,7 @@ class Due(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a pass looks at, and up to which seq it then has looked: not beyond what found no room in a cluster."""
+    """The clusters of a pass, and the seq up to which it has read: at most the first without room."""
 
     due: list[Due]
     until: int
@@ -153,7 +153,7 @@ class _Near:
                 self._holding.setdefault(term, []).append(number)
 
     def of(self, candidate: Candidate, free: Mapping[str, Candidate]) -> list[Candidate]:
-        """Return the nearest of those that are free: texts that were made first, then the latest."""
+        """Return the nearest free candidates: texts made by a consolidation first, then the latest."""
         number = self._number[candidate.id]
         own = self._terms[number]
         near: list[tuple[int, bool, int, Candidate]] = []
@@ -196,7 +196,7 @@ class _Near:
 
 
 def may_replace(a: Candidate, b: Candidate) -> bool:
-    """Whether the later of two candidates replaces the earlier, and tells all that this one is about."""
+    """Return whether the later of two candidates replaces the earlier, and covers all of its subject."""
     older, newer = sorted((a, b), key=lambda it: (it.latest.at, it.seq))
     found = replaces(older.latest.text, newer.latest.text)
     return found is not None and found.whole

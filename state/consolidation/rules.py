@@ -64,7 +64,7 @@ def _inputs(operation: Operation) -> Cluster:
 
 
 def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
-    """Let the best of those that say the same, in other words of the same specifics, stand for the others."""
+    """Let the best of several restatements, equal in specifics but not in words, cover the rest."""
     groups: list[list[Candidate]] = []
     for candidate in cluster:
         same = next((group for group in groups if _says_the_same(group[0], candidate)), None)

@@ -1,4 +1,4 @@
-"""Which summaries a model may tell in other words: those that no model has told since they changed, latest first."""
+"""The summaries that a model may rewrite: summaries changed since a model's last text, latest first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_SOURCES = 3
 
 
 class Untold(NamedTuple):
-    """A summary as it is now: how often it has changed, and the ids and texts of what it sums up, in their order."""
+    """A summary as it is now: the number of its changes, and the ids and texts of its sources, in order."""
 
     id: str
     changes: int

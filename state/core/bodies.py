@@ -17,7 +17,7 @@ class Bodies(Protocol):
         """Take in what was just read at an offset."""
 
     def at(self, offset: int) -> Captured:
-        """Return what was captured at an offset at which something was."""
+        """Return the body captured at an offset of a capture."""
 
     def kept(self) -> dict[int, Captured]:
         """Return what a snapshot must hold, since nothing else does, by offset."""

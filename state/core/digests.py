@@ -57,7 +57,7 @@ def rules_version() -> str:
 
 
 def changed_rules(recorded: str) -> list[str]:
-    """Return the names in `rules_version` of what is not as it was recorded there, came since, or went."""
+    """Return the names in `rules_version` that changed, came or went since the recorded one."""
     before, now = (dict(said.partition("=")[::2] for said in rules.split(",")) for rules in (recorded, rules_version()))
     return [name for name in before | now if before.get(name) != now.get(name)]
 
@@ -89,7 +89,7 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
 
 
 def changed_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that are not as they were introduced, so that a new setting moves no hash."""
+    """Return the settings that differ from their first defaults, so that a new setting changes no hash."""
     introduced = msgspec.to_builtins(Settings())
     return {name: value for name, value in msgspec.to_builtins(settings).items() if value != introduced[name]}
 
@@ -108,9 +108,9 @@ def digest(items: Iterable[Any]) -> str:
 
 
 def logical_row(row: Row) -> dict[str, Any]:
-    """Return a row as the state hash sees it: without the offsets, which belong to one log.
+    """Return a row as the state hash sees it: without offsets, which belong to one log.
 
-    What is off or empty by default is left out where it is: a field that comes later moves no hash of rows without it.
+    A field with its default, off or empty, is left out: a later field changes no hash of rows without it.
     """
     fields: dict[str, Any] = msgspec.to_builtins(row)
     for name in _optional(type(row)):

@@ -1,4 +1,4 @@
-"""A partition: its scopes, its clock, its settings, and the step from bytes on the log to changes."""
+"""A partition: its scopes, its clock, its settings, and the step from the log's bytes to changes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
-    """Return the dead letter of a slot, which holds nothing of its payload."""
+    """Return the dead letter of a slot, without any of its payload."""
     digest = blake2b(slot.payload, digest_size=16).hexdigest()
     return DeadLetter(slot.partition, slot.offset, error.reason, digest)
 
@@ -135,9 +135,9 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
 
 
 def packed(state: Partition) -> bytes:
-    """Return a snapshot with what is known of the texts, which is there to be quick and says nothing.
+    """Return a snapshot with the readings of texts, a cache without effect on answers.
 
-    Without that a start reads all texts again that a new one is compared with: 10,000 take some seconds.
+    Without them a start reads all compared texts again: 10,000 take some seconds.
     """
     known = {name: memories.readings(scope.memories) for name, scope in state.scopes.items()}
     return msgspec.msgpack.encode((snapshot(state), known))
@@ -166,7 +166,7 @@ def _decoded(slot: Slot) -> Event | InvalidEvent:
 
 
 def _fault(state: Partition, event: Event) -> InvalidEvent | None:
-    """Return what is wrong with an event that stands in the wrong partition."""
+    """Return the fault of an event in the wrong partition."""
     if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
         return InvalidEvent("misplaced", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
     if isinstance(event.body, Ticked) and event.body.partition != state.number:
@@ -175,7 +175,7 @@ def _fault(state: Partition, event: Event) -> InvalidEvent | None:
 
 
 def _expect(state: Partition, events: list[Event]) -> None:
-    """Let scopes compare the vectors that are about to come at once, which is ten times as fast as one by one."""
+    """Let scopes compare the coming vectors in one product, ten times as fast as one by one."""
     coming: dict[str, list[Event]] = {}
     for event in events:
         if isinstance(event.body, Embedded) and event.scope in state.scopes:

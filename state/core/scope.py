@@ -191,7 +191,7 @@ def _given_time(event: Event) -> int:
 def evolve(
     state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
 ) -> list[Change]:
-    """Take in an event of this scope, at its offset and clamped time, and return the rows that it touched."""
+    """Apply an event of the scope, at its offset and clamped time, and return the changed rows."""
     seq = state.seq
     if state.known(event, counters):
         return []
@@ -232,7 +232,7 @@ def snapshot(state: Scope) -> bytes:
 
 
 def restore(data: bytes, bodies: Bodies) -> Scope:
-    """Return the state of a snapshot, which finds in `bodies` what turns said."""
+    """Return the state of a snapshot; `bodies` has the bodies of its turns."""
     head, seen, parts = msgspec.msgpack.decode(
         data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, bytes]]
     )
@@ -245,7 +245,7 @@ def restore(data: bytes, bodies: Bodies) -> Scope:
 
 
 def take_up(state: Scope, embedder: str) -> None:
-    """Take in that another embedder decides from here on; it touches no row."""
+    """Switch to another embedder; no row changes."""
     memories.take_up(state.memories, state, embedder)
     paraphrases.take_up(state.paraphrases)
 
@@ -262,7 +262,7 @@ def tick(state: Scope, offset: int, clock: int, settings: Settings, counters: Co
 def refold(
     state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
 ) -> list[Change]:
-    """Fold all captures anew under settings that a `configured` event brings, and return the rows that it touched."""
+    """Fold all captures anew under the settings of a `configured` event, and return the changed rows."""
     context = Context(state.name, state.seq, offset, at, settings, counters, state, clock)
     paraphrases.take_up(state.paraphrases)
     changes = refolding.refold(state.memories, context)

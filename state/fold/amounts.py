@@ -203,7 +203,10 @@ def _day_and_month(tokens: list[str], index: int) -> tuple[int, int, int] | None
 
 
 def _month(tokens: list[str], index: int) -> int:
-    """Return the month that a token names; one that is a word too needs its capital, or stands where dates do."""
+    """Return the month named by a token, 0 for none.
+
+    A month that is also a word needs a capital, or a date around it.
+    """
     lower = tokens[index].lower()
     month = _MONTHS.get(lower, 0)
     if not month or lower not in _DOUBTFUL or tokens[index] != lower:

@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 
 class _Said(NamedTuple):
-    """What a memory is compared by."""
+    """The data by which a memory is compared."""
 
     text: str
     vector: bytes
@@ -72,7 +72,7 @@ class DenseCandidates:
         self._touched[row] = None
 
     def drop(self, birth: int) -> None:
-        """Take a memory out; nothing happens if it is not there."""
+        """Remove a memory, if present."""
         if self._said.pop(birth, None) is None:
             return
         self._forms.drop(birth)
@@ -84,7 +84,7 @@ class DenseCandidates:
         self._touched[row] = None
 
     def expect(self, vectors: Sequence[bytes]) -> None:
-        """Compare vectors that are about to be judged in one product; what is judged comes out the same without it."""
+        """Compare vectors soon to be judged in one product; verdicts are the same without it."""
         count = len(self._births)
         self._touched = {}
         self._expected = {}

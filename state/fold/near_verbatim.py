@@ -1,10 +1,10 @@
-"""The key under which texts are one that differ in form alone: two texts with one key are one memory.
+"""The near-verbatim key: equal for texts that differ in form alone. Two texts with one key are one memory.
 
-A text goes through two steps. `read` brings what may be written in several ways to one form, in its place: capitals,
-contractions, numbers, units, dates and times. `key_of` leaves out what says nothing: punctuation between words,
-articles, the auxiliary "have", politeness. Both hold for English. Of other languages only marks are left out.
-What stays keeps its place, so that equal keys say the same of the same things. Words that stand for one another are no
-matter of this file.
+A text goes through two steps. `read` brings every spelling to one form, in its place: capitals, contractions,
+numbers, units, dates and times. `key_of` leaves out words without content: punctuation between words,
+articles, the auxiliary "have", politeness. Both steps are for English. In other languages only marks are left
+out. All other words keep their places, so that equal keys state the same of the same things. Synonyms are not
+handled here.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _without_courtesy(tokens: list[str]) -> list[str]:
 
 
 def _is_mark(tokens: list[str], index: int) -> bool:
-    """Tell whether a token is punctuation that tells nothing where it stands."""
+    """Return whether a token is punctuation without meaning at its place."""
     token = tokens[index]
     if token not in _MARKS:
         return False

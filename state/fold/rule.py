@@ -23,7 +23,7 @@ How = Literal["new", "same", "similar", "echo", "revision", "unfolded", "waiting
 
 
 class Verdict(NamedTuple):
-    """How a text relates to the memory `birth` (-1 where it is new), and how similar it is to it."""
+    """The relation of a text to the memory `birth` (-1 for a new one), and its similarity."""
 
     how: How
     birth: int = -1

@@ -17,9 +17,10 @@ LENT_TERMS = 40
 
 
 class ContextRecipe(NamedTuple):
-    """BM25's constants, and the shares that a turn gets of its neighbours' terms.
+    """BM25's constants, and the shares of terms that a turn gets from its neighbours.
 
-    Of the one before (`asked` if that holds a question mark, else `before`), the one before that, and the two after.
+    From the turn before (`asked` after a question mark, else `before`), the turn before that, and the two
+    after.
     """
 
     k1: float
@@ -36,9 +37,10 @@ Rows = Ints | slice
 
 
 class Turns(NamedTuple):
-    """What decides which turn lends what to which: arrays over N texts, `lengths` with one slot more, of no terms.
+    """The arrays over N texts that decide which turn lends terms to which.
 
-    `answers` has the turns that an assistant gave, None where people talk with each other.
+    `lengths` has one more slot, of 0 terms. `answers` marks the turns of an assistant; None for talk between
+    people.
     """
 
     sessions: Sessions
@@ -65,7 +67,7 @@ class Turns(NamedTuple):
         return [(to_answer, to_next), (to_question, recipe.after)]
 
     def worth(self, rows: Rows) -> Floats | float:
-        """Return which share of its terms each of some texts has to lend."""
+        """Return the share of its terms that each text lends."""
         return 1.0 if self.answers is None else np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
 
 

@@ -1,4 +1,4 @@
-"""What is ranked, as plain values."""
+"""The ranked documents, as plain values."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class Document(NamedTuple):
     neighbours: tuple[tuple[str, float], ...] = ()
 
     def asks(self) -> bool:
-        """Whether it ends as a question."""
+        """Return whether the text ends as a question."""
         return self.text.rstrip().endswith("?")

@@ -78,7 +78,7 @@ class Entry(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """Under which key a row stands, and which event caused it, by generation and offset."""
+    """The key of a row, and the event behind it, by generation and offset."""
 
     key: int
     generation: int

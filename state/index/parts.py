@@ -1,4 +1,4 @@
-"""A part of a scope's texts: a segment, with what of it is shown. How texts that stand in no segment become one."""
+"""A part of a scope's texts: a segment with a mask of shown texts. Also makes a segment of loose texts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """Which texts are wanted: those at hand, what is `archived` beside them, or `summaries` and nothing else.
+    """The texts searched: current ones, `archived` ones too, or `summaries` alone.
 
-    What was said up to `past`, in microseconds, is archived with its project as a whole.
+    Texts up to the time `past`, in microseconds, are archived with their project as a whole.
     """
 
     archived: bool = False
@@ -94,7 +94,7 @@ def joined(arrays: Sequence[Any], dtype: Any) -> Any:
 
 
 def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
-    """Return of each language how many texts that are shown tell it and no other."""
+    """Return for each language the number of shown texts of this language alone."""
     counts = np.zeros(languages, np.int64)
     for part in parts:
         told = part.segment.told[part.shown].astype(np.int64)

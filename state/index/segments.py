@@ -197,7 +197,7 @@ SEGMENT_TYPES = {
 
 
 class Other(NamedTuple):
-    """A row that is kept and not searched: of a table, by its number, with its record."""
+    """A row stored but not searched: the number of its table, and its record."""
 
     table: int
     record: bytes
@@ -270,11 +270,11 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     speakers = [np.array(places, np.int64)[part.speakers] for places, part in zip(name_places, segments, strict=True)]
 
     def kept(arrays: Sequence[Array]) -> Array:
-        """Return what lives of arrays over documents, one a segment."""
+        """Return the live elements of arrays over documents, one array a segment."""
         return np.concatenate([array[alive] for array, alive in zip(arrays, of_documents, strict=True)])
 
     def all_rows(name: str) -> Array:
-        """Return what lives of an array over all rows: documents, then others."""
+        """Return the live elements of an array over all rows: documents, then further rows."""
         arrays = [part.row_keys() if name == "keys" else getattr(part, name) for part in segments]
         pairs = [(array, part.size, alive) for array, part, alive in zip(arrays, segments, living, strict=True)]
         before = [array[:size][alive[:size]] for array, size, alive in pairs]
@@ -305,7 +305,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
 
 
 def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
-    """Return the aliases of the documents that live, and the rows of these, which are counted from `base` on."""
+    """Return the aliases of the live documents, and their rows, counted from `base`."""
     kept = alive[segment.alias_rows]
     return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
 

@@ -106,7 +106,7 @@ class Sessions:
         return [start + part.segment.order[_turns(part)].astype(np.int64) for part, start in parts]
 
     def _link(self, old: Ints, lines: Sequence[Ints], touched: Flags) -> None:
-        """Link the turns of new parts in the order that they have there, and sort those of touched sessions."""
+        """Link the turns of new parts in their order, and sort the turns of touched sessions."""
         gathered = [old[self._shown[old] & (column_of(self._parts, self._starts, "flags", old) & TURN != 0)]]
         for rows in lines:
             own = self.number[rows]
@@ -120,7 +120,7 @@ class Sessions:
         self._join(ordered, self.number[ordered])
 
     def _join(self, rows: Ints, sessions: Ints) -> None:
-        """Link turns that stand in order, each with its session."""
+        """Link ordered turns, each with its session."""
         for step, backward, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
             same = sessions[step:] == sessions[:-step]
             forward[rows[:-step][same]] = rows[step:][same]

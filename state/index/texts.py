@@ -66,7 +66,7 @@ class Texts:
 
     @cached_property
     def is_worded(self) -> bool:
-        """Whether any text is another wording of one before it."""
+        """Return whether any text is a further wording of the one before."""
         return any(bool(part.segment.wordings.any()) for part in self.parts)
 
     def heads(self, places: Ints) -> Ints:
@@ -82,7 +82,7 @@ class Texts:
         return self.starts[part] + self.parts[part].segment.head_of(row)
 
     def where(self, row: int) -> tuple[int, int]:
-        """Return the number of the part in which a text stands, and its row there."""
+        """Return the number of a text's part, and its row in the part."""
         part = int(np.searchsorted(self.starts, row, "right")) - 1
         return part, row - self.starts[part]
 
@@ -129,7 +129,7 @@ class Texts:
 
     @cached_property
     def latest(self) -> int:
-        """The time of the latest text that is shown, 0 where there is none."""
+        """The time of the latest shown text, 0 without texts."""
         return max((int(part.segment.at[part.shown].max()) for part in self.parts if part.shown.any()), default=0)
 
     @cached_property
@@ -140,7 +140,7 @@ class Texts:
 
     @cached_property
     def speakers(self) -> list[str]:
-        """The names of those whose turns are no assistant's, the longest first: one may begin with another."""
+        """The names of speakers except assistants, the longest first: a name may be another's prefix."""
         names: dict[str, None] = {}
         answers = self.answers
         for start, part in zip(self.starts, self.parts, strict=False):
@@ -153,7 +153,7 @@ class Texts:
         return sorted(names, key=lambda name: (-len(name), name))
 
     def spoken_by(self, name: str, rows: Ints) -> Flags:
-        """Return which of some texts, in ascending order, somebody said."""
+        """Return a mask of the texts by one speaker, among texts in ascending order."""
         by: Flags = np.zeros(len(rows), np.bool_)
         cuts = np.searchsorted(rows, self.starts)
         for n, part in enumerate(self.parts):

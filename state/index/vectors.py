@@ -89,9 +89,9 @@ def _finished(keys: Array, generations: Array, offsets: Array, vectors: Array) -
 
 
 def sketches_of(vectors: Array) -> Array:
-    """Return a bit for each component that is greater than 0, in words of 64 bits: shape (D / 64, N).
+    """Return a bit for each component greater than 0, in words of 64 bits: shape (D / 64, N).
 
-    A sketch depends on its vector alone, so that those of all segments can be compared.
+    A sketch depends on its vector alone, so that sketches of all segments can be compared.
     """
     bits = np.packbits(vectors > 0, axis=1)
     words = -(-vectors.shape[1] // WORD_BITS)
@@ -166,7 +166,7 @@ def text_vectors(matrix: Vectors) -> TextVectors:
 
 
 def joined_rows(spoken: Array, segments: Sequence[tuple[VectorSegment, Flags]]) -> Ints:
-    """Return for each capture, by the number of its id, the number of its vector that lives, -1 where it has none."""
+    """Return for each capture, by the number of its id, the number of its live vector, -1 for none."""
     rows, start = np.full(len(spoken), -1), 0
     for part, alive in segments:
         if len(part.keys):

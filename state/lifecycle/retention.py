@@ -94,7 +94,7 @@ def falls_at(kept: Kept, limit: int) -> int | None:
 
 
 def importance_of(given: int | None, text: str) -> int:
-    """Return how important a text is, in hundredths: as somebody said, or by its keywords where that is more."""
+    """Return the importance of a text, in hundredths: as given, or by its keywords if higher."""
     named = {found.lower().replace("-", " ") for found in _KEYWORDS.findall(text)}
     return max(given or 0, 100 * min(len(named), KEYWORDS_FOR_ALL) // KEYWORDS_FOR_ALL)
 

@@ -59,7 +59,7 @@ class _Line(NamedTuple):
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def summed(said: tuple[Said, ...]) -> Summed:
-    """Return what texts say in short: the lines that together carry most of their words, and these words."""
+    """Return a summary: the lines that together hold most of the texts' words, and these words."""
     read = [its._replace(text=its.text[:READ_CHARS]) for its in said]
     spoken = _spoken(read)
     lines = [line for place, its in enumerate(read) for line in _lines(place, its)]
@@ -91,7 +91,7 @@ def _tells(word: str, names: frozenset[str]) -> bool:
 
 
 def _lines(place: int, said: Said) -> list[_Line]:
-    """Return what of a text may be a highlight, each once: what it states, and its sentences; of none the beginning."""
+    """Return a text's candidates for highlights, each once: statements and sentences, else its beginning."""
     stated = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in said.stated)
     others = sentences(said.text) or [said.text]
     lines = stated | dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in others)
@@ -108,7 +108,7 @@ def _weight(line: str, *, is_stated: bool) -> int:
 
 
 def _chosen(lines: Sequence[_Line], spoken: _Spoken) -> list[_Line]:
-    """Return the lines that carry most words which no line before them carries, one a text."""
+    """Return the lines with most words not in an earlier line, one a text."""
     left, chosen, told = list(lines), list[_Line](), frozenset[str]()
     while left and len(chosen) < MOST_HIGHLIGHTS:
         worth = [line.weight * sum(spoken[term][1] for term in line.terms - told if term in spoken) for line in left]

@@ -101,7 +101,7 @@ def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def has_kin(term: str, words: Iterable[str]) -> bool:
-    """Whether one of these terms is of the family of a term, as `owner` of who owns something."""
+    """Return whether any word is of the family of a term, such as `owner` of `owns`."""
     return any(_are_kin(term, word) for word in words)
 
 
@@ -193,7 +193,7 @@ def _may_precede(one: Memory | None, other: Memory | None, are_alike: bool) -> b
 
 
 def _are_of_one(one: Value, other: Value) -> bool:
-    """Whether two values may be of one thing: most of what one is of is shared, or what has a number or is a code."""
+    """Return whether two values may be of one thing: most subject terms are shared, or a number or code."""
     shared = one.subject & other.subject
     if one.cls.startswith(CODE) and shared:
         return True

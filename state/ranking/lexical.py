@@ -100,15 +100,15 @@ class Lexical:
     def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
         """Return the terms of a question in each language of the scope.
 
-        What it calls those who speak by, who are in every session, is left out if something remains.
+        Names of speakers, who are in every session, are left out if any term remains.
         """
         readings = [terms(query, language) for language in self._languages] or [terms(query, ENGLISH)]
         return [[term for term in reading if term not in called] or reading for reading in readings]
 
     def _called(self, query: str) -> dict[str, None]:
-        """Return the terms of a question that are names of those who speak.
+        """Return the terms of a question that are names of speakers.
 
-        What texts use as a word too, as Mark and mark, is a name only where it is written like one.
+        A name that is also a word in texts, as Mark and mark, counts only if written as a name.
         """
         found: dict[str, None] = {}
         for word in _WORD.findall(query):

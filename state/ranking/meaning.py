@@ -90,7 +90,7 @@ class Meaning:
 
 
 class _Sketched:
-    """A question that is compared with the texts whose sketches are nearest."""
+    """A question compared with the texts of the nearest sketches."""
 
     def __init__(self, meaning: Meaning, query: Vectors) -> None:
         self._meaning = meaning

@@ -1,7 +1,7 @@
-"""The order in which found texts are shown: what words and vectors find, what lifts it, and why each stands there.
+"""The order of found texts: candidates by words and vectors, boosts, and the reasons for each place.
 
-One ranker for every search. Candidates and statistics come from the scope alone, so that nothing in another scope can
-move a score. Scores are answers and never state.
+One ranker for every search. Candidates and statistics come from the scope alone, so that no other scope can
+change a score. Scores are answers and never state.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Corpus:
         return query if self._answers is not None else first_person(query, self._words.speakers())
 
     def passages(self, query: str) -> Callable[[int], str]:
-        """Return what gives the part of a text, at most 1,200 characters, that holds most of what is asked."""
+        """Return a function from a place to its best passage for the query, of at most 1,200 characters."""
         weights = self._words.weights(query)
         return lambda place: self._passages.best(place, weights)
 
@@ -233,7 +233,7 @@ class Corpus:
         return [(other, min(1.0, max(0.0, weight))) for other, weight in placed if other is not None]
 
     def lent(self, relevance: Mapping[int, float], among: Among, now: int | None) -> Ranking:
-        """Return texts that others have led to, with the relevance that each is lent, where they may be returned."""
+        """Return texts reached from others, with their lent relevance, among the allowed places."""
         places = self._saying(among)(np.sort(np.array(list(relevance), np.int64)))
         values = np.array([relevance[place] for place in places.tolist()], np.float64)
         found: dict[Lane, _Part] = {"edges": _Part(places, values)}
@@ -247,9 +247,10 @@ class Corpus:
     def _yields(
         self, terms: list[str], places: Ints, session: str | None, now: int | None
     ) -> Callable[[Floats], Floats]:
-        """Return what lowers the scores of texts that yield to what holds as much of the terms of a question.
+        """Return a function that lowers the scores of texts which yield to a better answer.
 
-        Of the best alone it is looked up whether they only ask, and of those that come to stand among these.
+        A better answer holds as many of the question's terms. Only the best texts, and those that come among
+        them, are checked for asking alone.
         """
         said = just_said(self._texts, places, session, self.latest if now is None else now)
         unread = may_only_ask(self._texts, places)
@@ -277,7 +278,7 @@ class Corpus:
     def _found(
         self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
     ) -> dict[Lane, _Part]:
-        """Return what words and vectors find among the places that may be, with BM25 / its greatest and cosines."""
+        """Return the results of words and vectors among allowed places: BM25 / its maximum, and cosines."""
         found: dict[Lane, _Part] = {}
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
@@ -298,9 +299,7 @@ class Corpus:
         return _Part(similar.places[shown], similar.cosines[shown])
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
-        """Return what of some places, in ascending order, is scored highest: so many at most, and as many others as
-        are wordings of these.
-        """
+        """Return the `most` highest scores among ascending places, with further wordings of these texts."""
         numbers = np.arange(len(places))
         if self._texts.is_worded:
             best = self._best(scores, places)
@@ -470,7 +469,7 @@ class _Part(NamedTuple):
 
 
 class _Sum(NamedTuple):
-    """What is added up for each place, by what it is for, and the scale of the sum."""
+    """The parts of the sum for each place, by purpose, and the scale of the sum."""
 
     parts: dict[str, Floats]
     scale: Scale
@@ -488,7 +487,7 @@ def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
 
 
 def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats, _Part]:
-    """Return all places with the greater of their own relevance and what they are lent, and what of that moved one."""
+    """Return all places with the greater of own and lent relevance, and the lent part that raised a place."""
     every = distinct(np.concatenate([places, lent.places]))
     values = np.zeros(len(every))
     values[np.searchsorted(every, places)] = relevance

@@ -16,7 +16,7 @@ def is_chosen(recall_id: str, percent: int) -> bool:
 
 
 class Judged(NamedTuple):
-    """What was used of a search that only the shadow found among its first results (`won`), or only the other."""
+    """The used results of a search, found first by the shadow alone (`won`) or the active retriever alone."""
 
     won: tuple[str, ...]
     lost: tuple[str, ...]

@@ -164,7 +164,7 @@ def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
 
 
 def _place(state: Lifecycle, due: Due, unit: int, context: Context[Others]) -> None:
-    """Hold a unit ready whose step is due, and put off one whose step is not."""
+    """Mark a unit ready if its step is due, else postpone it."""
     step = step_of(state, unit, context)
     if step is None:
         return
@@ -196,7 +196,7 @@ def least_of(state: Lifecycle, group: Group) -> int:
 
 
 def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Change]:
-    """Do what a pass has decided of some units, and return the rows that it touched."""
+    """Apply a pass's decision about units, and return the changed rows."""
     changes, scope, of = list[Change](), context.scope, context.of
     group, units = move
     if group.level in (MID, LONG):
@@ -227,7 +227,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
 
 
 def age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
-    """Let a project be dormant in which nobody has worked for long, and leave the views where it was so for longer."""
+    """Make a long inactive project dormant, and remove it from the views after a longer time."""
     project, settings, now = state.project, context.settings, context.clock
     if context.scope == GLOBAL or project.state == "finished":
         return []

@@ -70,7 +70,7 @@ class Association:
 
 
 def count(state: Association, window: Window) -> None:
-    """Let a window count that opens, and no longer those that are too old or too many, itself perhaps."""
+    """Count an opened window, and drop windows too old or too many, perhaps the new one."""
     window.slot = (~state.taken & (state.taken + 1)).bit_length() - 1  # The lowest that is free.
     state.taken |= 1 << window.slot
     insort(state.kept, window, key=lambda it: it.start)
@@ -79,9 +79,9 @@ def count(state: Association, window: Window) -> None:
 
 
 def evolve(state: Association, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
-    """Take in what a use added to a window and the pairs that this completed; return the pairs whose weight changed.
+    """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
 
-    A window that does not count, since it is too old, teaches nothing.
+    A window too old to count changes no weight.
     """
     if window.slot < 0:
         return []
@@ -106,10 +106,11 @@ def evolve(state: Association, window: Window, added: Sequence[int], completed: 
 
 
 def npmi(together: int, first: int, second: int, windows: int) -> int:
-    """Return the association, in billionths, of two items that so many of the windows hold: both, the one, the other.
+    """Return the association of two items, in billionths, by windows with both, the first, the second.
 
-    ln(p(x, y) / (p(x) p(y))) / -ln p(x, y): one where neither is used without the other, zero where chance would have
-    it so. Where every window holds both, which leaves 0 / 0, it is one. `Decimal.ln` rounds correctly everywhere.
+    ln(p(x, y) / (p(x) p(y))) / -ln p(x, y): one if neither is used without the other, zero at the rate of
+    chance. If every window holds both, which leaves 0 / 0, it is one. `Decimal.ln` rounds correctly
+    everywhere.
     """
     if together == windows:
         return ONE
@@ -186,7 +187,7 @@ def _remove(state: Association, pair: Pair) -> None:
 
 
 def _trim(state: Association, seq: int) -> list[Pair]:
-    """Drop the learned pairs of an item beyond its strongest, and those that no reader believes; return them."""
+    """Drop an item's learned pairs beyond its strongest, and pairs too weak for readers; return them."""
     newest = state.kept[-1].start
     pairs = [(other, pair_of(seq, other)) for other in state.of.get(seq, ())]
     alive = [(other, pair) for other, pair in pairs if believed(state.pairs[pair], newest).weight]

@@ -176,7 +176,7 @@ def shown_changes(scope: str, capture: Capture) -> list[Change]:
 
 
 def whole_text(body: Captured) -> str:
-    """Return what a captured text is found and embedded by: it and the captions of its media."""
+    """Return the text by which a capture is found and embedded: its own and the captions of its media."""
     return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 

@@ -86,7 +86,7 @@ class Conflicts:
 
 
 def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
-    """Note what affirms, take in an answer, and raise and end what is to be; return the rows that this touched."""
+    """Record affirmations, apply an answer, and raise and end conflicts; return the changed rows."""
     of, body = context.of, event.body
     told: tuple[str | None, ...] = body.ids if isinstance(body, Settled) else ()
     if isinstance(body, Linked) and body.relation in OF_MEMORIES:
@@ -251,9 +251,10 @@ def _by_time(of: HasValidity, pair: Pair) -> Pair:
 
 
 def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[Pair]:
-    """Yield the pairs that a decision says cannot both hold, unless it was dropped.
+    """Yield the pairs that a decision declares incompatible, unless the decision was dropped.
 
-    Of a pair with a replaced side it is known what holds, and a text that was made says what its memories say.
+    A pair with a replaced side is left out, since the valid side is known; so is a consolidation's text,
+    which repeats its memories.
     """
     of, body = context.of, event.body
     if not isinstance(body, Decided) or tuple(input.id for input in body.inputs) in context.dropped:
@@ -358,7 +359,7 @@ def _end(state: Conflicts, conflict: Conflict, status: ConflictStatus, at: int) 
 def _settle(
     state: Conflicts, event: Event, settled: Settled, context: Context[HasValidity], changed: dict[str, None]
 ) -> None:
-    """Take in which side people keep, of every conflict between the two memories; from others it counts for nothing."""
+    """Apply a person's choice of a side to every conflict of the two memories; agents' have no effect."""
     if event.actor.origin not in PEOPLE:
         context.counters.ignored += 1
         return

@@ -1,9 +1,10 @@
-"""Which memories stand for which others, as `decided` events say, for as long as nobody says otherwise.
+"""Covers: which memories stand for which others, by `decided` events, until the cover ends.
 
-A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are shown
-what stands for them. It ends for good once one of them changes or is hidden, once one that it tells of as past is said
-again, or once somebody sets one of them apart. Then they stand by themselves, as if nothing had been decided. A page
-that was drawn from memories is proposed for as long as its cover holds; `pages` says whether it is shown.
+A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are
+shown the covering memory. A cover ends for good once one of its memories changes or is hidden, once a memory
+told as past is captured again, or once a person sets one of them apart. Then they stand by themselves, as
+before the decision. A page drawn from memories is proposed while its cover holds; `pages` decides whether it
+is shown.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Others(HasCaptures, Protocol):
 
 
 class Cover(msgspec.Struct, frozen=True):
-    """An operation that holds, or waits for its text. `seen` are the seqs of its inputs, and of what survives."""
+    """An operation in force, or waiting for its text. `seen` are the seqs of its inputs and survivor."""
 
     op: Literal["add", "replace", "remove"]
     by: str
@@ -42,12 +43,12 @@ class Cover(msgspec.Struct, frozen=True):
 
 
 class Covers:
-    """The covers of a scope by number, in the order in which they came to hold.
+    """The covers of a scope by number, in the order in which they came into force.
 
-    `awaited` has by the id of each text that is to come its cover and all inputs of the decision. `apart` are the ids
-    of inputs that somebody has set apart, of which nothing is to be made again. `made_of` has by what stood for others
-    the inputs that it has ever stood for, so that whoever names it means them too, also once that has ended. It forms
-    no circle, and has at most one entry for each input of a decision.
+    `awaited` has by the id of each awaited text its cover and all inputs of the decision. `apart` are the ids
+    of inputs set apart by a person, of which no cover is made again. `made_of` has by covering memory all
+    inputs that it ever covered, so that an action on it includes them, even after the cover ended. `made_of`
+    has no cycle, and at most one entry for each input of a decision.
     """
 
     def __init__(self) -> None:
@@ -186,7 +187,7 @@ def restore(data: bytes, of: object) -> Covers:
 
 
 def digest(state: Covers, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     yield from state.holding.values()
     yield from state.awaited.values()
     yield from state.apart
@@ -194,21 +195,21 @@ def digest(state: Covers, of: object) -> Iterator[Any]:
 
 
 def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:
-    """Whether a living memory stands by itself: nothing stands for it, and it is no text whose decision ended."""
+    """Return whether a living memory is shown: it has no cover, and is no text of an ended decision."""
     return covers.over(of, memory) is None and not has_ended(of, covers, memory)
 
 
 def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
-    """Whether a memory is a text that was made and stands for nothing: it waits for its decision, or that ended.
+    """Return whether a memory is a consolidation's text without a cover: not yet decided, or ended.
 
-    A page is none: it goes on by itself once somebody has applied it.
+    A page is none: it stays by itself once a person has applied it.
     """
     text = of.captures.by_seq[memory.birth]
     return memory.made and text.kind != "page" and covers.of_text(text.id) is None
 
 
 def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
-    """Let what was decided hold, or wait for its texts; all of it is dropped where an input is not as it was seen."""
+    """Put a decision in force, or let it wait for its texts; drop all of it if an input has changed."""
     if decided.operations[0].op == "reword":  # Summaries are no memories, and cover nothing.
         return
     of, seen = context.of, {input.id: input.seq for input in decided.inputs}
@@ -275,7 +276,7 @@ def _is_removable(state: Covers, of: Others, cover: Cover) -> bool:
 
 
 def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
-    """Whether a cover goes on: its text is shown, what it tells of as holding says the same, the rest is as it was."""
+    """Return whether a cover goes on: its text is shown, kept inputs say the same, the rest is unchanged."""
     text = of.captures.get(cover.by)
     if text is None or (text.hidden and cover.op != "remove" and text.kind != "page"):
         return False
@@ -290,7 +291,7 @@ def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
 
 
 def _spoken(of: Others, covers: Covers, id: str) -> Capture | None:
-    """Return what speaks for a memory; nothing for one that is hidden, or a text that stands for nothing any more."""
+    """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
     memory = _memory(of, id)
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None

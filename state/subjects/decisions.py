@@ -50,5 +50,5 @@ def restore(data: bytes, of: object) -> Decisions:
 
 
 def digest(state: Decisions, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     return iter(state.texts)

@@ -101,9 +101,9 @@ def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Ch
 
 
 def use_together(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
-    """Take in what was used at a time (seqs, each once) and return the pairs that this touched.
+    """Apply a joint use at a time (seqs, each once) and return the changed pairs.
 
-    Without a session, what one event names is a window of its own.
+    Without a session, the ids of one event are a window of their own.
     """
     if not used:
         return []
@@ -125,10 +125,10 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
 
 
 def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> list[Pair]:
-    """Take in what a deep search returned, as (seq, the look that saw it first), and return the pairs this touched.
+    """Apply the results of a deep search, as (seq, the look that saw it first), and return the changed pairs.
 
-    What the first look saw and what a later one saw first gain 1 / (1 + the looks between them), the gap of spec R6.
-    No window used them, so that nothing is learned of them.
+    A result of the first look and a result of a later look gain 1 / (1 + the looks between them), the gap of
+    spec R6. No window used them, so that no association is learned.
     """
     first = [seq for seq, look in looks if look == 1]
     later = [(seq, look) for seq, look in looks if look > 1]
@@ -294,7 +294,7 @@ def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limi
 
 
 def _window(state: Edges, session: str | None, at: int) -> Window:
-    """Return the open window of a session at a time, after closing those of which this use says that they are over."""
+    """Return the open window of a session at a time, after closing the windows that are over by then."""
     state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
     window = None if session is None else state.windows.get(session)
     if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
@@ -323,7 +323,7 @@ def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: i
 
 
 def _trim(state: Edges, seq: int) -> list[Pair]:
-    """Drop the edges of an item beyond its strongest, and those that weigh nothing any more; return them."""
+    """Drop an item's edges beyond its strongest, and edges without weight; return them."""
     others = list(state.of.get(seq, {}))
     edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
     kept = strongest((other, edge.weight, edge.at) for other, edge in edges)

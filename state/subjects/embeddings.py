@@ -74,7 +74,7 @@ def restore(data: bytes, of: HasCaptures) -> Embeddings:
 
 
 def digest(state: Embeddings, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers: each vector with its embedder and capture."""
+    """Yield the content of the state hash: each vector with its embedder and capture."""
     for embedder, vectors in sorted(state.vectors.items()):
         for seq, vector in sorted(vectors.items()):
             yield embedder, of.captures.by_seq[seq].id, vector

@@ -1,7 +1,7 @@
-"""Which memories of people say what is wanted from now on, and which captures give orders about memory.
+"""The memories of people with standing instructions, and the captures with orders about memory.
 
-Each text is looked at once, when it is captured, so that a page need not read a whole scope to find them. What of them
-is hidden, replaced or told is for who shows it.
+A text is read once, at its capture, so that a page need not read a whole scope. Readers decide which hidden,
+replaced or told ones to show.
 """
 
 from __future__ import annotations

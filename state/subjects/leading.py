@@ -97,7 +97,7 @@ class Leading:
             self._place(birth, of)
 
     def _moved(self, of: Others) -> dict[int, None]:
-        """Return the births of what has moved since the last question, those that are no more included."""
+        """Return the births of the memories changed since the last call, removed ones included."""
         used = (of.memories.of(seq) for seq in of.usage.moved)
         pinned = (of.memories.of(capture.seq) for id in of.pins.moved if (capture := of.captures.get(id)))
         moved = of.memories.moved | {memory.birth: None for memory in (*used, *pinned) if memory is not None}
@@ -133,10 +133,10 @@ def worth_of(memory: Memory, of: Others) -> Worth:
 
 
 def key_of(memory: Memory, of: Others) -> Key:
-    """Return by what a living memory is ordered, the least first: what only models say comes last of all.
+    """Return the sort key of a living memory, least first: memories by models alone come last.
 
-    Pinned ones come first, then those that were used most, that were recalled most in powers of two (by the most
-    recalled of its captures), that have most members, that were said last, and that began last.
+    Pinned ones come first, then by most uses, most recalls in powers of two (of its most recalled capture),
+    most members, latest text, and latest birth.
     """
     spoken = of.captures.by_seq[memory.canonical]
     uses = [use for join in memory.joins if (use := of.usage.own.get(join.seq)) is not None]

@@ -170,11 +170,11 @@ class Lifecycle:
         return self.project.purged or (archiving is not None and archiving.purged)
 
     def is_past(self, at: int) -> bool:
-        """Whether what was said at a time is archived with its project, which was finished since."""
+        """Return whether a text of a time is archived with its project, finished since."""
         return self.project.state == "finished" and at <= self.project.since
 
     def forget_due(self) -> None:
-        """Let what is due be made anew, since other settings are in force."""
+        """Discard the due times, since other settings are in force."""
         self.due, self.ready, self.ripe = None, {}, {}
 
 
@@ -185,7 +185,7 @@ class HasLifecycle(Others, Protocol):
 
 
 def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
-    """Let come back what was used, pinned or said again, take in what somebody archives, and note what is due when."""
+    """Bring back units used, pinned or said again, archive units on request, and record due times."""
     of, changes = context.of, list[Change]()
     for birth in context.gone:
         changes += _drop(state, birth, context)
@@ -245,7 +245,7 @@ def spoken_of(of: Others, unit: int) -> Capture | None:
 
 
 def sources_of(of: Others, summary: Summary) -> list[Capture]:
-    """Return the captures that speak for what a summary sums up and is not hidden, in the order in which it moved."""
+    """Return the visible captures of a summary's sources, in the order in which they moved."""
     return [capture for unit in summary.units if (capture := spoken_of(of, unit)) is not None]
 
 
@@ -322,7 +322,7 @@ def _await(state: Lifecycle, decided: Decided) -> None:
 
 
 def _take_text(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
-    """Let a text that was waited for tell its summary, if that has not changed since."""
+    """Set an awaited text as its summary's text, if the summary has not changed since."""
     id = state.awaited.pop(event.id, None) if isinstance(event.body, Captured) else None
     capture = context.of.captures.get(event.id)
     if id is None or capture is None:
@@ -377,7 +377,7 @@ def _archive(state: Lifecycle, ids: Iterable[str], context: Context[Others]) -> 
 
 
 def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[Others]) -> list[Change]:
-    """Archive a unit, and return the rows that this touched."""
+    """Archive a unit, and return the changed rows."""
     state.archived[unit] = Archiving(context.clock, why)
     state.count(unit, -1)
     look_at(state, unit)
@@ -436,7 +436,7 @@ def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
 
 
 def kind_of(of: Others, unit: int) -> str:
-    """Return of what kind a unit is: one of `AGING`, or nothing for what does not age."""
+    """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
     capture = of.captures.by_seq[unit]
     memory: Memory | None = of.memories.by_birth.get(unit)
     kind = "turn" if capture.kind == "turn" else capture.family or ""

@@ -1,4 +1,4 @@
-"""Memories: which captures are one, what each is called and which of its texts speaks for it.
+"""Memories: sets of captures, the name of each, and the choice of its canonical text.
 
 A memory is a set of captures, known inside by the seq of its first (`birth`), which never changes, and
 outside by its name: its earliest living capture. Folding changes membership and nothing else.
@@ -49,7 +49,7 @@ class Memory(msgspec.Struct):
 
     @property
     def joins(self) -> tuple[Join, ...]:
-        """The ties of all captures that resolve to it, members then echoes."""
+        """The ties of all captures that resolve to the memory, members then echoes."""
         return (*self.members, *self.echoes)
 
     @property
@@ -59,9 +59,10 @@ class Memory(msgspec.Struct):
 
 
 class _Index:
-    """What new texts are compared with: the living memories of each family that folds by likeness, under one embedder.
+    """The index for comparing new texts: the living memories of each folding family, under one embedder.
 
-    All of it follows from the memories, their captures and the vectors. So no snapshot holds it; it decides nothing.
+    It follows from the memories, their captures and the vectors, so that no snapshot holds it; it decides
+    nothing.
     """
 
     def __init__(self, embedder: str) -> None:
@@ -82,13 +83,11 @@ class Others(HasCaptures, Protocol):
 class Memories:
     """The memories of a scope in the order of their births.
 
-    `alive` counts those of which something is visible. `moved` are the births of those that came, went or changed,
-    until `leading` has seen them.
-    `gone` are the births that an event takes out, because they become one with others.
-    `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
-    session had been shown when it was captured.
-    `apart` is what somebody has set apart, which holds also where all of it is folded anew.
-    `readings` has, by the seqs of canonical texts, what was known of them before a start, until there is an index.
+    `alive` counts the visible ones. `moved` are the births of new, removed or changed ones, until `leading`
+    reads them. `gone` are the births that an event removes, because they merge with others. `waiting` are
+    memories by themselves until their first vector, each with the seqs shown to its session at its capture.
+    `apart` are the splits by people, which hold even after refolding. `readings` has, by the seqs of
+    canonical texts, the readings from before a start, until an index is built.
     """
 
     def __init__(self) -> None:
@@ -127,9 +126,9 @@ class Memories:
 
 
 def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Change]:
-    """Fold a capture, judge what waited for a vector, split what is unfolded, and follow what was hidden or shown.
+    """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
-    Returns the memory rows that this touched, those of names that were given up included.
+    Returns the changed memory rows, those of given-up names included.
     """
     of, names = context.of, list[str]()
     match event.body:
@@ -162,7 +161,7 @@ def _follow(state: Memories, flipped: Iterable[int], of: Others, changes: list[s
 
 
 def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
-    """Take in that a capture has its first vector under the embedder in force, and judge what waited for it."""
+    """Record a capture's first vector by the embedder in force, and judge the memory waiting for it."""
     memory = state.of(capture.seq)
     vector = of.embeddings.of_text(settings.embedder, capture)
     if memory is None or vector is None:
@@ -248,7 +247,7 @@ def readings(state: Memories) -> dict[int, Reading]:
 
 
 def digest(state: Memories, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers: each memory with its ties, what waits for a vector, and what was set apart."""
+    """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
     by_seq = of.captures.by_seq
 
     def ties(joins: Iterable[Join]) -> list[tuple[str, str, int]]:
@@ -279,7 +278,7 @@ def place(
     *,
     echoed: bool = False,
 ) -> None:
-    """Let a capture join the memory that a verdict names, or be one of its own."""
+    """Add a capture to the memory of a verdict, or make it a memory of its own."""
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
         known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
@@ -344,13 +343,13 @@ def judge_by_vector(
 
 
 def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
-    """Return the births of the memories that hold what any of these captures was set apart from."""
+    """Return the births of memories with captures from which any of these was set apart."""
     others = (seq for seq in state.apart.others(seqs) if seq in state.birth_of)
     return list(dict.fromkeys(state.birth_of[seq] for seq in others))
 
 
 def _without(state: Memories, barred: Sequence[int], of: Others, judge: Callable[[], Verdict]) -> Verdict:
-    """Return a verdict to which these memories are no candidates."""
+    """Return a verdict without these memories as candidates."""
     for birth in barred:
         _withdraw(state, state.by_birth[birth], of)
     verdict = judge()
@@ -400,7 +399,7 @@ def _absorb(
 
 
 def _remove(state: Memories, memory: Memory, of: Others) -> None:
-    """Take a memory out of wherever it is found by its birth."""
+    """Remove a memory from every index by birth."""
     del state.by_birth[memory.birth]
     state.gone.append(memory.birth)
     for join in memory.members:
@@ -421,7 +420,7 @@ def _revise(state: Memories, waited: Memory, other: Memory, verdict: Verdict, of
 
 
 def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: Others, changes: list[str]) -> None:
-    """Keep the first group, which holds the birth, as the memory, and make one of each other group."""
+    """Keep the first group, which holds the birth, as the memory, and make a memory of each further group."""
     for join in memory.members:
         member = of.captures.by_seq[join.seq]
         births = state.births_of_normal.get((member.family or "", member.normal), [])
@@ -448,7 +447,7 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
 
 
 def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) -> None:
-    """Choose name and canonical text anew from what lives, and note the rows that this touches."""
+    """Choose name and canonical text from the living captures, and record the changed rows."""
     if memory.name >= 0:
         changes.append(of.captures.by_seq[memory.name].id)
     members = [of.captures.by_seq[join.seq] for join in memory.members]
@@ -485,7 +484,7 @@ def _withdraw(state: Memories, memory: Memory, of: Others) -> None:
 
 
 def _rank(state: Memories, memory: Memory) -> None:
-    """Note that a memory has changed, and keep count of what lives."""
+    """Record a changed memory, and update the count of visible ones."""
     _unrank(state, memory)
     if memory.canonical >= 0:
         state._alive[memory.birth] = None

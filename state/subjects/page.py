@@ -18,7 +18,7 @@ NOWHERE = -2
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
-    """That the capture `seq` is to be a page's text, by somebody who saw the version `base` and is trusted so far."""
+    """A step of a page: the capture `seq` becomes its text, by an author who saw the version `base`."""
 
     seq: int
     base: int
@@ -34,7 +34,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What somebody gave a page as the event `seq`, and how far that is trusted."""
+    """A field of a page set by the event `seq`, and the trust of its actor."""
 
     value: str | tuple[str, ...]
     trust: int
@@ -51,7 +51,7 @@ class Link(msgspec.Struct):
 
 
 class Page(msgspec.Struct):
-    """One page. `links` are by the seqs of the events that made them; `steps` name its versions, one perhaps twice."""
+    """A page. `links` are by the seqs of their events; `steps` name its versions, perhaps one twice."""
 
     birth: int
     id: str

@@ -1,9 +1,9 @@
-"""Pages: which captures are versions of one page, what it is called, where it stands, and what it leads to.
+"""Pages: the versions of each page, its slug, its place in the tree, and its links.
 
-A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root has no
-capture of its own. Of a page's versions the current one is shown, and those that stand beside it; all others are hidden
-as withdrawn texts are. A page that a decision made is only proposed, and hidden, until somebody edits or links it. How
-a page looks and whether the tree is sound is not decided here.
+A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root
+has no capture of its own. The current version of a page is shown, and the versions beside it; all others are
+hidden as withdrawn texts are. A page made by a decision is only proposed, and hidden, until a person edits or
+links it. Rendering and checks of the tree are elsewhere.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Pages:
         return None if birth is None else self.by_birth.get(birth)
 
     def is_proposed(self, capture: Capture) -> bool:
-        """Whether a capture is a page that a decision made, and of which nobody has made a page."""
+        """Return whether a capture is a page made by a decision and not applied by a person."""
         return capture.seq in self.proposed and capture.seq not in self.of_capture
 
     def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
@@ -90,9 +90,9 @@ class _Touched(NamedTuple):
 
 
 def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a page's text, an edit, a link, or what hides and shows; return the rows and files that this touched.
+    """Apply a page's text, an edit, a link, or hiding and showing; return the changed rows and files.
 
-    Versions that this hides or shows become `flipped`.
+    Versions hidden or shown by the event become `flipped`.
     """
     work = _Work(state, context, TRUST[event.actor.origin])
     match event.body:
@@ -201,7 +201,7 @@ class _Work:
         self._show(page, standing, page.versions)
 
     def flip(self) -> None:
-        """Note what was hidden or shown, in the end, by this event."""
+        """Record the captures finally hidden or shown by the event."""
         known = dict.fromkeys(self.context.flipped)
         self.context.flipped = [seq for seq in known if seq not in self._flipped]
         self.context.flipped += [seq for seq in self._flipped if seq not in known]
@@ -234,7 +234,7 @@ class _Work:
             self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
 
     def _show(self, page: Page, standing: Standing, among: list[int]) -> None:
-        """Let these versions of a page be shown, and hide what else is among some that may have been."""
+        """Show these versions of a page, and hide the other versions among `among`."""
         did_live, before = page.lives, page.standing
         page.standing = standing
         shown = dict.fromkeys((standing.current, *standing.beside))
@@ -249,7 +249,7 @@ class _Work:
             self._seen(page)
 
     def _place(self, page: Page, slug: str) -> None:
-        """Give a page a slug, unless another page that lives has it; links that waited for the slug lead there."""
+        """Give a page a slug, unless another living page has it; links waiting for the slug lead there."""
         holder = self.state.at(slug)
         if page.birth == ROOT_BIRTH or (holder is not None and holder is not page and holder.lives):
             return
@@ -312,7 +312,7 @@ class _Work:
             self.touched.files[other.slug] = None
 
     def _birth(self, id: str) -> int | None:
-        """Return the birth of the page that an id names, of one that nobody has spoken of yet too; None of no page."""
+        """Return the birth of an id's page, even of a page without events so far; None for no page."""
         if id == root_id(self.context.scope):
             return ROOT_BIRTH
         capture = self.of.captures.get(id)
@@ -411,6 +411,6 @@ def _is_page(capture: Capture) -> bool:
 
 
 def _slug_in(capture: Capture) -> str:
-    """Return the slug with which a page was captured, empty without one."""
+    """Return the slug in a page's capture, empty without one."""
     path = capture.own.path if capture.own is not None and _is_page(capture) else None
     return path if path is not None and is_slug(path) else ""

@@ -1,8 +1,8 @@
-"""What was forgotten twice: from then on what says the same in other words is hidden too, until it is restored
-or a person says it again.
+"""Paraphrases of texts forgotten twice are hidden too.
 
-Texts are one if the fold rule says so, under the embedder in force. Tombstones hide a text to the letter; here is only
-what says it otherwise. What was captured before the second time, and lives, is left as it is.
+The hiding ends when the text is restored, or when a person says it again. Texts count as equal by the fold
+rule, under the embedder in force. Tombstones hide equal texts; this subject hides paraphrases alone. Living
+captures from before the second time stay.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Others(HasCaptures, Protocol):
 
 
 class Paraphrases:
-    """What was ever forgotten of texts that fold, each known by the seq of its first capture (its `key`).
+    """All texts of folding kinds ever forgotten, each known by the seq of its first capture (its `key`).
 
-    `root_of` gives of each text the key under which all that say the same are counted, `times` how many events forgot
-    any of them, `banned` the roots whose paraphrases are hidden, each with the time of the latest such event, and
-    `hidden` the seqs that are for that, each with its root. What texts are compared by follows from these.
+    `root_of` gives by text the key of its group of equal texts, `times` the number of events that forgot any
+    of a group, `banned` the roots with hidden paraphrases, each with the time of the latest such event, and
+    `hidden` the seqs hidden so, each with its root. The index of compared texts follows from these.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def _compare(state: Paraphrases, capture: Capture, of: Others, settings: Setting
 
 
 def _judge(state: Paraphrases, capture: Capture, of: Others, settings: Settings, flipped: list[int]) -> None:
-    """Hide a capture that says in other words what was forgotten twice; end the ban if a person says it again."""
+    """Hide a capture that paraphrases a text forgotten twice; end the ban if a person says it again."""
     if capture.family is None or capture.family in REPLACING or capture.made or capture.hidden:
         return
     alike = _alike(state, capture, of, settings)
@@ -155,7 +155,7 @@ def _end(state: Paraphrases, root: int, capture: Capture, of: Others, flipped: l
 
 
 def _lift(state: Paraphrases, ids: Iterable[str], of: Others, flipped: list[int]) -> None:
-    """End the ban on whatever says the same as what is restored."""
+    """End the ban on the paraphrases of restored texts."""
     for capture in filter(None, map(of.captures.get, ids)):
         root = state.hidden.get(capture.seq)
         if root is None and capture.family is not None:

@@ -67,7 +67,7 @@ class Passes:
 
 
 def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change]:
-    """Count what was captured and decided; it touches no row, but what waits for the next pass."""
+    """Count captures and decisions; only the counts of the next pass change, no row."""
     changes: list[Change] = []
     match event.body:
         case Captured(kind=kind) if FAMILIES.get(kind) in CONSOLIDATED:
@@ -100,7 +100,7 @@ def _count(state: Passes, event: Event, context: Context[Others]) -> None:
 
 
 def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
-    """Count what a pass that ends has not looked at: it came meanwhile, or a budget was spent before it."""
+    """Count the memories that an ended pass has not read: new ones, or left over by a spent budget."""
     state.new = state.confirmed = 0
     captures, memories = context.of.captures, context.of.memories
     for seq in reversed(captures.ordinals):

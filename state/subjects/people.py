@@ -45,9 +45,9 @@ class Person(msgspec.Struct):
 
 
 class People:
-    """The people of a scope by `key_of_name`, in the order in which they came up, and those who are `told` of.
+    """The people of a scope by `key_of_name`, in order of appearance, and the `told` ones, shown to readers.
 
-    `naming` follows from these: who is named where.
+    `naming` follows from these: the people named in each capture.
     """
 
     def __init__(self) -> None:
@@ -96,10 +96,9 @@ def _hear(state: People, capture: Capture, count: int, touched: dict[str, None])
 
 
 def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) -> None:
-    """Take in whom a text names: by words that only people have, or who is told of already.
+    """Record the people named in a text: by words used of people alone, or known already.
 
-    Agents write long texts in turns, of people that there are and of such that they make up: only who is told of
-    already is looked for there.
+    Agents write long texts in turns, about real and invented people: there only known people are looked for.
     """
     own = key_of_name(capture.actor.name)
     is_of_agent = capture.kind == "turn" and capture.actor.origin not in PEOPLE
@@ -127,7 +126,7 @@ def days_of(person: Person) -> tuple[int, int] | None:
 
 
 def _known(state: People, name: str, key: str) -> Person | None:
-    """Return who has a name, None of what is no name."""
+    """Return the person of a name, None for an invalid name."""
     if not key:
         return None
     person = state.known.get(key)

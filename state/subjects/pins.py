@@ -62,7 +62,7 @@ def restore(data: bytes, of: object) -> Pins:
 
 
 def digest(state: Pins, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     return iter(state.ids)
 
 

@@ -59,9 +59,9 @@ def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[
 
 
 def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ...]:
-    """Return the seqs that the session of `capture` was shown at its start or shortly before it.
+    """Return the seqs shown to the session of `capture` at its start or shortly before the capture.
 
-    None where its origin never echoes.
+    Empty if its origin never echoes.
     """
     if capture.session is None or capture.actor.origin not in ECHOING:
         return ()
@@ -85,7 +85,7 @@ def restore(data: bytes, of: object) -> Recalls:
 
 
 def digest(state: Recalls, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers: of each session what it was shown, and when."""
+    """Yield the content of the state hash: the seqs shown to each session, and their times."""
     for kind, shown in (("recalls", state.latest), ("starts", state.starts)):
         for session, recalls in sorted(shown.items()):
             told = [(recall.at, [of.captures.by_seq[seq].id for seq in recall.seqs]) for recall in recalls]

@@ -11,7 +11,7 @@ SESSIONS = 256
 
 
 def put_latest(of_session: dict[str, T], session: str, value: T) -> None:
-    """Set what is known of a session, which becomes the latest, and give up the one that was silent longest."""
+    """Set a session's value and make it the latest; drop the session silent for longest."""
     of_session.pop(session, None)
     of_session[session] = value
     if len(of_session) > SESSIONS:

@@ -46,11 +46,11 @@ Key = tuple[int, int]
 
 
 class Threads:
-    """What is open, by capture and place, in the order in which it came onto the log.
+    """The open ends of a scope, by capture and place, in the order of the log.
 
-    `day` is the latest on which anything was captured, in days since 1970. `spoken` has of the latest sessions who
-    spoke first in each, and whether somebody else did too. `waiting` has of each the questions that wait for an answer,
-    and what its agents promised. `_told`, by what it is told that something open is done, follows from the rest.
+    `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
+    speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
+    and promises of its agents. `_told`, the signs that close an open end, follows from the rest.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Threads:
         return {key: its for key, its in told if may_end(its, lowered)}
 
     def told(self, key: Key, of: HasCaptures) -> Told:
-        """Return by what it is told that something open is done; it is found out once, when first asked for."""
+        """Return the signs that close an open end, computed at the first call."""
         its = self._told.get(key)
         if its is None:
             its = self._told[key] = told_by(text_of(of, key[0], self.open[key]))
@@ -113,7 +113,7 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
 
 
 def text_of(of: HasCaptures, seq: int, end: End) -> str:
-    """Return what is open of a capture as it is shown."""
+    """Return the text of an open end for display."""
     capture = of.captures.by_seq[seq]
     return said_of(of.captures.body(capture).text, end, capture.at)
 

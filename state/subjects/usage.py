@@ -58,10 +58,10 @@ class Use(msgspec.Struct):
 
 
 class Shown(msgspec.Struct):
-    """A recall of a session: what was asked, what was returned (seqs), and which of that already counts as used.
+    """A recall of a session: its query, its results (seqs), and the results already counted as used.
 
-    Answers from `at` until `end` are compared with it, of which the first came at `answered`, None before it came. Of a
-    start nothing was asked.
+    Answers from `at` until `end` are compared with it; the first came at `answered`, None before it. A start
+    has no query.
     """
 
     id: str
@@ -149,7 +149,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
 
 
 def _show(state: Usage, session: str, shown: Shown) -> None:
-    """Let a recall wait for its session's answer, and no longer the oldest of its like beyond so many."""
+    """Let a recall wait for its session's answer; drop the oldest of its kind beyond the limit."""
     before = state.shown.get(session, ())
     others = tuple(one for one in before if one.start is not shown.start)
     alike = (*(one for one in before if one.start is shown.start), shown)
@@ -157,7 +157,7 @@ def _show(state: Usage, session: str, shown: Shown) -> None:
 
 
 def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
-    """Take in a turn and return the seqs of what its session was shown and it carries."""
+    """Apply a turn; return the seqs shown to its session whose content the turn carries."""
     if turn.session is None:
         return []
     waiting = [shown for shown in state.shown.get(turn.session, ()) if shown.at <= turn.at < shown.end]

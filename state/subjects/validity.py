@@ -1,7 +1,7 @@
-"""Validity: since when a memory holds, and which memory replaced it. What happened when decides, never what came when.
+"""Validity: since when a memory holds, and its replacement. The facts' times decide, not their arrival.
 
-What replaces what follows from the texts (`state/text/replacing.py`), unless somebody has said otherwise (`linked`).
-A memory that a less trusted one contradicts is not replaced: `conflicts` tells of it.
+Texts decide replacement (`state/text/replacing.py`), unless a person or agent stated it (`linked`). A memory
+contradicted by a less trusted one is not replaced: `conflicts` reports it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ COMPARED = 30
 
 
 class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What somebody said of a memory as the event `seq`, and how far that is trusted.
+    """The last statement about a memory, by the event `seq`, and its trust.
 
-    `to` is a captured id of what replaced it. What people have `settled` is overruled by people alone; that a memory
-    holds then counts against all that was captured before.
+    `to` is a captured id of the replacement. Only people overrule a statement `settled` by people; a settled
+    statement that a memory holds counts against all earlier captures.
     """
 
     seq: int
@@ -47,12 +47,12 @@ class Others(HasCaptures, Protocol):
 
 
 class Validity:
-    """Which memories others would replace, all by the seqs of their births.
+    """The ties between memories, by the seqs of their births.
 
-    `newer` has, by each older memory, those that tell another value of the same thing, and what that means. `said` has
-    what somebody said last of a captured id. All else follows from these and from the memories: `current` is the goal
-    and the plan in force, of those in `aims`; `older` is `newer` the other way round, and `replacing` what `said` says
-    replaced something; `judged` has what each memory was when it was compared last.
+    `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
+    has the last statement about a captured id. The rest follows from these and the memories: `current` is the
+    goal and the plan in force, chosen from `aims`; `older` is the inverse of `newer`, and `replacing` of the
+    replacements in `said`; `judged` has the state of each memory at its last comparison.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ def successor(of: HasValidity, memory: Memory) -> Memory | None:
 
 
 def outdated(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the memory that replaced a part of what another tells, which holds; None where none did."""
+    """Return the memory that replaced a part of a valid memory; None for none."""
     if not of.validity.newer:
         return None
     return _first(of, memory, "in part", _said_of(of, memory))
@@ -149,9 +149,10 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
 
 
 def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
-    """Return the times in which a memory held before it holds now, half open, the earliest first.
+    """Return the earlier periods in which a memory held, half open, earliest first.
 
-    Each begins where the memory was said, and ends where one that it replaced since, or that replaced it, was said.
+    Each begins at a capture of the memory, and ends at a later capture of a memory it replaced since, or was
+    replaced by.
     """
     by_seq, state = of.captures.by_seq, of.validity
     if memory.canonical < 0 or len(memory.members) < 2:
@@ -321,7 +322,7 @@ def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[i
 
 
 def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
-    """Whether somebody said that a memory was replaced by another."""
+    """Return whether a statement says that a memory was replaced by another."""
     word = _said_of(of, memory)
     return word is not None and word.to is not None and _of_id(of, word.to) is other
 
@@ -351,9 +352,9 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
 
 
 def _spoken(of: Others, birth: int) -> tuple[int, int, int] | None:
-    """Return the canonical text of a memory that may be compared, its name, and the sum of what lives of it, by seqs.
+    """Return a comparable memory's canonical text, its name, and the sum of its living captures, by seqs.
 
-    None of any other.
+    None for any other memory.
     """
     memory = of.memories.by_birth.get(birth)
     if memory is None or memory.canonical < 0 or not _may_be_compared(of, memory):
@@ -367,7 +368,7 @@ def _judged(of: Others, memory: Memory) -> tuple[int, int, int]:
 
 
 def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
-    """Whether a memory is one of those that fold: no part of a document, and no text that a consolidation made."""
+    """Return whether a memory folds: it is no part of a document, and no consolidation's text."""
     return of.captures.by_seq[memory.birth].family is not None and not memory.made
 
 
@@ -404,7 +405,7 @@ def _forget(state: Validity, birth: int, of: HasValidity) -> None:
 
 
 def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
-    """Tie a memory to those that tell another value of the same thing."""
+    """Tie a memory to the memories with another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
     sharing = _sharing_of(state, own.family or "", of)
     for near in _living(of, sharing.near(memory.birth, COMPARED)):

@@ -1,6 +1,6 @@
-"""What a memory is worth beside others: its importance, less by the days since it was last said.
+"""The worth of a memory: its importance, reduced by the days since its last capture.
 
-A start and the vault's pages go by it. Which memories are shown at all is not decided here.
+A session's start and the vault's pages sort by it. The choice of memories to show is made elsewhere.
 """
 
 from __future__ import annotations

@@ -136,9 +136,9 @@ def questions(prompt: str) -> list[str]:
 
 
 def only_asks(text: str) -> bool:
-    """Whether a text does nothing but ask: each of its sentences is a question by its first words, or a short one.
+    """Return whether a text only asks: each sentence is a question by its first words, or a short one.
 
-    A sentence that tells something before it asks ("I moved it, where is it?") does not only ask.
+    A sentence that states a fact before it asks ("I moved it, where is it?") does not only ask.
     """
     sentences = _sentences(text)
     return bool(sentences) and all(map(_asks, sentences))
@@ -157,9 +157,9 @@ def _sentences(text: str) -> list[str]:
 
 
 def first_person(query: str, speakers: Iterable[str]) -> str:
-    """Return a question as the speakers that it names would put it of themselves: "Ada's" is "my", "Ada" is "I".
+    """Return a question in the first person of its named speakers: "Ada's" becomes "my", "Ada" "I".
 
-    Turns are said in the first person, and so are nearer to such a question; for its vector, not for its words.
+    Turns are in the first person, and so nearer to such a question; used for its vector, not for its words.
     """
     for name in speakers:
         for form in dict.fromkeys((name, name.split(" ")[0])):

@@ -1,6 +1,7 @@
-"""What a memory is about by category, by which its age is judged: told by rule from its kind, its tags and its words.
+"""The category of a memory, on which its aging depends: decided by rule from its kind, tags and words.
 
-English first; what no word tells is technical. How long a memory of a category is fresh stands here, and no clock.
+English first; a text without a known word is technical. The time for which a category stays fresh is here,
+and no clock.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=8_192)
 def reading(text: str) -> Reading:
-    """Return what a text tells; nothing of one that is too long, or not in English."""
+    """Return the claims of a text; none if it is too long, or not in English."""
     if len(text) > MOST_CHARS or not _is_english(text):
         return Reading((), True, True)
     text = _LABEL.sub("", " ".join(text.replace("\u2019", "'").split()))
@@ -191,7 +191,7 @@ def _clause(text: str) -> Clause:
 
 @lru_cache(maxsize=512)
 def subject_of(text: str) -> frozenset[str]:
-    """Return the terms that say what a text is about."""
+    """Return the terms of a text's subject."""
     told = ((word, words.SYNONYMS.get(term, term)) for word, term in worded_terms(_CHANGE.sub(" ", text), ENGLISH))
     return frozenset(
         term
@@ -216,7 +216,7 @@ def pattern_of(cls: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1_024)
 def _typed(text: str, cls: str) -> tuple[Match, ...]:
-    """Return where values of a class stand in a text, of several those alone that it was changed to."""
+    """Return the matches of a class's values in a text; of several, only the values after a change."""
     if cls in _DIGITS and not re.search(r"\d", text):
         return ()
     found = tuple(pattern_of(cls).finditer(text))
@@ -233,7 +233,7 @@ def kind_of(value: str) -> str:
 
 
 def compared(value: str, cls: str) -> tuple[str, ...]:
-    """Return a value in a form in which one that is written otherwise is the same."""
+    """Return the normal form of a value, equal for all its spellings."""
     low = value.lower().strip()
     if cls == "clock" and low[:1].isdigit():
         hour, minute = (*re.findall(r"\d+", low), "0")[:2]
@@ -269,7 +269,7 @@ def _is_value(value: str, cls: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def singles_of(text: str) -> tuple[Claim, ...]:
-    """Return the values of a clause that are the only one of their class; what is about the rest."""
+    """Return the values of a clause that are the only one of their class; the other terms are the subject."""
     found = list[Claim]()
     for cls in _TYPES if len(text) <= MOST_READ else ():
         held = [it for it in _typed(text, cls) if cls != "name" or _LEADS.search(text, 0, it.start())]
@@ -290,7 +290,7 @@ def _claim(slot: str, cls: str, value: str, rest: str) -> Claim:
 
 @cache
 def _cues() -> tuple[tuple[Slot, str, re.Pattern[str]], ...]:
-    """Return of each slot what finds its nouns, its verbs, and the verbs behind its value; compiled when first used."""
+    """Return for each slot the patterns of its nouns, its verbs, and the verbs behind its value."""
     given = ((slot, role, getattr(slot, role)) for slot in SLOTS for role in ("nouns", "verbs", "owners"))
     return tuple(
         (slot, role, lazy(rf"(?:(?<![\w-])|(?=:))(?:{cue}){'s?' if role == 'nouns' else ''}(?![\w-])", _I))
@@ -358,13 +358,13 @@ def _behind(text: str, cue: Match, cls: str) -> Span | None:
 
 
 def _before(text: str, cue: Match, cls: str) -> Span | None:
-    """Return where the name stands that does what a verb says."""
+    """Return the span of the name that is the subject of a verb."""
     found = re.compile(rf"(?:{VALUES['name']})(?=\s+(?:now\s+|has\s+)?\Z)").search(text[: cue.start()])
     return found.span() if found and _is_value(found[0], cls) else None
 
 
 def _near(text: str, cue: Match, cls: str, most: int) -> Span | None:
-    """Return where the one value of a class is that a cue tells; None where it may be one of several."""
+    """Return the span of a cue's value of a class; None if it may be one of several."""
     found = [it for it in _typed(text, cls) if it.end() <= cue.start() or it.start() >= cue.end()]
     if len({compared(it[0], cls) for it in found}) != 1:
         return None

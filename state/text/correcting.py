@@ -1,7 +1,7 @@
-"""What a correction says in place of what: "no, it is 5434" gives a value, and the text that it corrects has its like.
+"""Corrections: "no, it is 5434" gives a value, which replaces a similar value in the corrected text.
 
-The correction alone does not stand: from it and the text that it corrects follows a whole statement. English only; in
-doubt there is none. Which texts a correction may be about is for the caller to say.
+A correction does not stand alone: the correction and the corrected text make a whole statement. English only;
+in doubt nothing is made. The caller decides which texts a correction may apply to.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Correction(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """The whole statement that a correction makes of a text, the value that the text has, and the one in its place."""
+    """The whole corrected statement, the text's old value, and the new value."""
 
     text: str
     older: str
@@ -53,7 +53,7 @@ class Corrected(NamedTuple):
 
 
 def correction_of(sentence: str) -> Correction | None:
-    """Return what a sentence says that corrects; None where it says more than a value."""
+    """Return the correction in a sentence; None if the sentence says more than a value."""
     sentence = " ".join(sentence.replace("’", "'").split())
     opened = _OPENER.match(sentence)
     said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
@@ -102,13 +102,13 @@ def _readings(text: str, correction: Correction, near: str) -> Iterator[Correcte
 
 
 def _value_of(said: str, cls: str) -> re.Match[str] | None:
-    """Return the one value of a class with which a correction ends."""
+    """Return the only value of a class, with which a correction ends."""
     found = list(pattern_of(cls).finditer(said))
     return found[0] if len(found) == 1 and found[0].end() == len(said) else None
 
 
 def _has_another(text: str, value: str) -> bool:
-    """Whether a text has another value with digits that is written as this one is."""
+    """Return whether a text has another value with digits in the same form."""
     shapes = [re.sub(r"\d+", "0", word.strip(".,:;!")) for word in text.split() if any(map(str.isdigit, word))]
     return shapes.count(re.sub(r"\d+", "0", value)) > 1
 

@@ -1,9 +1,9 @@
-"""Which sentence of English sets a standing instruction: one that a later session would want to know.
+"""English sentences that set a standing instruction, useful to a later session.
 
-A sentence is read at each place where a clause begins. An order, a convention of "we" or "this repo", or what is said
-of kinds of things ("commit messages", "migrations") sets one where it is general. What points at the work at hand,
-reports or recalls, specifies the program that is written, asks, supposes or mocks sets none, whatever else it says.
-Whoever says it, and other languages (`polarity`), are not here.
+A sentence is read at each start of a clause. An order, a convention of "we" or "this repo", or a statement
+about kinds of things ("commit messages", "migrations") sets an instruction if it is general. A sentence that
+points at the work at hand, reports or recalls, specifies the program being written, asks, supposes or mocks
+sets none, whatever else is in it. Speakers, and other languages (`polarity`), are handled elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What keeps a sentence of English from setting a standing instruction, whatever its form: patterns by subject."""
+"""Patterns, by subject, that keep an English sentence from setting a standing instruction, in any form."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ def word_set(lines: str) -> frozenset[str]:
 
 
 def _pairs(lines: str) -> dict[str, tuple[str, ...]]:
-    """Return {word: what is read for it} of items like `gonna=going+to`."""
+    """Return {word: its reading} of items such as `gonna=going+to`."""
     return {word: tuple(reading.split("+")) for word, _, reading in (item.partition("=") for item in lines.split())}
 
 

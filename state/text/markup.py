@@ -1,4 +1,4 @@
-"""Marks of Markdown that say how a text looks and not what it says. Code keeps all of its marks."""
+"""Removal of Markdown marks for layout. Code keeps all of its marks."""
 
 from __future__ import annotations
 

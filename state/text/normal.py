@@ -38,8 +38,8 @@ _SHORT = 40
 def normal_text(text: str) -> str:
     """Return the text in NFC, its white space folded, its plain words in lower case.
 
-    Two texts with one normal text are one memory, whatever else is said of them. So case stays in code, paths and
-    identifiers, and wherever it tells one word from another.
+    Two texts with one normal text are one memory, in any context. So case stays in code, paths and
+    identifiers, and wherever it distinguishes two words.
     """
     text = " ".join(unicodedata.normalize("NFC", text).split())
     if text == text.lower():
@@ -77,12 +77,12 @@ def _is_named(word: str, after: list[str]) -> bool:
 
 
 def _is_english(found: frozenset[str]) -> bool:
-    """Tell whether a text that holds these words may be read as English."""
+    """Return whether a text with these words may be read as English."""
     return found.isdisjoint(lexicon.FOREIGN) and not found.isdisjoint(lexicon.ENGLISH)
 
 
 def _chunks(text: str) -> list[str]:
-    """Split a text at its spaces, except for those within code; code that never ends goes to the end."""
+    """Split a text at its spaces, except within code; code without an end extends to the end."""
     chunks = text.split(" ")
     if "`" not in text:
         return chunks
@@ -102,7 +102,7 @@ def _chunks(text: str) -> list[str]:
 
 
 def _opens_sentence(index: int, before: str) -> bool:
-    """Tell whether the chunk after `before` opens a sentence, so that its capital may say nothing."""
+    """Return whether the chunk after `before` opens a sentence, so that its capital may be meaningless."""
     if index == 0 or (index == 1 and before.lower() in lexicon.ANNOUNCERS):
         return True
     return before.rstrip("\"')]”’»").endswith((".", "!", "?", "…")) and before.lower() not in lexicon.ABBREVIATIONS

@@ -134,7 +134,7 @@ _STOPS = frozenset(
 
 
 class End(NamedTuple):
-    """What is open of a text, from `start` to `end` of it."""
+    """An open end of a text: its kind, and its span from `start` to `end`."""
 
     kind: EndKind
     start: int
@@ -168,7 +168,7 @@ def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list
 
 
 def said_of(text: str, end: End, at: int) -> str:
-    """Return what is open as it is shown, on one line, days with their dates."""
+    """Return the text of an open end for display, on one line, with dates behind names of days."""
     said = " ".join(text[end.start : end.end].split())
     return said if end.kind == "question" else dated(said, at)
 
@@ -240,7 +240,7 @@ def ends(told: Told, done: frozenset[str]) -> bool:
 
 
 def edits(told: Told, path: str) -> bool:
-    """Whether what is open names a file that was edited."""
+    """Return whether an open end names an edited file."""
     return any(path == name or path.endswith(f"/{name}") for name in told.files)
 
 
@@ -340,7 +340,7 @@ def _spaced(said: str) -> re.Pattern[str]:
 
 
 def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[End]:
-    """Yield where sentences, which stand on one line each, are in a text."""
+    """Yield the spans of single-line sentences in a text."""
     place = 0
     for one in said:
         found = _spaced(one).search(text, place)

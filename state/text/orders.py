@@ -96,12 +96,12 @@ _GENERIC = frozenset(
 
 
 def has_word_of_order(text: str) -> bool:
-    """Whether a text has a word without which it has no order; most are passed over by that."""
+    """Return whether a text has one of the words found in any order; most texts are skipped by this test."""
     return any(map(text.lower().__contains__, _MAY_WORDS))
 
 
 def may_order(text: str) -> bool:
-    """Whether a text has words without which it has no order."""
+    """Return whether a text has all words needed for an order."""
     return has_word_of_order(text) and _MAY.search(text) is not None
 
 
@@ -111,7 +111,7 @@ def is_order(sentence: str) -> bool:
 
 
 def named_by(sentence: str) -> frozenset[str]:
-    """Return the terms that tell what an order is about; none where it names nothing, as "forget what I said"."""
+    """Return the terms of an order's subject; none if it names nothing, as "forget what I said"."""
     return frozenset(term for _, term in _named(sentence))
 
 
@@ -137,7 +137,7 @@ def _named(sentence: str) -> list[tuple[str, str]]:
 
 
 def is_about(text: str, named: Sequence[Collection[str]]) -> bool:
-    """Whether a text holds all terms of one of these orders, each given by the terms of what it is about."""
+    """Return whether a text holds all terms of the subject of any of these orders."""
     if not any(named):
         return False
     held = frozenset(term for _, term in worded_terms(text, language_of(text)))

@@ -1,8 +1,8 @@
-"""Which part of a text is in the voice of the person who sent it, so that it may set standing instructions.
+"""The part of a text in the sender's own voice, which may set standing instructions.
 
-A prompt often carries text of others: a mail, a log, a page. Only a short text of one paragraph without any sign of
-another voice, and what such a text says around a block that is set off, is the person's own. In doubt nothing is.
-What an instruction is stands in `polarity`.
+A prompt often carries text by other authors: a mail, a log, a page. Own words are only a short text of one
+paragraph without any sign of another voice, and such a text around a block that is set off. In doubt nothing
+is. `polarity` decides whether own words are an instruction.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _is_short(bare: str) -> bool:
 
 
 def _is_about_a_text(bare: str) -> bool:
-    """Whether a sentence asks something of a text that must be what stands beside it."""
+    """Return whether a sentence asks for work on a text that must be the text beside it."""
     for piece in _pieces(bare):
         asks = piece.rstrip("\"') ").endswith(("?", "？"))
         if (asks and _ABOUT.search(piece)) or _WORKS_ON_TEXT.search(piece):

@@ -28,7 +28,7 @@ class Cut(NamedTuple):
 
 
 class Passages:
-    """The passages of texts that are asked many times; a long one is cut when it is first asked, and stays so."""
+    """The passages of repeatedly queried texts; a long text is cut at the first query, once."""
 
     def __init__(self, text_of: Callable[[int], str], chars: int = PASSAGE_CHARS) -> None:
         self._text_of = text_of

@@ -54,7 +54,7 @@ def people_named(text: str) -> list[str]:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Whether a name stands in a text as words of its own; one that begins small is a word like any other."""
+    """Return whether a name is in a text as separate words; a lower-case name counts as any word."""
     if name not in text or not name[:1].isupper():
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

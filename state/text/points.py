@@ -22,7 +22,7 @@ _INDENT = "  "
 
 
 class Point(NamedTuple):
-    """A text, and the line on which it begins, from 1."""
+    """A text, and the number of its first line, from 1."""
 
     line: int
     text: str
@@ -55,7 +55,7 @@ def points(markdown: str) -> Iterator[Point]:
 
 
 def written(texts: Iterable[str]) -> str:
-    """Return a list in Markdown of which these texts are the `points`."""
+    """Return a Markdown list of texts, the inverse of `points`."""
     return "\n".join("- " + f"\n{_INDENT}".join(text.split("\n")) for text in texts)
 
 

@@ -185,9 +185,9 @@ _IS_RULE, _IS_CORRECTION = (
 
 @remembered(MOST_REMEMBERED)
 def polarity(text: str) -> Polarity:
-    """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact.
+    """Return the polarity of a text: the first of meta, rule and correction in its sentences, else fact.
 
-    What is not in the words of its sender is no rule, order or correction.
+    Words of another author are no rule, order or correction.
     """
     if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):
         return "fact"
@@ -200,10 +200,10 @@ def polarity(text: str) -> Polarity:
 
 @remembered(MOST_REMEMBERED)
 def standing(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, in the words of its sender, that say what is wanted from now on.
+    """Return the sentences of a text, in the sender's words, that set standing instructions.
 
-    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence, unless what
-    stands behind a colon says what they are. What is said of memory is not among them: see `orders_in`.
+    A rule about "it" or "that" includes the sentence before, or is none without such a sentence, unless the
+    text behind a colon explains them. Orders about memory are left out: see `orders_in`.
     """
     return _standing_in(own_words(text)) if has_cue(text) else ()
 
@@ -263,7 +263,7 @@ def heard_in(text: str) -> Heard:
 
 
 def corrections_in(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, in the words of its sender, that correct what was said before."""
+    """Return the sentences of a text, in the sender's words, that correct an earlier text."""
     if not _MAY_CORRECT.search(text.replace("’", "'")):
         return ()
     return tuple(it for it in sentences(own_words(text)) if _of_sentence(it) == "correction")

@@ -146,7 +146,7 @@ def _by_slot(before: Reading, now: Reading) -> Replacement | None:
 
 
 def _by_frame(before: Reading, now: Reading) -> Replacement | None:
-    """Compare what two texts say by one verb and preposition, where the newer says that something changed."""
+    """Compare claims of two texts by the same verb and preposition, if the newer states a change."""
     for older, newer in _pairs(before, now):
         for new in newer.framed if newer.changed else ():
             for old in older.framed:
@@ -163,7 +163,7 @@ def _pairs(before: Reading, now: Reading) -> list[tuple[Clause, Clause]]:
 
 
 def _are_two(old: Claim, new: Claim) -> bool:
-    """Whether two values are of one class and one kind, and are not one value."""
+    """Return whether two values are of one class and one kind, and differ."""
     if old.cls != new.cls or not differ(old.tokens, new.tokens):
         return False
     if old.cls == "release":
@@ -191,7 +191,7 @@ def _by_name(before: Reading, now: Reading) -> Replacement | None:
 
 
 def _is_of(older: Clause, gone: Gone, said: frozenset[str]) -> bool:
-    """Whether what ended is the value of a clause, and the newer text names what it was of."""
+    """Return whether an ended value is the value of a clause, and the newer text names its subject."""
     value = frozenset(terms(gone.old, ENGLISH))
     if any(frozenset(terms(it.old, ENGLISH)) == value for it in older.gone):
         return False  # The older says so itself.

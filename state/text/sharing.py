@@ -1,6 +1,6 @@
-"""Which texts have words in common: what a new one is compared with where comparing it with all would cost too much.
+"""Texts with common words: the candidates for a comparison that is too costly for all texts.
 
-Nothing is decided here of what the words say.
+The meaning of the words is not read here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Sharing:
         self._terms: dict[int, tuple[str, ...]] = {}
 
     def put(self, number: int, text: str) -> None:
-        """Hold a text under a number, instead of what stands there."""
+        """Store a text under a number, replacing an older one."""
         self.drop(number)
         self._terms[number] = tuple(dict.fromkeys(terms(text)))
         for term in self._terms[number]:

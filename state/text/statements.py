@@ -97,7 +97,7 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 
 def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
-    """Return what a turn states, also where that may be in the words of another than its sender."""
+    """Return the statements of a turn, including those that may be in another author's words."""
     if len(text) > MOST_TURN_CHARS:
         return []
     said = without_code(text)
@@ -114,21 +114,21 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a turn, each on one line, without those that hold code."""
+    """Return the sentences of a turn, each on one line, except those with code."""
     said = without_code(text)
     whole = (" ".join(sentence.said.split()) for sentence in _sentences(said, whole=True))
     return [sentence for sentence in whole if HIDDEN not in sentence]
 
 
 def asked(text: str) -> list[str]:
-    """Return the sentences of a turn that ask something, each on one line."""
+    """Return the questions of a turn, each on one line."""
     return [sentence for sentence in sentences(text) if sentence.rstrip("\"')]*_").endswith(("?", "？"))]
 
 
 def dated(text: str, at: int) -> str:
-    """Return a text with the date behind each day that it names by its distance, as "tomorrow (2026-11-23)".
+    """Return a text with the date behind each relative day, as "tomorrow (2026-11-23)".
 
-    Days are those of UTC, since no event tells where it was said.
+    Days are UTC days, since no event records a place.
     """
 
     def with_date(found: re.Match[str]) -> str:
@@ -209,7 +209,7 @@ def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Stat
 
 
 def _label(said: str, of_agent: bool) -> Label | None:
-    """Return what a sentence does, None where nothing of it is worth keeping."""
+    """Return the label of a sentence, None if it is not worth storing."""
     if cues.REMEMBER.search(said) and not of_agent:
         return "remember"
     bare = _QUOTED.sub(" QUOTED ", said)
@@ -268,7 +268,7 @@ def _of_agent(said: str) -> Label | None:
 
 
 def _is_task(said: str) -> bool:
-    """Whether what seems to be a task names when, or what of, or says that it is still open; a team's needs none."""
+    """Return whether a likely task names a time or an object, or is said to be open; a team's needs none."""
     own = _FIRST.match(said) is not None
     return not own or any(cue.search(said) for cue in (cues.TIME_AHEAD, cues.STILL, cues.IDENTIFIER, cues.AMOUNT))
 
@@ -277,7 +277,7 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 
 def _is_fact(said: str) -> bool:
-    """Whether a sentence states something of what it names by an identifier, and not what the person just did to it."""
+    """Return whether a sentence states a fact about an identifier, other than the person's last action."""
     return not cues.DID.search(said) and bool(
         cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said)
     )
@@ -316,7 +316,7 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
 
 
 def _until_it_asks(said: str) -> str:
-    """Return what a sentence says before it turns to a question or a doubt; the whole where it begins with that."""
+    """Return a sentence up to its turn into a question or doubt; the whole if it begins with one."""
     for turn in cues.TURNS_TO_ASK.finditer(said):
         if len(_WORD.findall(said, 0, turn.start())) >= LEAST_CLAUSE_WORDS:
             return said[: turn.start()]

@@ -79,7 +79,7 @@ def languages_told(text: str) -> list[str]:
 
 @cache
 def _common() -> dict[str, tuple[str, ...]]:
-    """Return the commonest words of the languages that are told apart, each with the languages that have it."""
+    """Return the commonest words of the known languages, each with the languages that have it."""
     having: dict[str, tuple[str, ...]] = {}
     for language, code in _LANGUAGES.items():
         for word in dict.fromkeys(common_words()[code]):
@@ -99,7 +99,7 @@ def language_of(text: str) -> str:
 
 
 def terms(text: str, language: str | None = None) -> list[str]:
-    """Return the terms of a text in order; of one that says nothing but common words, these."""
+    """Return the terms of a text in order; of a text of common words alone, the common words."""
     return [term for _, term in worded_terms(text, language or language_of(text))]
 
 

@@ -25,17 +25,17 @@ _HEX = lazy(r"[0-9a-f]+\Z")
 
 
 class Traced(NamedTuple):
-    """What a text was found to hold: the numbers of the texts that it carries, and which of the words."""
+    """The texts and words found in a text: the numbers of the contained texts, and the words."""
 
     texts: list[int]
     words: list[str]
 
 
 class Traces:
-    """Texts and words that are looked for, whatever the case, and the marks and spaces between the words.
+    """Texts and words to search for, whatever their case, and the marks and spaces between words.
 
-    So one search finds a text as it was said, in JSON, in Markdown, and on one line. It takes some seconds for
-    100 MB, whatever the number of texts.
+    So one search finds a text as it was said, in JSON, in Markdown, and on one line. A search takes some
+    seconds for 100 MB, whatever the number of texts.
     """
 
     def __init__(self, texts: Iterable[str], words: Iterable[str] = ()) -> None:
@@ -56,7 +56,7 @@ class Traces:
         self._marks = tuple(marks) if len(marks) <= FEW_MARKS and () not in self._whole else ("",)
 
     def find(self, text: str) -> Traced:
-        """Return what another text carries of these texts and words, each once."""
+        """Return the texts and words found in a text, each once."""
         folded = text.casefold()
         if not any(mark in folded for mark in self._marks):
             return Traced([], [])

@@ -1,7 +1,7 @@
-"""Windows of talk: so much of a session as is read at once for what it holds worth keeping.
+"""Windows of talk: parts of a session small enough to be read at once for facts.
 
-A window is cut by what was said and when, so that whoever reads the log cuts the same ones. What becomes of a window is
-not here.
+Words and times alone decide the cuts, so that every reader of the log cuts the same windows. Use of windows
+is elsewhere.
 """
 
 from __future__ import annotations

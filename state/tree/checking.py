@@ -1,6 +1,6 @@
-"""What is wrong with the tree of a scope, and the events that would mend it. All of it is read of the folded state.
+"""Problems of a scope's tree, and the events that repair them, read from the folded state.
 
-It costs the pages and their links once. Where links run in a circle it costs laying them one by one besides.
+A check reads the pages and their links once. With links in a circle it also lays the links one by one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged
 
 
 class Problem(NamedTuple):
-    """What is wrong with a page: its id and slug, of which kind, what in words, and the bodies of events that mend it.
+    """A problem of a page: its id and slug, the kind, a description, and the bodies of repairing events.
 
-    Without a body people are to look.
+    Without a body a person has to decide.
     """
 
     page: str
@@ -77,8 +77,8 @@ def _dangling(scope: Scope) -> Iterator[Problem]:
 def _closing(scope: Scope) -> dict[int, int]:
     """Return the links that close a circle, by their numbers with the birth of their page.
 
-    Links are laid by their age, the oldest first, so that of each circle the youngest link is the one that closes it.
-    The root stands below nothing, whatever else there is.
+    Links are laid by age, oldest first, so that the youngest link of a circle is the one that closes it. The
+    root is below no page, in any case.
     """
     links = [(number, source, link.to) for number, source, link in _child_links(scope)]
     above = {number: source for number, source, target in links if target == ROOT_BIRTH}
@@ -107,9 +107,9 @@ def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
 
 
 def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
-    """Yield what cannot be reached from the root; a link that closes a circle leads nowhere.
+    """Yield the pages not reachable from the root; a link that closes a circle does not count.
 
-    Of pages below each other the topmost alone is mended, and the others come with it.
+    Of unreachable pages below each other only the topmost is repaired, which repairs the rest.
     """
     by_birth = scope.pages.by_birth
     children: dict[int, list[int]] = {}

@@ -1,6 +1,6 @@
-"""Links laid one by one so that none runs in a circle, and what then lies in which order. It knows births and no pages.
+"""Links laid one by one without circles, and the resulting order. The module knows births and no pages.
 
-No function here calls itself: a tree may be as deep as it has pages.
+No function is recursive: a tree may be as deep as its number of pages.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which pages a scope could have: by rule what carries one tag, names one thing, or was kept in one session; and those
-that a model has proposed by a decision.
+"""Proposed pages of a scope, by rule or by a model.
 
-A rule's proposal has a slug that follows from what it is of, so that it is made once. What was applied is a page or was
-one, and what was declined is forgotten, a rule's before it was captured; neither is proposed again. Nothing is put on
-the log here, and no model is asked.
+A rule proposes a page for memories with a common tag, name or session, a model by a decision. The slug of a
+rule's proposal derives from its subject, so that it is made once. An applied proposal is or was a page, a
+declined one is forgotten, a rule's before its capture; neither is proposed again. Nothing is appended to the
+log here, and no model is asked.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Proposed(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A memory that a page may refer to: its id, day and sessions, and by which tags and names it is called."""
+    """A memory for pages: its id, day and sessions, and its tags and names."""
 
     id: str
     at: int
@@ -89,9 +89,9 @@ def propose(scope: Scope) -> list[Proposed]:
 
 
 def proposed_by_models(scope: Scope) -> list[Proposed]:
-    """Return what models have proposed and nobody has answered, the earliest first, each slug once.
+    """Return the models' unanswered proposals, earliest first, each slug once.
 
-    A proposal ends where a memory that it is of is no longer what the model has read.
+    A proposal ends if one of its memories has changed since the model read it.
     """
     found = dict[str, Proposed]()
     for seq in scope.pages.proposed:
@@ -143,7 +143,7 @@ def _told(scope: Scope, memory: Memory) -> _Told:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield what a text names: what stands between backticks, and what is in capitals inside a sentence."""
+    """Yield the names in a text: words between backticks, and capitalized words inside a sentence."""
     for quoted, name in _NAME.findall(text):
         found = quoted.strip() or name
         if found.casefold() not in SEARCH_STOP and any(char.isalpha() for char in found):

@@ -13,9 +13,9 @@ MOST = 60
 
 
 class Unplaced(NamedTuple):
-    """A memory that no page refers to: `id` and `seq` as in a decision's input, and the ids of its captures.
+    """A memory without a page: `id` and `seq` as in a decision's input, and the ids of its captures.
 
-    `offset` is that of the capture that speaks for it, which was said `at`.
+    `offset` is the offset of the canonical capture, `at` its time.
     """
 
     id: str
@@ -43,7 +43,7 @@ def unplaced(scope: Scope) -> list[Unplaced]:
 
 
 def taken(scope: Scope) -> dict[str, None]:
-    """Return the slugs that pages have, that are proposed, or that a model has proposed before."""
+    """Return the slugs of pages, of proposed pages, and of a model's earlier proposals."""
     by_seq = scope.captures.by_seq
     before = (scope.captures.body(by_seq[seq]).path or "" for seq in scope.pages.proposed)
     return dict.fromkeys((*scope.pages.slugs, *(it.slug for it in propose(scope)), *before))

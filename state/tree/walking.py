@@ -17,7 +17,7 @@ Score = Callable[[PageRow], int]
 
 
 class Visited(NamedTuple):
-    """A page that a walk came to: how deep, by which pages from the root on (itself last), and what it is worth."""
+    """A page reached by a walk: its depth, the pages from the root (itself last), and its worth."""
 
     row: PageRow
     depth: int

@@ -1,6 +1,6 @@
-"""A change of the embedder: what a machine does for a log that has one or is to have one, and what the log then says.
+"""A change of the embedder: a machine's actions for a log with or without one, and the new settings.
 
-All of it follows from the log's settings, those before them, and the key of the embedder that a machine has.
+All of it follows from the log's settings, earlier settings, and the key of the machine's embedder.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def decided(settings: Settings, key: str) -> Settings:
 
 
 def before_that(history: Sequence[Settings]) -> str | None:
-    """Return the embedder that decides once a coming one is called off, or else the one that did before, if any."""
+    """Return the embedder that decides after a coming one is cancelled, else the previous one, if any."""
     now = history[-1]
     if now.embedder_next is not None:
         return now.embedder

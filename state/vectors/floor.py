@@ -103,7 +103,7 @@ class Columns:
         self._orders[self._column_of[name]] = order
 
     def drop(self, name: int) -> None:
-        """Take `name` out; nothing happens if it is not there."""
+        """Remove `name`, if present."""
         column = self._column_of.pop(name, None)
         if column is not None:
             self._matrix[:, column] = 0

@@ -63,7 +63,10 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moving(msgspec.Struct, frozen=True, kw_only=True):
-    """Units of one group that a pass moves: `since` is the start of its day or week, `label` its session or speaker."""
+    """Units of one group moved by a pass.
+
+    `since` is the start of the group's day or week, `label` its session or speaker.
+    """
 
     to: Place
     since: int
@@ -257,7 +260,7 @@ def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
 
 
 def _becomes(then: Project, now: Project) -> Literal["dormant", "purged"] | None:
-    """Return what has become of the project as a whole, None where it stays as it is."""
+    """Return the change of the project as a whole, None for no change."""
     if then.purged and not now.purged:
         return "purged"
     return "dormant" if then.state == "dormant" != now.state else None

@@ -288,10 +288,10 @@ def render(form: Form, items: Sequence[ContextItem]) -> str:
 
 
 def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> ChosenItems:
-    """Return the context of the first items that fit a budget of tokens, which its text never exceeds.
+    """Return the context of the first items that fit a budget of tokens, never exceeded by its text.
 
-    What does not fit is left out and what comes after it may still fit. Where none does, or nothing of the standing
-    instructions that there are, the first of what is chosen first stands alone, cut if it must be.
+    An item that does not fit is left out, and later ones may still fit. If none fits, or none of the existing
+    standing instructions, the first chosen item stands alone, cut if needed.
     """
     bare = count(form.begin) + count(form.end) + 4
     picker = _Picker(items, form, count, budget, max(0, budget - bare))
@@ -357,7 +357,7 @@ class _Picker:
         return [self._taken[number] for number in sorted(self._taken)]
 
     def _fitted(self, item: ContextItem) -> tuple[ContextItem, int]:
-        """Return an item with what it costs, cut if it would exceed the whole budget by itself."""
+        """Return an item with its cost, cut if it alone would exceed the whole budget."""
         heading = 0 if item.section in self._opened else self._count(self._form.headings[item.section]) + 2
         cost = heading + self._count(self._form.line(item)) + 1
         if item.ends and cost > self._ends_left:
@@ -446,7 +446,7 @@ def _one_cut(items: Sequence[ContextItem], budget: int, form: Form, count: Count
 
 
 def _cut_to(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
-    """Return an item cut so that its line has at most `room` tokens, None where not even one character fits."""
+    """Return an item cut to a line of at most `room` tokens, None if not even one character fits."""
     shortest, longest = 0, len(item.text) - 1
     while shortest < longest:  # Tokens grow with the text but for some few.
         middle = (shortest + longest + 1) // 2

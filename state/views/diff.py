@@ -66,7 +66,7 @@ def changes_since(seen: Mapping[str, Seen], new: Partition, scope: str | None) -
 
 
 def joined(parts: Iterable[Changes]) -> Changes:
-    """Return the changes of several parts as those of one."""
+    """Return the changes of several parts as one."""
     parts = list(parts)
     return Changes(
         added=[changed for part in parts for changed in part.added],

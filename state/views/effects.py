@@ -1,4 +1,4 @@
-"""Which events change what a reader sees, as the table of event types says: their names, for those who read a log."""
+"""The names of event types by their effect on readers' views, for readers of a log."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Folds = dict[str, tuple[Wording, ...]]
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """Two captures that are one memory in the one state and not in the other: they come `together`, or `apart`."""
+    """Two captures joined in only one of two states: they come `together`, or `apart`."""
 
     change: Literal["together", "apart"]
     scope: str

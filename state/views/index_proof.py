@@ -42,7 +42,7 @@ def is_sound(segment: Segment) -> bool:
 
 
 def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
-    """Return the language that most texts tell which are not hidden."""
+    """Return the commonest language of the texts that are not hidden."""
     pairs = zip(segments, living, strict=True)
     parts = [Part(segment, shown_of(segment, alive, EVERY_TEXT)) for segment, alive in pairs]
     return usual_language(counted_languages(parts, len(TOLD_LANGUAGES)))

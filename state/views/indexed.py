@@ -61,7 +61,7 @@ def vector_key(row: Row) -> int:
 
 
 def embedder_of(row: Row) -> str:
-    """Return the embedder of a vector, or of one that is no more."""
+    """Return the embedder of a vector, or of a removed one."""
     return row.embedder if isinstance(row, VectorRow) else row.id.partition(":")[2]
 
 
@@ -71,7 +71,9 @@ def table_number(table: TableName) -> int:
 
 
 def record_of(row: LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
-    """Return all of a row, and what people want by it. A field that comes later has its default in an older record."""
+    """Return a row and its instructions by people as bytes. A field missing in an old record has its
+    default.
+    """
     return msgspec.msgpack.encode((row, heard))
 
 
@@ -155,7 +157,7 @@ def text_entry(
     spoken: str = "",
     hidden: bool = False,
 ) -> Entry:
-    """Return what is displayed as the index takes it in, with the other fields of an `Entry`."""
+    """Return the index entry of a displayed row; the keywords are fields of `Entry`."""
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
     heard = _heard_by(shown)

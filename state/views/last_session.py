@@ -118,7 +118,7 @@ def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:
 
 
 def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
-    """Return the sentence of the last answer that says what comes next, where its end does not tell it already."""
+    """Return the sentence of the last answer about next steps, unless the answer's end has it already."""
     told = _end(turns[answer].text)
     if not _NEXT.search(turns[answer].text):
         return []
@@ -146,7 +146,7 @@ def _acted(turns: Sequence[Turn]) -> list[Line]:
 
 
 def _answer(turns: Sequence[Turn], agents: list[int], people: list[int], requests: list[int]) -> int | None:
-    """Return the last answer to the last request: the one before people said goodbye, where one came before that."""
+    """Return the last answer to the last request: the one before a goodbye, if any came before it."""
     since = requests[-1] if requests else -1
     answers = [n for n in agents if n > since]
     parting = next((n for n in people if n > since and is_goodbye(turns[n].text)), len(turns))

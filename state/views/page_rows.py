@@ -23,7 +23,7 @@ _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
 
 
 def page_row(scope: Scope, id: str) -> PageRow | None:
-    """Return the row of the page of which this is a version's id, None where there is none, or nothing of it lives."""
+    """Return the row of a version id's page; None without a page, or without a living version."""
     page = page_of(scope, id)
     if page is None or not page.lives:
         return None
@@ -73,7 +73,7 @@ def title_of(scope: Scope, page: Page) -> str:
 
 
 def summary_of(scope: Scope, page: Page) -> str:
-    """Return what a page says in short: as given, else its first sentence that is no heading."""
+    """Return a page's summary: as given, else its first sentence except headings."""
     if given := page.told("summary", ""):
         return str(given)
     text = _HEADING.sub("", text_of(scope, page)[:READ_CHARS])

@@ -1,4 +1,4 @@
-"""Pages as pure functions of the state: what the vault writes and what `verify` expects to find there."""
+"""Pages as pure functions of the state: written by the vault and compared by `verify`."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
 
 
 def _conflicts_page(scope: Scope) -> ConflictsPage:
-    """Return the page of the conflicts that wait or were settled; one that expired stands nowhere."""
+    """Return the page of pending and settled conflicts; expired ones are left out."""
     shown = [it.id for it in scope.conflicts.by_id.values() if it.status != "expired"]
     rows = sorted((row for id in shown if (row := conflict_row(scope, id)) is not None), key=by_weight)
     pending = [row for row in rows if row.status == "pending"]
@@ -340,7 +340,7 @@ def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
 
 
 def _entry_mark(scope: Scope, entry: Capture) -> str:
-    """Return what is told of an entry of a daily log that says what was replaced: itself, or in a statement of it."""
+    """Return the mark of a daily log's entry that was replaced, as a whole or in one of its statements."""
     seqs = (entry.seq,) if entry.family else scope.captures.stated.get(entry.seq, ())
     for seq in (seq for seq in seqs if not scope.captures.by_seq[seq].hidden):
         memory = scope.memories.of(seq)

@@ -24,10 +24,11 @@ ACCEPTED_SOURCE = "accept"
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule, in the words of the text that has it, the last where several do. `at` is in microseconds.
+    """A rule, in the words of its text, the last of several. `at` is in microseconds.
 
-    `said_in` are the ids of the turns and memories of the project that have it. Accepted, it is a memory of the scope
-    `into`. One that is said for all projects holds in its own meanwhile, one that may be pasted holds nowhere.
+    `said_in` are the ids of the project's turns and memories with the rule. Once accepted, the rule is a
+    memory of the scope `into`. Meanwhile a rule stated for all projects holds in its own project, one that
+    may be pasted holds nowhere.
     """
 
     id: str
@@ -41,7 +42,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_doubted(self) -> bool:
-        """Whether it is asked about since it may be pasted."""
+        """Return whether the rule is proposed because it may be pasted."""
         return self.into == self.scope
 
 

@@ -89,7 +89,7 @@ def _key(scope: Scope, id: str) -> str:
 
 
 def memory_row(scope: Scope, id: str) -> MemoryRow | None:
-    """Return the row of the memory that this id names, None where it names none, or a text that stands for nothing."""
+    """Return the row of an id's memory; None without one, or for a consolidation's text without cover."""
     capture = scope.captures.get(id)
     memory = None if capture is None else scope.memories.of(capture.seq)
     if capture is None or memory is None or memory.name != capture.seq:
@@ -201,7 +201,7 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
 
 
 def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
-    """Return what else the living captures of a memory say than its canonical text; nothing where it is hidden."""
+    """Return the living texts of a memory except its canonical one; none if it is hidden."""
     if memory.canonical < 0 or len(memory.joins) == 1:
         return ()
     by_seq = scope.captures.by_seq

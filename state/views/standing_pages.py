@@ -89,7 +89,7 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
 
 
 def person_path(key: str) -> str:
-    """Return the path of the page of somebody or of a project: a plain name as it is, any other with its digest."""
+    """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
     folder, key = (PROJECTS, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE, key)
     if _PLAIN_KEY.fullmatch(key):
         return f"{folder}/{key.replace(' ', '-')}.md"
@@ -97,7 +97,7 @@ def person_path(key: str) -> str:
 
 
 def person_page(scope: Scope, path: str) -> StandingPage:
-    """Return the page of somebody or of a project, by its path."""
+    """Return the page of a person or project, by its path."""
     key = next((key for key in scope.people.told if person_path(key) == path), "")
     person, names = scope.people.known.get(key), names_left_out(scope)
     lines = _of_person(scope, key, names) if person is not None and _is_shown(scope, key, names) else ()
@@ -173,7 +173,7 @@ def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
 
 
 def _sectioned(scope: Scope, rows: list[MemoryRow]) -> Iterator[PageLine]:
-    """Yield the lines of facts, each under its subject: how people tagged it, its category, or a name that recurs."""
+    """Yield the lines of facts, each under its section: by people's tag, category, or a recurring name."""
     plain = {row.id: list(_subjects(row)) for row in rows if _section(row) is None}
     counts = Counter(name for names in plain.values() for name in names)
     for row in rows:
@@ -228,7 +228,7 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
 
 
 def _is_open(scope: Scope, capture: Capture) -> bool:
-    """Whether what a capture left open is to be told: it is shown, and where it is a memory that holds."""
+    """Return whether a capture's open end is listed: it is shown, and a memory that holds, if a memory."""
     if capture.hidden:
         return False
     memory = scope.memories.of(capture.seq)
@@ -249,7 +249,7 @@ def _recents(scope: Scope) -> StandingPage:
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
-    """Yield what was said last, the newest first: of a turn what was decided in it, else how it begins."""
+    """Yield the latest turns, newest first: the decisions made in each, else its beginning."""
     by_seq, days = scope.captures.by_seq, scope.captures.days
     found, names = 0, names_left_out(scope)
     for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
@@ -265,7 +265,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
 
 
 def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
-    """Yield the lines of a turn: its decisions and corrections that hold, else the turn as it begins."""
+    """Yield the lines of a turn: its valid decisions and corrections, else its beginning."""
     path, told = day_path(scope, capture), _who_when(capture)
     decided = False
     for seq in scope.captures.stated.get(capture.seq, ()):
@@ -345,7 +345,7 @@ def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterat
 
 
 def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
-    """Yield what names somebody and is shown, the latest first, but for what people want left out."""
+    """Yield the shown captures that mention a person, latest first, except those to be left out."""
     for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
         if _is_open(scope, capture) and not is_left_out(scope.captures.body(capture).text, names):
             yield capture

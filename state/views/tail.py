@@ -109,7 +109,7 @@ class Bans:
         return self.moves_pages or bool(event.refs) or self.paths.get(event.body.path or "", event.id) != event.id
 
     def _keys(self, id: str) -> list[str]:
-        """Return by what the capture that an id names can be hidden; of an unknown one by its own ban."""
+        """Return the keys by which an id's capture can be hidden; of an unknown id its own ban's."""
         self.touched[id] = None
         if id in self._own:
             return self._own[id]

@@ -62,7 +62,7 @@ def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
 
 
 def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
-    """Yield where a page leads, but for children that are there."""
+    """Yield the links of a page, except children that exist."""
     for link in page.links.values():
         if link.to == NOWHERE:
             yield PageEnd(link.relation, link.slug, False)
@@ -71,7 +71,7 @@ def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
 
 
 def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
-    """Yield what leads to a page."""
+    """Yield the links to a page."""
     for link, source in scope.pages.sources(page):
         if source.lives:
             yield PageEnd(link.relation, name_of(source), True)

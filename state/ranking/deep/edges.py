@@ -1,6 +1,6 @@
-"""From what was found to what stands near it: what was used together with it, and the turns beside it in its session.
+"""The walk from found texts to near ones: texts used together with them, and neighbours in their session.
 
-The walk is of any graph; what is near a text of a corpus is told by the corpus.
+The walk works on any graph; the corpus gives the neighbours of a text.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Ground:
         return sorted(found, key=lambda it: -it.score)[:most]
 
     def walked(self, query: str) -> list[tuple[Spot, float]]:
-        """Return the pages to which a walk down the trees comes for a query, each with what it holds of it."""
+        """Return the pages reached by a walk down the trees for a query, each with its share of the query."""
         return [(Spot(n, place), share) for n, field in enumerate(self._fields) for place, share in field.walk(query)]
 
     def near(self, seeds: Sequence[Seen], number: int) -> list[Seen]:
@@ -87,7 +87,7 @@ class Ground:
         )
 
     def lend(self, relevance: Mapping[Spot, float], number: int) -> list[Seen]:
-        """Return those of some texts that may be returned, with the relevance that each is lent."""
+        """Return the allowed texts, with the relevance lent to each."""
         lent: dict[int, dict[int, float]] = {}
         for spot, share in relevance.items():
             lent.setdefault(spot.scope, {})[spot.place] = share
@@ -139,7 +139,7 @@ class Ground:
         return hit._replace(score=seen.score, looked=looked, look=look, parts=hit.parts if look == 1 else {})
 
     def _note(self, scope: int, hits: Iterable[Hit], number: int) -> list[Seen]:
-        """Note hits by which texts are seen, and return these; what was seen before stays as it was seen first."""
+        """Record texts seen through hits, and return them; a text seen before keeps its first record."""
         found = list[Seen]()
         for hit in hits:
             spot = Spot(scope, hit.place)
@@ -162,7 +162,7 @@ class Ground:
         return [(Spot(spot.scope, other), weight) for other, weight in near]
 
     def _unsaid(self, field: Field) -> Among:
-        """Return what gives those of places that may be returned, do not ask, and were not just said by who asks."""
+        """Return a filter for places: allowed, not asking, and not said in the asker's session just now."""
 
         def among(places: Ints) -> Ints:
             texts = field.corpus.texts

@@ -49,7 +49,7 @@ class Deep(NamedTuple):
 
 
 def deepened(question: str, ground: Ground, judge: Judge, wanted: int, clock_us: Callable[[], int]) -> Deep:
-    """Return what up to three looks find of a question: so many as are `wanted`, and others behind them."""
+    """Return the results of up to three looks at a question: `wanted` results, then the rest."""
     loop = _Loop(question, ground, judge, max(LOOKED_AT, wanted), clock_us)
     query, asked = question, dict[str, None]()
     for number in range(1, MOST_LOOKS + 1):
@@ -108,7 +108,7 @@ class _Loop:
         return [it for it in seen if it.spot in kept]
 
     def _favour(self, spots: Sequence[Spot]) -> None:
-        """Note which of what was seen holds something of a kind that the question names."""
+        """Record which seen texts hold a member of a kind named in the question."""
         members = dict.fromkeys(member for its in terms_of_kinds(self._question).values() for member in its)
         held = self._ground.holding(members, spots)
         self._of_kind = {spot: None for spot, its in zip(spots, held, strict=True) if its}

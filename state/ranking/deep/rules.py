@@ -35,10 +35,10 @@ class Judge(Protocol):
     """Who decides in the steps of a deep search. `number` is that of the look, from 1 on."""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Return which of the texts that a look has seen are kept."""
+        """Return which seen texts of a look are kept."""
 
     def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Return which of the pages that a walk has come to are opened."""
+        """Return which pages reached by a walk are opened."""
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         """Return which of the best texts are kept, and what is to be asked next."""
@@ -61,9 +61,9 @@ class Rules:
         return Told(spots)
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Keep all; there is enough where what was found holds most of the question's weight.
+        """Keep all texts; the search ends if the found texts hold most of the question's weight.
 
-        A term that names a kind is held by what is of that kind, and not before that was looked for.
+        A term that names a kind is held by members of the kind, from the look that searched for them.
         """
         kinds = terms_of_kinds(question)
         weights = ground.weights(bare(question))

@@ -28,7 +28,7 @@ class Spot(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A text that a look has seen, with its score, which compares within the look."""
+    """A text seen in a look, with its score, comparable within the look."""
 
     spot: Spot
     score: float
