@@ -27,19 +27,19 @@ MAX_TAGS = 64
 MAX_IDS = 10_000
 MAX_DIMENSIONS = 32_768
 MAX_ATTEMPTS = 3
-"""How often a text is tried; what has failed so often has no vector under that embedder."""
+"""Tries of a text; after the last failure it has no vector by the embedder."""
 MAX_INPUTS = 25
 """A decision is about so many memories at most."""
 VECTOR_SQUARES = 2**24
-"""Below this stays the sum of squares of a quantised vector, so that float32 products of two are exact."""
+"""Bound of the sum of squares of a quantised vector: float32 products of two are exact below it."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
 MAX_AT_LEAD_US = 300 * US_PER_S
 
 Origin = Literal["operator", "user", "agent", "tool", "web", "model"]
 PEOPLE: tuple[Origin, ...] = ("operator", "user")
-"""Who asks, and whose words may instruct. What tools, the web and models put out is nobody's word."""
+"""Origins of people, who ask and may instruct. Output of tools, the web and models is no person's word."""
 SPEAKING: tuple[Origin, ...] = (*PEOPLE, "agent")
-"""Whose turns state something. What tools and models put out is no statement of anybody."""
+"""Origins whose turns state facts. Output of tools and models is no statement."""
 Kind = Literal["turn", "fact", "journal", "goal", "plan", "insight", "document", "page"]
 Tier = Literal["short", "mid", "long"]
 """How far a text has moved on: nothing, one summary, or two sum it up."""
@@ -49,7 +49,7 @@ Source = Literal["memories", "turns", "documents", "insights", "summaries", "pag
 DeepStep = Literal["scouts", "filter", "walk", "edges", "gate"]
 """The steps of each look of a deep search, in their order."""
 Failure = Literal["", "late", "silent", "wrong", "unreachable", "spent"]
-"""Why a model decided nothing: no answer in time, an empty one, one of no use, nobody there, or the day's budget."""
+"""Reason why a model decided nothing: late, empty, useless, unreachable, or the day's budget spent."""
 
 Id = Annotated[str, Meta(pattern=ID_PATTERN)]
 Scope = Annotated[str, Meta(pattern=SCOPE_PATTERN)]
@@ -60,7 +60,7 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
 Slug = Annotated[str, Meta(min_length=1, max_length=200)]
-"""A text, since people choose it; `schemas.slugs` says what one may be."""
+"""A text, since people choose slugs; `schemas.slugs` has the rules."""
 Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -248,7 +248,7 @@ class Pinned(_Body, frozen=True):
 
 
 OF_MEMORIES = ("holds", "replaced_by")
-"""The relations of `linked` that say something of a memory; all others are links from one page to another."""
+"""The relations of `linked` about memories; all others are links between pages."""
 CHILD = "child"
 """The relation of a page that stands below another."""
 EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
@@ -296,7 +296,7 @@ class Edited(_Body, frozen=True):
 
 
 NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
-"""An edit of no page that changes nothing, of which others are made."""
+"""An edit without page or changes, a base for others."""
 
 
 class Settled(_Body, frozen=True):
@@ -368,9 +368,9 @@ class Operation(_Body, frozen=True):
 
 
 MAKING = ("add", "replace", "reword")
-"""The operations that have a text made; the others are about inputs alone."""
+"""The operations that make a text; all others are about inputs alone."""
 COVERING = ("remove", "replace")
-"""The operations after which something else stands for the inputs that they name."""
+"""The operations that cover their inputs."""
 
 
 class Decided(_Body, frozen=True):
@@ -454,7 +454,7 @@ EVENT_TYPES: dict[str, EventType] = {
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
 }
-"""Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
+"""Every event type known to this reader, by name. A new type needs a row, and its body above."""
 
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
@@ -470,15 +470,15 @@ SUMMARY_TAG = "summary"
 """The tag of a capture in which a model sums up a session."""
 
 CONSOLIDATED_TAG = "consolidated"
-"""The tag of a capture that a consolidation made of other memories."""
+"""The tag of a capture made by a consolidation of other memories."""
 
 DEV_TAG = "env:dev"
 """The tag of a capture under a profile of development, by which it is pruned."""
 PRUNED_BEFORE = "7d"
-"""What development has left is pruned when it is older."""
+"""Age at which leftovers of development are pruned."""
 
 REPOSITORY_TAG = "repository"
-"""The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""
+"""The tag of a capture about the project's repository; the next tag is the subject; the last one holds."""
 
 OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
 """The tags that Memtape gives by itself."""
@@ -492,9 +492,9 @@ class Actor(_Body, frozen=True):
 
 
 UNKNOWN = "unknown"
-"""The name of an actor whom nobody named."""
+"""The name of an actor without a name."""
 SYSTEM = Actor(name="memtape", origin="tool")
-"""Who appends what no person or agent said: settings and time."""
+"""The actor of events by no person or agent: settings and time."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

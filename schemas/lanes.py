@@ -12,7 +12,7 @@ Lane = Literal["sparse", "dense", "hot", "fresh", "edges"]
 LANES: tuple[Lane, ...] = get_args(Lane)
 
 Unasked = Literal["start", "prompt"]
-"""What gave an agent memories that it did not ask for: the context of a start, or what a prompt surely needs."""
+"""The reasons for memories given to an agent unasked for: a start's context, or a prompt's sure results."""
 UNASKED: tuple[Unasked, ...] = get_args(Unasked)
 _TOKENS = "tokens:"
 
@@ -20,7 +20,7 @@ MOST_LOOKS = 3
 """So often a deep search looks at most (spec R4)."""
 
 SHADOW = "shadow"
-"""What marks the recall of a retriever that answered beside the active one and whose results nobody was shown."""
+"""The mark of a shadow's recall: its results were shown to no session."""
 Failure = Literal["", "raised", "late", "skipped"]
 """Why a shadow found nothing to tell: it ended with an error, not in time, or was not asked since it was just late."""
 FAILURES: tuple[Failure, ...] = get_args(Failure)

@@ -14,14 +14,17 @@ from memtape.schemas.lanes import LANES
 
 Door = Literal["cli", "python", "mcp", "prompt", "page"]
 DOORS: tuple[Door, ...] = ("cli", "python", "mcp", "prompt", "page")
-"""By which way a question came; `prompt` is a hook's, which nobody asked for. Files name each by its place here, so
-that values are only ever added, at the end. That is so of `OUTCOMES`, `STEPS`, `FAULTS` and `LANES` too."""
+"""The doors by which a question came; `prompt` is a hook's, unasked for.
+
+Files store the index of each, so that values are only ever appended. The same holds for `OUTCOMES`, `STEPS`,
+`FAULTS` and `LANES`.
+"""
 Outcome = Literal["found", "nothing"]
 OUTCOMES: tuple[Outcome, ...] = ("found", "nothing")
 Step = Literal["fold", "write", "snapshot", "rebuild"]
 STEPS: tuple[Step, ...] = ("fold", "write", "snapshot", "rebuild")
 OnStep = Callable[[Step, int, int], None]
-"""Is told what was done, for which partition, and how long that took in nanoseconds."""
+"""Called with a finished step, its partition, and its duration in nanoseconds."""
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = ("cli", "hook", "mcp", "page", "worker")
 

@@ -21,7 +21,7 @@ RANKS: tuple[Ranks, ...] = get_args(Ranks)
 ORDINARY: Ranks = "memtape"
 """The retriever that answers."""
 MAX_NAME_CHARS = 180
-"""With what stands before it among the lanes of a recall, a name has its place there."""
+"""A name of this length, with its prefix, fits among the lanes of a recall."""
 
 _WITHOUT, _WITH = " without ", " with "
 

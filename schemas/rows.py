@@ -17,13 +17,13 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 
 ORDER = "an order about memory"
-"""What readers are told of what people said about memory, which states nothing of what it names."""
+"""The mark for readers of people's orders about memory, which state nothing about their subject."""
 BEFORE_CHARS = 80
-"""So much is shown of a value that was replaced."""
+"""Characters shown of a replaced value."""
 Polarity = Literal["fact", "rule", "meta", "correction"]
 """What a text does: it states something, sets a rule, gives an order about memory, or corrects what was said."""
 Category = Literal["identity", "preference", "technical", "goal", "context"]
-"""What a memory is about, by which its age is judged."""
+"""The subject of a memory, on which its aging depends."""
 Status = Literal["draft", "stable", "deprecated"]
 """What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
 replaced."""
@@ -627,7 +627,7 @@ class Counters(msgspec.Struct):
     """What a partition has met, for `status`; never part of a state hash."""
 
     events: int = 0
-    """Events of scopes that counted, erased ones included."""
+    """Counted events of scopes, erased ones included."""
     duplicates: int = 0
     divergent: int = 0
     """Second events of an id with other content than the first; they change nothing."""
@@ -741,14 +741,14 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     counters: Counters
     erased: int = 0
     embedder: str = FLOOR
-    """The key of the embedder that decides there."""
+    """The key of the deciding embedder."""
     embedder_next: str | None = None
     passes: dict[str, PassMark] = {}
     """How consolidation goes in each scope where it has anything to look at."""
     lives: dict[str, LifeMark] = {}
     """How each scope stands of which anything has aged, or that is not active."""
     trail: str = ""
-    """What names the log's last slots before `offset`, as `schemas.log.trail_of` does; empty where nobody kept it."""
+    """The digest of the log's last slots before `offset`, by `schemas.log.trail_of`; empty if not stored."""
 
     @property
     def waiting(self) -> int:

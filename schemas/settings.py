@@ -19,7 +19,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The constants in force. All are integers, since numbers that decide are integers."""
 
     embedder: str = "floor"
-    """Key of the embedder whose vectors decide folds; `floor` is the lexical one that needs no model."""
+    """Key of the embedder whose vectors decide folds; `floor` is the lexical embedder without a model."""
 
     embedder_next: str | None = None
     """The embedder that takes over when no living text lacks its vector; null where none is to."""

@@ -16,7 +16,7 @@ from memtape.schemas.events import EVENT_TYPES, Body, Event
 
 T = TypeVar("T", bound=msgspec.Struct)
 Role = Literal["statement", "label", "name", "program"]
-"""What a text is: what somebody said, what it was filed under, what something is called, or what a program wrote."""
+"""The role of a text: spoken words, a label, a name, or a program's output."""
 
 _ROLES: dict[str, Role] = {
     "text": "statement",

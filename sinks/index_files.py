@@ -52,7 +52,7 @@ class Named(msgspec.Struct, frozen=True):
     rows: int
     bytes: int
     embedder: str = ""
-    """That of the vectors of a segment of such, by its key."""
+    """The key of the embedder, in a segment of vectors."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

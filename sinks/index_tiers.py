@@ -16,9 +16,9 @@ from memtape.sinks.index_files import Named
 from memtape.state.index.segments import Flags
 
 DELTA_ROWS = 512
-"""Rows that come one by one gather in a segment of so many, which is written anew each time."""
+"""Rows of the small segment for rows added one by one, written anew each time."""
 TIER = 8
-"""So many segments of one size become one of the next."""
+"""Segments of one size merged into one of the next."""
 UNWRITTEN = Named("", 0, 0)
 """Stands for the name of a segment that has no file yet."""
 

@@ -43,7 +43,7 @@ _SOMEBODYS = object()
 Digests = dict[str, list[str]]
 """By path in the folder of a scope: the digest of a file's bytes, and of what it had before while it is written."""
 Stamp = tuple[int, int, int]
-"""Inode, size and time of change (ns) of a file, by which it is seen that somebody saved it."""
+"""Inode, size and time of change (ns) of a file; a save changes the stamp."""
 
 
 class Zoned(NamedTuple):

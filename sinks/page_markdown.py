@@ -22,10 +22,10 @@ from memtape.sinks.zones import as_written
 
 FENCE = "---"
 REST = "memtape_rest"
-"""The key of front matter that cannot stand word for word: all of it as one string."""
+"""The key for front matter that cannot be kept word for word: all of it as one string."""
 
 _WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
-"""What YAML, of one version or another, does not read as a text."""
+"""Words that some version of YAML does not read as text."""
 _MARK = re.compile(r"<!--(?=\s*memtape:)")
 
 

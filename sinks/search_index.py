@@ -60,7 +60,7 @@ from memtape.state.views.indexed import (
 MOST_ROWS = 262_144
 """No merge makes a segment of more rows: a merge of so many takes some hundred megabytes."""
 NAMED_HIDDEN = 20
-"""So many of what is hidden in a scope are named in its counts."""
+"""Hidden ids listed in the counts of a scope."""
 OPEN_SCOPES = 16
 """The segments of so many scopes stay open to be written."""
 
@@ -248,7 +248,7 @@ class SearchIndex:
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
         self.held: dict[str, ScopeHeld] = {}
-        """What stands in each scope that was written, or was to be and stood there already."""
+        """The counts of each scope written, or found written already."""
 
     def write(self, rows: Sequence[Guarded]) -> None:
         """Write rows; skip a row no newer than the stored row with its key."""

@@ -58,12 +58,12 @@ VECTORS = "vectors-"
 OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"
-"""What stands in the folder of a partition beside its tables."""
+"""The entries of a partition's folder beside its tables."""
 ROWS_AT_ONCE = 20_000
 OPEN_INDEXES = 8
-"""So many scopes of a partition stay open to be read, those that were asked last."""
+"""Indexes of scopes kept open for reading, the last used."""
 KEEP_VERSIONS = timedelta(minutes=10)
-"""Old versions stay this long for readers that hold one open."""
+"""Time for which old versions stay, for readers with one open."""
 
 _NEWER = (
     "source.generation > target.generation OR (source.generation = target.generation AND source.offset > target.offset)"

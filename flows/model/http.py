@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 2
 BACKOFF_MAX_S = 2.0
 MAX_TOKENS = 10_000_000
-"""No model takes so many at once; an endpoint that says so says nothing."""
+"""No model takes more tokens at once; a larger number from an endpoint is ignored."""
 
 _NEXT_STEPS = {
     401: f"Set {KEY_VARIABLE} to a valid key.",

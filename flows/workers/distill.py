@@ -30,9 +30,9 @@ LATE_US = DAY_US
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
 LOOK_US = 5 * US_PER_S
-"""So often is looked for windows that have ended."""
+"""Interval between searches for ended windows."""
 WAIT_S = 180.0
-"""Whoever asks for a session waits so long for another process that asks about a window."""
+"""Wait of a session's caller for another process's question about a window."""
 
 
 class Answered(NamedTuple):

@@ -23,7 +23,7 @@ from memtape.schemas.times import US_PER_S
 from memtape.state.views.last_session import summary_id
 
 QUIET_US = 10 * 60 * US_PER_S
-"""No host tells of a session that its user only left; one in which nobody spoke for so long is summed up."""
+"""Silence after which a session is summed up: hosts do not report a session that its user just left."""
 LOOK_US = 30 * US_PER_S
 
 Ask = Callable[[Sequence[Event]], Event]

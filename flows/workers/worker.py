@@ -27,7 +27,7 @@ class Worker(ABC):
     def __init__(self, on_note: OnNote) -> None:
         self.stopping = threading.Event()
         self.done = 0
-        """How much it has done so far, in whatever it counts."""
+        """Amount of work done so far, in the worker's own unit."""
         self.changed = False
         """Whether something was put on the log."""
         self.refused = False

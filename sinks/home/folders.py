@@ -13,9 +13,9 @@ from memtape.sinks.home.locks import FileLock, all_of
 
 HOME_VARIABLE = "MEMTAPE_HOME"
 _NOWHERE = Path("/proc/self/memtape-nowhere")
-"""Where not even the superuser can make a folder. A system without `/proc` lets nobody else make one there."""
+"""A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
-"""The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
+"""The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
 
 
 def write_whole(

@@ -27,13 +27,13 @@ MOST_BYTES = 4_000_000
 """Of some 40,000 searches. A scrape reads all of it, in some hundredths of a second."""
 _MARK = b"MT"
 _PAYLOAD = struct.Struct("<BBBxIQ")
-"""What it is of, the places of its labels, when (seconds), and its value; before that stand the mark and the check."""
+"""The metric's number, its labels' indexes, the time (s) and the value, after a mark and a check."""
 _WORDS = struct.Struct("<IIII")
 _BYTES = 20
 _MOST = 2**64 - 1
 
 Noted = tuple[str, str, str, int]
-"""What was measured, its first and second label (empty where it has none), and its value."""
+"""The metric, its first and second label (empty for none), and the value."""
 
 
 def note(home: str | Path, samples: Iterable[Noted]) -> None:

@@ -13,7 +13,7 @@ from memtape.sinks.home.locks import FileLock
 LEFT_OUT = "left-out"
 """What hooks were told and did not store, by reason."""
 LESSENED = "lessened"
-"""What hooks were told and stored so that no search finds it, or without its middle."""
+"""Texts of hooks stored out of reach of searches, or without their middle."""
 LOCK_WAIT_S = 0.3
 
 

@@ -37,7 +37,7 @@ from memtape.sinks.logs.admission import admit
 
 SCHEMA_VERSION = "1"
 UNFINISHED = "copying"
-"""Stands for the version while a copy of another log is not whole, so that nobody takes it for that."""
+"""Stored as the version of an incomplete copy of another log, so that no process opens it."""
 DEFAULT_PARTITIONS = 16
 BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16

@@ -42,15 +42,15 @@ DEFAULT_PARTITIONS = 16
 DEADLINE_S = 60.0
 FOLLOW_S = 0.2
 LOOK_AGAIN_S = 1.0
-"""How long it is believed that the topic is still the same one."""
+"""Time (s) for which the topic's generation is not checked again."""
 CONFIGURED_WITHIN = 1_000
-"""Among so many slots of a partition its first settings are looked for: other clients may have been quicker."""
+"""Slots of a partition searched for its first settings: other clients may have appended before."""
 MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S = 1.0
 RETRY_BACKOFF_MS = 10
-"""The library also sleeps so long before it first knows a topic, and when it reads again what it has read."""
+"""Sleep of the library (ms), also before it first knows a topic, and when it reads again."""
 
 
 class _Record(NamedTuple):

@@ -20,7 +20,7 @@ from memtape.sinks.logs.kafka_topic import CLOSED, FOR_EVER, KafkaTopic
 from memtape.sinks.logs.kafka_url import KafkaTarget
 
 STALLED_S = 10.0
-"""A copy that another process makes and that has not grown for so long is gone on with."""
+"""Time (s) without growth after which another process's copy is continued here."""
 POLL_S = 0.2
 
 Offsets = Mapping[int, Sequence[int]]

@@ -26,7 +26,7 @@ RETRY_S = 0.2
 MAX_REPLICATION = 3
 
 FOR_EVER = {"cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms": "-1"}
-"""The settings without which a broker would delete what is remembered."""
+"""The settings without which a broker would delete memories."""
 
 MESSAGE_BYTES = 1_048_588
 """`max.message.bytes` of a new topic, Kafka's default; the largest event fits with its key, headers and batch."""

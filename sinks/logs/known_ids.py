@@ -40,7 +40,7 @@ A slot costs some 50 us to read again, and a file some 0.2 us to write for each 
 
 _TYPES = {name: bytes([number]) for number, name in enumerate(EVENT_TYPES)}
 _MADE_BY = f"{__version__} " + ",".join(f"{name}={type.version}" for name, type in EVENT_TYPES.items())
-"""Who made a file. A newer Memtape may read an event that an older one could not, or the other way round."""
+"""The writer of a file. A newer Memtape may read an event that an older one could not, and the reverse."""
 _KEY_BYTES = 16 + 4 + 1
 _ROW_BYTES = _KEY_BYTES + 8
 _HEX = re.compile(r"[0-9a-f]*\Z")

@@ -17,7 +17,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 
 LOG_VARIABLE = "MEMTAPE_LOG"
 URL_MARK = "://"
-"""What has it is a URL and never a path."""
+"""A place with this mark is a URL and never a path."""
 
 
 def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> Log:

@@ -23,9 +23,9 @@ NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
 MOST_COMPARED = 200
-"""A memory is compared with so many others at most: with those that share its rarest terms, the latest first."""
+"""Candidates compared with a memory at most: those that share its rarest terms, the latest first."""
 MOST_RARE, MOST_TRIED = 50, 16
-"""So many of those that share a term which at most so many hold are asked whether one replaces the other."""
+"""Largest number of memories with a rare term, and of those tried for replacement."""
 MOST_CHARS = 1_000
 """Longer texts stand by themselves: they tell more than one thing."""
 

@@ -12,7 +12,7 @@ REST_US = DAY_US
 """A pass begins a day after the last one at the earliest."""
 ENOUGH_NEW, ENOUGH_CONFIRMED = 20, 25
 BEHIND_US = 14 * DAY_US
-"""What has waited for longer is looked at, however little it is."""
+"""A pass starts for memories waiting longer, however few."""
 
 
 class Gate(NamedTuple):

@@ -11,7 +11,7 @@ from memtape.state.subjects.captures import whole_text
 from memtape.state.subjects.lifecycle import Summary, sources_of
 
 MOST = 5
-"""So many summaries are told in one pass, so that no model is asked about a year at once."""
+"""Summaries written in one pass. The limit keeps a year's summaries from one pass."""
 LEAST_SOURCES = 3
 
 

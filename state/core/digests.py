@@ -31,7 +31,7 @@ VIEWS_VERSION = 18
 """The version of the rules by which rows and pages are made of the state."""
 
 DUPLICATES_VERSION = 4
-"""The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
+"""The version of the rule that picks the event of an id to count and erase by; it has no own leaf."""
 
 INDEX_VERSION = 8
 """The version of the rules by which texts are taken apart for the search index, which follows from the rows."""

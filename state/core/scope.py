@@ -102,13 +102,13 @@ SUBJECTS = (
     _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
     _subject("people", 2, People, people, ("vault",), sparse=True),
 )
-"""Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
+"""Every subject of a scope with its version and tables, in the order in which an event passes them.
 
-A subject reads only those that stand before.
+A subject reads only earlier ones.
 """
 
 _AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
-"""The subjects that may read memories."""
+"""The subjects allowed to read memories."""
 
 _CONTENT_BITS = 22
 _AT_BITS = 10

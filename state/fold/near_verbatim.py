@@ -24,11 +24,11 @@ Tokens = tuple[str, ...]
 _ABOUT_WORDS = lexicon.ABOUT_WORDS - lexicon.word_set(
     "write writes means stands american british term terms string formal words letter letters"
 )
-"""Of a text with one of these the form is what the text is about."""
+"""Words that make the form of a text its content."""
 _QUOTES = lexicon.word_set("\" ' « » “ ” 「 」 『 』")
 _HYPHENATED = lazy(r"[a-z]{2,}(?:-[a-z]{2,})+")
 _CODE = lazy(r"`([a-z][a-z\d]*(?:[-_./][a-z\d]+)*(?: [a-z][a-z\d]*(?:[-_./][a-z\d]+)*)*)`")
-"""Words without capitals or other marks: of these, backticks say only that they are typed."""
+"""Words without capitals or other marks: backticks around them only say that they are typed."""
 _LETTERS = lazy(r"[^\W\d_]+")
 _NO_VOWEL = lazy(r"[B-DF-HJ-NP-TV-XZ]{2,}s?")
 _SHOUTED = lexicon.word_set(
@@ -44,7 +44,7 @@ _SHOUTED = lexicon.word_set(
     sre oauth saas paas iaas eks aks gke vpc roi okr okrs dba csv ascii utf etl elt uuid guid
     """
 )
-"""Words in capitals that stay what they are; PATH, POST and US would be others."""
+"""Words in capitals with an unchanged meaning; PATH, POST and US would have another one."""
 _TELLING = lexicon.word_set("is are was be called named = : to as on into from")
 _S_IS = lexicon.word_set("it that there here what who where he she how when")
 _WISHED = lexicon.word_set("like love rather prefer want")

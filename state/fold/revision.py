@@ -20,7 +20,7 @@ from memtape.state.text.terms import IRREGULAR
 _NUMBERED = lazy(r"(?:^|[\s(#$€£:])(?:v|[a-z]+-)?\d", re.IGNORECASE)
 _OPENING = frozenset("on in at for by with to of what who whoever whatever which why how as per".split())
 MOST_ASKED = 16
-"""Of so many similar texts it is asked, the most similar first."""
+"""Similar texts compared at most, the most similar first."""
 _LEAST_BEFORE = 3
 """So many words before a value at the end hold a verb, though no list has it."""
 _NEGATIONS = word_set("not never no none nobody nothing neither nor cannot without hardly rarely")
@@ -66,7 +66,7 @@ _VERBS = word_set(
     crash reboot measure notify
     """
 )
-"""Verbs that are common in such texts."""
+"""Verbs common in texts of revisions."""
 
 
 def _inflected(verb: str) -> Iterator[str]:

@@ -28,7 +28,7 @@ a kind that ages, something with tags, and a turn or memory in which a person in
 HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
 EMPTY_WORDS = 1 << 14
-"""The flag of a turn that only has an agent go on, as "ok" does: it stands in its session, and no search finds it."""
+"""The flag of a turn that only lets an agent go on, such as "ok": it stays in its session, unsearchable."""
 ORDERS = 1 << 15
 """The flag of a text in which a person gives an order about memory."""
 ARCHIVED, SUMMARY = 1 << 16, 1 << 17

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from memtape.state.index.parts import Ints
 
 MOST_KEPT_ROWS = 500_000
-"""Of common terms so many rows are kept, which take 8 megabytes."""
+"""Rows of common terms in the cache: 8 megabytes."""
 
 
 class _Held(Protocol):

@@ -47,11 +47,11 @@ class Choice(NamedTuple):
 
 
 AT_HAND = Choice()
-"""What everybody is shown who does not ask for more."""
+"""The texts of an ordinary search."""
 EVERY_TEXT = Choice(archived=True)
 """All that was said and is not hidden."""
 SUMMARIES = Choice(summaries=True)
-"""What sums up texts that have aged."""
+"""The summaries of aged texts."""
 
 
 class Part(NamedTuple):

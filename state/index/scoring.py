@@ -16,7 +16,7 @@ from memtape.state.index.sorted_values import distinct
 from memtape.state.index.texts import Texts
 
 RARE = 200
-"""A term that one text in so many holds is counted by the texts around those; another by an array over all."""
+"""A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
 
 
 class Worth(NamedTuple):

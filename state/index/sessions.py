@@ -16,7 +16,7 @@ from memtape.state.index.segments import NO_SESSION, Flags
 from memtape.state.index.sorted_values import firsts, is_one_of
 
 NOBODY = -1
-"""The place of no turn. As an index it leads to what stands last, for which arrays over places have one slot more."""
+"""The place of no turn. As an index it is the last slot: arrays over places have one slot more."""
 
 
 class Sessions:

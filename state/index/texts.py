@@ -24,7 +24,7 @@ from memtape.state.index.sessions import Sessions
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
 LEAST_SHARE = 4
-"""One turn in so many is an assistant's where there is one."""
+"""Minimum share of assistant turns in a scope with an assistant: 1 in 4."""
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 

@@ -25,25 +25,25 @@ from memtape.state.text.terms import terms
 AMONG = 50
 """So many of the best are put in order."""
 LEAST_HELD = 0.8
-"""A later text holds at least so much of the question, as a share of what the one before it holds."""
+"""Minimum of the question's weight in a later text, as a share of the weight in the earlier one."""
 ALIKE_COSINE, NEAREST_COSINE = 0.4, 0.25
-"""Texts are about one thing whose vectors are so similar, or so similar and each other's nearest of all found."""
+"""Least cosines of texts about one thing: of any two, and of two that are each other's nearest."""
 LEAST_NEAR = 0.5
 """Of these the later is at least so near to the question, as a share of how near the other is."""
 LEAST_TOLD = 0.2
-"""What stands above anyway need hold but so much of the question for a reader to be told that it is later."""
+"""Minimum share, as in `LEAST_HELD`, of a text ranked above anyway for a mark that it is later."""
 SITTING_US = HOUR_US
 """What was said in one sitting stands side by side, unless a text says a change: nobody moves house within the hour."""
 LEAST_SHARED = 0.5
-"""Values of one class are of one thing where the texts share more than half of what the shorter one says besides."""
+"""Values of one class are of one thing if the texts share more than half of the shorter one's other terms."""
 
 
 TELLING = frozenset(terms("port listens listening binds version runs running serves costs price"))
-"""What says that there is a value, and not of what it is one."""
+"""Terms that introduce a value and do not name its subject."""
 CODE = "code "
 """What the classes of names with a number begin with: a code says by itself what it is a value of."""
 LEAST_KIN, LEAST_STEM = 5, 3
-"""Words are of one family where one begins with the other, of so many letters; fewer, with one of these endings."""
+"""Words are one family if the shorter begins the longer: from 5 letters, or from 3 with a listed ending."""
 ENDINGS = ("er", "or", "ment", "ing")
 
 

@@ -23,9 +23,9 @@ HOT_HITS = FRESH_HITS = 40
 SEEDS, HITS_A_SEED, EDGE_HITS = 18, 6, 45
 """Edges are walked from so many of the best, to so many neighbours of each, to so many in all."""
 LEAST_COSINE = 0.2
-"""What only its vector finds is at least so similar; measured with MiniLM, where less than this finds mostly noise."""
+"""Minimum cosine of a text found by its vector alone; with MiniLM lower cosines find mostly noise."""
 PERHAPS_COSINE, PERHAPS_HITS = 0.12, 3
-"""Where fewer texts are found, so many are shown at most with those that are nearest, each at least so similar."""
+"""With fewer than 3 found texts, the nearest fill up to 3, each with at least this cosine."""
 PERHAPS = "perhaps"
 """The mark of a text that is only near, and may have nothing to do with what was asked."""
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
@@ -37,7 +37,7 @@ AGE_DAYS, LEAST_AGE = 180, 0.5
 USE_STEP, MOST_USE = 0.02, 0.5
 LEAST_CONFIDENCE = 0.3
 MODELS_CONFIDENCE = 0.7
-"""Of what only models say: below what anybody else says as well, and above what is hardly about the question."""
+"""Factor of texts by models alone: below equal texts by others, above texts hardly about the question."""
 
 
 class Hit(NamedTuple):

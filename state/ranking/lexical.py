@@ -23,7 +23,7 @@ from memtape.state.text.asking import day_terms, terms_of_day
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, terms
 
 SCAFFOLDING = "list order mention conversation discussion discuss tell say talk chat session summary summarize"
-"""Words by which one asks an assistant for something that was said, which are not what was said."""
+"""Words of a request to an assistant for an earlier text, not found in the text itself."""
 LAST_LETTER = "\u2e80"
 """Ideographs, kana and hangul come after it."""
 _WORD = lazy(r"\w[\w'’-]*")

@@ -19,12 +19,12 @@ from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking.lanes import PERHAPS_COSINE
 
 Among = Callable[[Ints], Ints]
-"""Gives those of some places that may be returned."""
+"""A filter of places: returns the allowed ones."""
 
 EXACT_TEXTS = 8_192
 """Of so many texts all vectors are compared, held as numbers that need no conversion: 13 MB of 384 dimensions."""
 NEAR_TEXTS, NEAR_SHARE = 1_000, 0.01
-"""Of more texts those with the nearest sketches are compared: so many, or this share of all where that is more."""
+"""Texts compared in full, those with the nearest sketches: the greater of a number and a share of all."""
 NEAR_IN_SESSION = 2
 """In each session that is asked about, so many of the nearest are compared."""
 NOWHERE = -2.0

@@ -40,7 +40,7 @@ from memtape.state.text.asking import first_person, held_by_answers, is_about_an
 from memtape.state.text.passages import Passages
 
 DIGITS = 9
-"""Scores are rounded, so that the order in which a machine adds does not decide between equals."""
+"""Decimals of scores: rounding keeps the order of additions from deciding between equals."""
 
 PartsOf = Callable[[int], Mapping[str, float]]
 

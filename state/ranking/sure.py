@@ -15,7 +15,7 @@ from memtape.state.text.terms import terms
 LEAST_HELD = 0.47
 """The least share of a prompt that one text holds where anything is offered; `docs/benchmarks.md` has the trade-off."""
 LEAST_BESIDE = 0.25
-"""The least share that each text holds which is offered beside it."""
+"""Minimum share of each further text offered."""
 
 
 class SureCandidate(Protocol):

@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
 
 LEAST_SHARED = 2
-"""One word in common says nothing."""
+"""Minimum number of common words; a single one is no evidence."""
 MORE_TEXTS = 1_000
 """A scope is taken to have so many more texts without any word of a prompt: in a young one no word is common yet."""
 

@@ -18,7 +18,7 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 
 JUST_US = 600 * US_PER_S
-"""What a session said in the ten minutes before it searches, the agent still has before it."""
+"""Ten minutes before a search: the session's texts since then are still in the agent's context."""
 SHORT_CHARS = 120
 """A prompt without a question mark is looked at where it is no longer, so that a search reads few texts."""
 ASKING_AMONG = 50

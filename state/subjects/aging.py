@@ -44,14 +44,14 @@ from memtape.state.text.polarity import instructs
 MOST_A_PASS = 500
 """So many texts at most change their place in one pass of a scope; what is more waits for the next."""
 LEAST_IN_GROUP = 3
-"""So many texts are summed up at least; later ones join a summary that is there."""
+"""Minimum number of texts in a new summary; later ones join an existing summary."""
 ARCHIVE, PURGE = 3, 4
 """What else than summing up is done with a unit in a pass, as the level of its group."""
 WEEK_US = DAYS_A_WEEK * DAY_US
 _MONDAY_US = 4 * DAY_US
 """1970-01-05 was a Monday."""
 _MOST_KEPT = 100
-"""The importance that a text is taken to have before it is read."""
+"""The importance assumed for a text before it is read."""
 
 
 class Step(NamedTuple):

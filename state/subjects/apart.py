@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 Split = tuple[tuple[int, ...], ...]
-"""The captures of a memory that was split, by seq, in the groups that it was split into."""
+"""The captures of a split memory, by seq, in the groups of the split."""
 
 
 class Apart:

@@ -23,7 +23,7 @@ from memtape.state.subjects.decay import ONE
 SPAN_US = 90 * DAY_US
 """How far behind the latest window one may open and still count, and how long a reader believes a weight (spec R7)."""
 WINDOWS_KEPT = 4_096
-"""The most windows that count, 45 a day; those that opened first fall out."""
+"""Maximum number of windows counted, 45 a day; the earliest opened are dropped."""
 TOGETHER_FROM = 3
 LEARNED_FROM = ONE // 5
 """What is learned: from how many windows together, and from which weight (spec R7)."""

@@ -24,13 +24,13 @@ from memtape.state.subjects.decisions import Decisions
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
-"""Who is believed over whom, by origin."""
+"""The trust of each origin; the higher one is believed."""
 
 FAMILIES = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
-"""Kinds that fold, each with its family: only texts of one family are ever compared."""
+"""Kinds that fold, each with its family. Only texts of the same family are compared."""
 
 REPLACING = ("goal", "plan")
-"""Families in which a later text takes over from the one before."""
+"""Families in which a later text replaces the earlier one."""
 
 ENTRY_KINDS = ("turn", "journal")
 """Kinds that stand in the daily log."""

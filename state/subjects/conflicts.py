@@ -28,9 +28,9 @@ from memtape.state.text.polarity import instructs
 
 Pair: TypeAlias = tuple[Memory, Memory]
 MOST_ABOUT_ONE = 8
-"""So many statements about one thing are compared with a later one, the latest."""
+"""Statements on one topic compared with a later one: the latest."""
 MAX_EVIDENCE = 10
-"""So many events are kept that affirmed a side, the first ones."""
+"""Events stored as evidence for a side: the first ones."""
 
 
 class Conflict(msgspec.Struct):

@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from memtape.schemas.times import DAY_US
 
 ONE = 1_000_000_000
-"""One use, in billionths, which is how weights are stored."""
+"""One use, in billionths, the unit of stored weights."""
 HALF_LIFE_US = 3 * DAY_US
 
 _CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)

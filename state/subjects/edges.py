@@ -35,7 +35,7 @@ from memtape.state.subjects.decay import ONE, decayed
 
 WINDOW_US = 1_800 * US_PER_S
 WINDOW_ITEMS = 32
-"""The most of one window that is linked, so that who names hundreds of ids does not link all with all."""
+"""Maximum of linked items in one window, so that an event with hundreds of ids does not link all pairs."""
 PER_ITEM = 6
 """The most edges that one item keeps and shows; the weakest go, and of equals the later captured."""
 PRUNED_BELOW = ONE // 100

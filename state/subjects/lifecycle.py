@@ -47,7 +47,7 @@ AGING = ("turn", "journal", "fact")
 """Turns, and the families of memories, that move through the tiers and are archived by age."""
 DAYS_A_WEEK = 7
 ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Edited, Settled, Archived)
-"""Events that show that somebody works in a project."""
+"""Events that count as work in a project."""
 
 
 class Group(NamedTuple):

@@ -12,7 +12,7 @@ from memtape.schemas.slugs import ROOT
 ROOT_BIRTH = -1
 """The birth of the root of every scope."""
 NOBODY = -1
-"""No version: of a page of which nothing lives, and of a base that nobody named."""
+"""No version: of a page without a living version, or of an unnamed base."""
 NOWHERE = -2
 """Where a link leads whose slug no page has."""
 

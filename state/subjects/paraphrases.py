@@ -25,7 +25,7 @@ from memtape.state.subjects.tombstones import Tombstones, ends_ban
 from memtape.state.subjects.withdrawals import Withdrawals
 
 BANNING = 2
-"""So many events that forget the same thing ban its paraphrases."""
+"""Number of events forgetting equal texts that bans their paraphrases."""
 
 
 class Others(HasCaptures, Protocol):

@@ -21,7 +21,7 @@ CONSOLIDATED = ("fact", "journal")
 
 Queue = dict[tuple[str, ...], tuple[int, int]]
 Seen = tuple[tuple[str, int], ...]
-"""A cluster: the ids of its memories, each with the seq of the capture that spoke for it."""
+"""A cluster: the ids of its memories, each with the seq of its canonical capture."""
 
 
 class Others(HasCaptures, Protocol):

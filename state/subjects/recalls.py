@@ -26,7 +26,7 @@ ECHOING = ("agent", "tool", "model")
 
 
 STARTS_KEPT = 3
-"""A session that is resumed is told only what is new, beside what its earlier starts have told."""
+"""Starts stored for a session: a resumed session gets only what its earlier starts have not shown."""
 
 
 class Recall(msgspec.Struct, frozen=True):

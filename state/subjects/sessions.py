@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SESSIONS = 256
-"""Sessions of which something is kept; the one that was silent longest is given up."""
+"""Sessions stored; beyond, the one silent for longest is dropped."""
 
 
 def put_latest(of_session: dict[str, T], session: str, value: T) -> None:

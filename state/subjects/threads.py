@@ -42,7 +42,7 @@ _TELLING = ("turn", "fact", "insight")
 """Kinds of what may tell that something is done; a journal repeats whole conversations."""
 
 Key = tuple[int, int]
-"""The seq of a capture, and where in its text that begins which is open."""
+"""The seq of a capture, and the start of the open end in its text."""
 
 
 class Threads:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 HOT_WINDOW_US = 18 * DAY_US
 """Uses older than six half-lives no longer count for how hot something is."""
 MAX_TIMES = 64
-"""Times of use that are kept of one capture; older ones are counted and no longer dated."""
+"""Times of use stored of one capture; older uses are counted without a time."""
 ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
 SHOWN_RESULTS = 50
@@ -43,9 +43,9 @@ SHOWN_RECALLS = 16
 TURN_US = 60 * 60 * US_PER_S
 """So long after a recall the turn that it is for lasts at most, where no user is heard to speak again."""
 PROMPT_US = 10 * US_PER_S
-"""A prompt that comes so soon after a recall is the one that it is for, until there is an answer."""
+"""A prompt this soon after a recall is the recall's own prompt, until an answer comes."""
 ASKED = 3
-"""So many prompts of a session tell what its answers would say without a recall."""
+"""Prompts of a session whose words count as known to its answers without a recall."""
 
 
 class Use(msgspec.Struct):

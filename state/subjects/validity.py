@@ -20,10 +20,12 @@ from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
 
 Tie = Literal["replaced", "in part", "contradicted"]
-"""What a newer memory means for an older one that tells another value of the same thing: the older is replaced, unless
-it tells more than that, or was said by somebody who is trusted more than who said the newer."""
+"""The effect of a newer memory with another value on the older memory.
+
+The older is replaced; replaced in part, if it says more; or contradicted, if its author has more trust.
+"""
 COMPARED = 30
-"""A text is compared with so many others at most: those that share most of its words, the latest first."""
+"""Texts compared with a text at most: those with most shared words, the latest first."""
 
 
 class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -26,7 +26,7 @@ _PLACE = lazy(
     r"\b(?:city|town|country|beach|park|home|street|village|state|mountains?|lake|cafe|restaurant)\b"
 )
 ANSWERS_HOLD = ("time", "number", "place")
-"""What a text can hold that a question asks for."""
+"""Kinds of content in texts that a question can ask for."""
 _HINTS = (
     lazy(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE),
     lazy(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
@@ -49,9 +49,9 @@ MOST_WORDS = 16
 _TELLS = lazy(
     r"\b(?:after|as|because|considering|given|now that|since|though|while)\b|\b(?:I|we)['’](?:d|m|re|ve)\b", re.I
 )
-"""Words with which a question tells something: why it is asked, or what has happened."""
+"""Words with which a question states a reason or an event."""
 _CLAUSE = lazy(r"[,;:\u2014\u2013]| - |\b(?:I|we)\b")
-"""What may set something told apart from a question that does not begin as one."""
+"""Marks that may separate a statement from the question behind it."""
 _BEFORE = r"(?:(?:and|but|hey|hi|ok|okay|please|so|well)\b[\s,]*)*"
 _WH = r"(?:how|what|when|where|which|who|whom|whose|why)"
 _DO = r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|should|was|were|will|would)(?:n['’]t)?"

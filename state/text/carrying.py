@@ -17,9 +17,9 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import words
 
 STRONG_RARE = (5, 25)
-"""A name, number or identifier tells something while at most this many texts of a scope have it, or one in so many."""
+"""A name, number or identifier is evidence if at most 5 texts of a scope have it, or 1 in 25."""
 WORD_RARE = (3, 50)
-"""Any other word: at most this many texts, or one in so many."""
+"""Any other word: at most 3 texts, or 1 in 50."""
 SHARE = 4
 """Of a text's other specifics a quarter must be carried, and two at least."""
 SHORT = 12
@@ -29,7 +29,7 @@ _CHUNK = lazy(r"\S+")
 _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"
 _SENTENCE_END = lazy(r"[.!?…:]['\")\]]*\Z")
 _OVERLAPPING = "\u1100"
-"""From here on scripts are compared by overlapping pairs, of which two that follow each other tell no more than one."""
+"""Scripts from here on are compared by overlapping pairs; two successive pairs count as one."""
 
 Frequency = Callable[[str], int]
 

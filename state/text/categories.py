@@ -23,14 +23,14 @@ FRESH_DAYS: dict[Category, int | None] = {
     "goal": 91,
     "context": 21,
 }
-"""For so many days after it was last said or used a memory is fresh; who somebody is never ages (spec F2)."""
+"""Days for which a memory stays fresh after its last capture or use; identity never ages (spec F2)."""
 
 _OF_TAGS: dict[str, Category] = {
     "instruction": "preference",
     "preference": "preference",
     "task": "goal",
 }
-"""What the tag behind that of a statement, or of what a model took from talk, says."""
+"""The category of a statement's second tag, or of a model's fact from talk."""
 _I = re.IGNORECASE
 _FAMILY = (
     r"(?:mother|mom|mum|father|dad|parents?|sister|brother|sibling|wife|husband|spouse|partner|girlfriend|boyfriend"

@@ -34,7 +34,7 @@ _CLAUSE = lazy(
     _I,
 )
 _OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
-"""An opening that says of what the next clause is."""
+"""An opening that names the subject of the next clause."""
 _LABEL = lazy(r"\A[\w ]{3,40}:\s+(?=(?:the|our|my|we|i)\b)", _I)
 """What kind of text follows."""
 _LINK = lazy(
@@ -44,7 +44,7 @@ _LINK = lazy(
     r"(?:the\s+|an?\s+)?|\s+(?=(?-i:[A-Z\d])[\w-]*\W*\Z)",
     _I,
 )
-"""What stands between a noun and its value; of "room Nordsee" nothing does."""
+"""The words between a noun and its value; "room Nordsee" has none."""
 _AS = lazy(r"\b(?:uses?|run|have|chose|picked|adopted|take|made)\s+(?P<value>[^,;:]{2,40}?)\s+(?:as|for)\s+"
            r"(?:(?:the|our|my|his|her|its|an?)\s+)?(?:[\w-]+\s+){0,2}\Z", _I)  # fmt: skip
 _INVERSE = lazy(
@@ -94,7 +94,7 @@ _GONE = tuple(
         r"\b(?P<old>[A-Z][\w.-]*)'s (?:place|job|role|successor|replacement)\b",
     )
 )
-"""What names a value that has ended."""
+"""Patterns that name an ended value."""
 _MOVES = lazy(r"(?:moved|left|relocated|transferred|went|came|quit)\b|.{0,12}\b(?:work|liv)", _I)
 _ARTICLES = lazy(r"\A(?:(?:the|our|my|his|her|its|an?|old)\s+)+", _I)
 _DIGITS = frozenset("port version release money percent size phone".split())

@@ -34,7 +34,7 @@ _SAYS_NOTHING = frozenset(
     " actually really instead not and my our your his her their its".split()
 )
 FREE = ("any",)
-"""Classes that any words may be of, by which nothing is corrected."""
+"""Classes that any words belong to; they correct nothing."""
 
 
 class Correction(NamedTuple):

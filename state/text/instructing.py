@@ -30,7 +30,7 @@ _LEAD = lazy(
     r"|make sure(?: that| to)?|be sure to|ensure(?: that)?|try to|take care to|let's settle it)\b[\s,:;.!–—-]*)*",
     _I,
 )
-"""What may stand before a clause and says nothing of its own."""
+"""Words without content before a clause."""
 _BREAK = lazy(r"[,;:–—(]\s+|\.{2,}\s*|\s-+\s|\s(?=(?:and|but|so|because|since|then)\s)", _I)
 
 _SINGLE_QUOTED = lazy(r"(?<!\w)'[^']{3,}'(?!\w)")

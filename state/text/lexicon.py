@@ -49,7 +49,7 @@ NAMES = word_set(
 FIRST_NAMES = word_set(
     "mark will grant max may june april august miles norm rich chase clay cole drake earl charity mason tyler"
 )
-"""Names of people that are other words at the beginning of a sentence."""
+"""First names that are also words at the beginning of a sentence."""
 BEHIND_VERBS = word_set(
     "the a an this that these those it them all each every any as my our your his her its their i you he she we they us"
     " me not be no everything everyone out off up down for to in on at with"

@@ -30,7 +30,7 @@ from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 EndKind = Literal["question", "promise", "task"]
 
 LEAST_SHARED = 2
-"""So many terms of what was open must stand in what ends it, and half of all."""
+"""Minimum of an open end's terms, and half of all, in the text that closes it."""
 _I = re.IGNORECASE
 _LEAD = (
     r"^(?:(?:and|but|so|then|also|ok(?:ay)?|sure|yes|yeah|great|thanks|sorry|right|good|perfect|done)\b[\s,.!:–—-]*)*"
@@ -64,20 +64,20 @@ _OWED = lazy(
     r"|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
     _I,
 )
-"""What is to be done in a form that says just that."""
+"""A task in an explicit form."""
 _LATER = lazy(
     r"\b(?:later|afterwards|next (?:session|time|step|turn|up)|follow[- ]up|come back to|get back to|(?:once|after"
     r"|as soon as|until) (?:the|it|this|that|they|we|CI|main|all)\b|for now\b.{1,80}\bthen)\b",
     _I,
 )
-"""When an agent means to do what it does not do at once."""
+"""Words for work postponed by an agent."""
 _OFFERS = lazy(
     r"\bif (?:you|that|it|so|needed|necessary|not|the|any)\b|\bwhenever\b|\blet me know\b|\b(?:once|when|after"
     r"|until|as soon as)"
     r" you\b|\bjust (?:say|tell|ask)\b|\bwould you\b|\bwant me to\b|\bunless\b|\bin case\b|\?",
     _I,
 )
-"""What is done only where somebody asks for it promises nothing."""
+"""An action offered on a condition is no promise."""
 _SMALL_TALK = lazy(
     r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new"
     r"|going on)\b"
@@ -88,7 +88,7 @@ _SMALL_TALK = lazy(
     r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b|\bwhere you are\?",
     _I,
 )
-"""Questions that nobody keeps waiting for an answer."""
+"""Questions that need no answer."""
 _OFFERED = lazy(
     r"\b(?:would you (?:like|prefer me)|(?:do )?you want|want me to|shall I|can I|may I|could I|let me know|ready to"
     r"|anything else|any (?:other )?(?:questions|specific|particular)|do you have any|is there any|are there any"
@@ -105,10 +105,10 @@ _UNKNOWN = lazy(
     r"|\blet me (?:check|ask|find out|look into|look (?:that|it) up)\b|\bto be (?:decided|clarified)\b|\bTBD\b",
     _I,
 )
-"""Words by which somebody says that an answer is not known yet."""
+"""Words saying that an answer is not known yet."""
 MOST_UNKNOWN_CHARS = 160
 ENDING_CHARS = 8
-"""A question that ends a turn has its mark among so many characters."""
+"""Characters at the end of a turn searched for a question mark."""
 _DONE = lazy(
     r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
     r"|found|spoke"
@@ -117,20 +117,20 @@ _DONE = lazy(
     r"|finished|cancell?ed|no longer needed|not needed any ?more|in place|works now|passes now|is up)\b",
     _I,
 )
-"""Words by which a text may tell that something happened."""
+"""Words by which a text may report an action as done."""
 _NOT_DONE = lazy(
     r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to"
     r"|plans?"
     r"|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
     _I,
 )
-"""Words with which a sentence that tells of something does not tell that it is done."""
+"""Words that keep a sentence from reporting an action as done."""
 _STOPS = frozenset(
     "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday "
     "saturday sunday "
     "promis still open do go get make want let pleas soon back finish deadlin due action item step task thing".split()
 )
-"""Terms that say of what is open that it is, or when it is due, and not what it is."""
+"""Terms that mark an open end or its date, and do not name its subject."""
 
 
 class End(NamedTuple):

@@ -16,7 +16,7 @@ from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
 LEAST_SHARED = 2
-"""So many terms say the same, so that there is a thing of which something is denied."""
+"""Minimum of equal terms for two texts about one thing."""
 MOST_CHARS = 300
 """A longer text wants more than one thing."""
 _DENIES = lazy(slots.DENIES, re.IGNORECASE)
@@ -25,7 +25,7 @@ _SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
 _USES = frozenset(terms("use put leave", ENGLISH))
 """What a wish says of a thing where a denial names the thing alone: `Use semicolons`, `No semicolons`."""
 _WANTS = frozenset(terms("keep use put make give prefer want leave write", ENGLISH))
-"""What a wish says of a thing whose manner it tells: `Keep answers short`, `I want long answers`."""
+"""Verbs of a wish about the manner of a thing: `Keep answers short`, `I want long answers`."""
 _PREFERS = lazy(r"\s*(?:always |please )*prefer (.+?) (?:over|to) (.+?)[.!]?\s*\Z", re.IGNORECASE)
 _POLES = {
     pole: is_more
@@ -36,7 +36,7 @@ _POLES = {
     for words, is_more in ((less, False), (more, True))
     for pole in terms(words, ENGLISH)
 }
-"""Words of which one is the opposite of the other, and where a text stands between them."""
+"""Words with an opposite, and the side of each."""
 
 
 _BINDING = word_set("on off up down in out from to into onto over under by for my your our his her their")

@@ -92,7 +92,7 @@ _GENERIC = frozenset(
     thing things this those told topic
     """.split()
 )
-"""Words that name nothing by themselves."""
+"""Words that alone name nothing."""
 
 
 def has_word_of_order(text: str) -> bool:

@@ -25,7 +25,7 @@ _BLOCK = lazy(
     r"|<(?P<tag>[a-z][\w-]{0,30})\b[^>\n]{0,200}>.*?(?:</(?P=tag)>|\Z)",
     _I | re.DOTALL | re.MULTILINE,
 )
-"""A block that is set off from what stands around it: a fence, quoted lines, an element."""
+"""A block set off from the text around it: a fence, quoted lines, an element."""
 _QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|`[^`\n]{0,400}`")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _LONG_QUOTE_CHARS = 60
@@ -56,7 +56,7 @@ _ATTRIBUTED = lazy(
     r"|you (?:hereby )?(?:agree|accept|acknowledge|consent|undertake)|hereby)\b",
     _I,
 )
-"""What tells of the words of others, or is written in terms that one agrees to."""
+"""Signs of another author's words, or of terms to agree to."""
 _OF_ITS_OWN = lazy(
     r"\b(?:unless|until|when|if|once|like|as) (?:i|we|you) (?:say|said|told)\b|\byou (?:said|told)\b", _I
 )

@@ -13,7 +13,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.terms import language_of, terms
 
 PASSAGE_CHARS = 1_200
-"""The most characters of one result, as a tool shows it."""
+"""Maximum number of characters of a result, as a tool shows it."""
 CUT_TEXTS = 4_096
 """So many long texts stay cut into sentences; each costs some two bytes a character then, and a millisecond anew."""
 

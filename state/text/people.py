@@ -69,7 +69,7 @@ _BESIDE = (
     "y husband", "y brother", "y sister", "y son", "y daughter", "y mom", "y dad", "y mother", "y father", "y cousin",
     "y aunt", "y uncle", "y mentor", "Dr.", "Mr.", "Mrs.", "Ms.",
 )  # fmt: skip
-"""A text without one of these names nobody by words that only people have."""
+"""A text without any of these words names no person by verbs of people."""
 
 
 def projects_named(text: str) -> list[str]:

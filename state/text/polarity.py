@@ -162,7 +162,7 @@ _MAY_CORRECT = lazy(
     r"|不对|错了|更正|不是|意思|いや|いいえ|違|訂正|意味",
     re.IGNORECASE,
 )
-"""A text without one of these corrects nothing."""
+"""A text without any of these words is no correction."""
 _IS_NO_RULE = lazy(
     r"\b(?:erste|zweite|dritte|letzte|andere)[nrs]?\s+(?:option|variante|version|lösung|idee|vorschlag)\b"
     r"|\b(?:diesmal|heute|vorerst|fürs erste|aujourd'hui|pour l'instant|cette fois|esta vez|por ahora|hoy)\b"

@@ -39,18 +39,18 @@ _COPULA = lazy(
     r"|está|est|sont|è|sono|é|são|är)(?: the)?(?: \w+ of)?|[是:：=])\Z",
     _I,
 )
-"""What stands before the value in which two texts differ."""
+"""The words before the value in which two texts differ."""
 _CODE = lazy(
     r"[{}]|</?\w|\w>|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)|\w\(\S|\w\s?==\s?\w"
     r"|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z|\A\w+=\S+\s+\w+="
 )
-"""What code has; a line of it tells nothing that another line replaces."""
+"""Signs of code; a line of code is never replaced by another line."""
 _OF_SEVERAL = lazy(
     r"\A(?:my|our|his|her|their|an?|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r|uncle|aunt|son"
     r"|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server|host)\b(?! (?:lives?|works?|drives?)\b)",
     _I,
 )
-"""Of these somebody may have several, so that two of them are told apart by what is said of each."""
+"""Openings of things that a person may have several of; the rest of the text tells two of them apart."""
 _PER = lazy(
     r"\b(?:per|an?(?= (?:second|minute|hour|day|night|week|month|year)\b))\s+(\w+)|\b(month|year|week|hour)ly\b", _I
 )

@@ -22,7 +22,7 @@ Label = Literal["remember", "instruction", "decision", "correction", "preference
 IMPORTANCE: dict[Label, int] = {
     "remember": 90, "instruction": 80, "decision": 80, "correction": 70, "preference": 65, "task": 60, "fact": 55,
 }  # fmt: skip
-"""In hundredths, as a capture is given it: above the 50 of a fact that nobody weighed, below what a person pins."""
+"""In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
 LEAST_CLAUSE_WORDS = 7

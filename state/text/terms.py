@@ -47,7 +47,7 @@ children=child men=man women=woman people=person feet=foot teeth=tooth mice=mous
 better=good best=good worse=bad worst=bad
 """
 IRREGULAR = dict(pair.split("=") for pair in _IRREGULAR_FORMS.split())
-"""English forms that no rule of stemming brings together, each with its plain one."""
+"""English forms not joined by stemming, each with its plain form."""
 
 _CLITIC = lazy(r"(?:['’](?:s|re|ve|ll|d|m)|n['’]t)\Z")
 _LETTERS = lazy(r"[^\W\d_]+")

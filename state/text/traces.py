@@ -10,9 +10,9 @@ from memtape.schemas.patterns import lazy
 LEAST_CHARS = 8
 """A shorter text is carried only by one that says nothing else: "ok" stands in too much to mean anything."""
 LEAST_PART_CHARS = 24
-"""A line from this length on is told apart from others, so that a text is also found by its lines."""
+"""Lines from this length on are searched for separately: a text is also found by its lines."""
 HEAD_CHARS = 200
-"""A longer line is also looked for by its beginning, since what shows a text may cut it."""
+"""A longer line is also searched for by its beginning, since a display may cut it."""
 LEAST_WORD_BYTES = 6
 """Shorter words stand in any file by chance."""
 FEW_MARKS = 100

@@ -13,7 +13,7 @@ from memtape.schemas.times import US_PER_S
 
 MOST_TURNS = 6
 MOST_CHARS = 4_000
-"""A window ends with the turn that fills it."""
+"""A window ends with the turn that reaches this length."""
 QUIET_US = 60 * US_PER_S
 """A window ends where nothing follows an answer for so long."""
 UNANSWERED_US = 30 * 60 * US_PER_S

@@ -26,7 +26,7 @@ from memtape.state.subjects.validity import holds
 from memtape.state.text.lexicon import SEARCH_STOP
 
 SOURCE = "proposed"
-"""The source of a page that was proposed; its native id is its slug."""
+"""The source of a proposed page; its native id is its slug."""
 LEAST, LEAST_OF_SESSION = 3, 5
 """So many memories are worth a page: of a tag or a name, and of a session."""
 MOST, MOST_REFS = 12, 100

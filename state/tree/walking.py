@@ -13,7 +13,7 @@ BREADTH, DEPTH = 6, 6
 RowOf = Callable[[str], PageRow | None]
 """Gives the row of a page by its id, None where there is none: `Opened.row` of an index, or `page_row` of a state."""
 Score = Callable[[PageRow], int]
-"""What a page is worth to who walks, by its title, summary and hints; 0 or less leads nowhere."""
+"""The worth of a page for a walk, by title, summary and hints; 0 or less ends the walk there."""
 
 
 class Visited(NamedTuple):

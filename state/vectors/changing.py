@@ -23,7 +23,7 @@ class EmbedderPlan(NamedTuple):
     key: str | None
     then: bool = False
     begin: bool = False
-    """Whether the log is first to be told that this embedder comes next."""
+    """Whether the log first needs a `configured` event with this embedder as the next."""
     drift: Drift = ""
     """Why not all is embedded though there is an embedder."""
 

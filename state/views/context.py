@@ -30,19 +30,20 @@ from memtape.state.views.last_session import left_of, session_line, summary_id
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 FIRST: tuple[Section, ...] = ("guardrails", "goal", "plan")
-"""What is chosen before all else."""
+"""The sections chosen first."""
 
 INSTRUCTING: tuple[Origin, ...] = PEOPLE
-"""Whose words may set standing instructions; an agent that says "always" sets none."""
+"""Origins whose words may set standing instructions; an agent's "always" sets none."""
 JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30
-"""Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
+"""Maximum number of tasks, and their days: tasks come from talk, which hardly ever reports one as done."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
 """Of what is left of the budget: sessions 600 tokens or a third, the repository and tasks an eighth each."""
 OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
-"""What is told of the last session of an agent that was not the last to work; all is of the session that was last.
+"""The lines of the last session if its agent was not the last to work; otherwise all lines are shown.
 
-Files, commands and tests of it are mostly past by then: a reader who judged such lines one by one called them noise.
+Its files, commands and tests are mostly outdated by then: a reader who judged such lines one by one called
+them noise.
 """
 FACTS_SHARE = 4
 """Until the journal had its turn facts take three quarters of what is left."""
@@ -53,7 +54,7 @@ ENDS_SHARE = 5
 CHARS_PER_TOKEN = 8
 """No more are tried of a text's end; most tokenizers make a token of four."""
 MISSES = 30
-"""So many items in a row that do not fit end a section."""
+"""Items in a row without room that end a section."""
 
 Count = Callable[[str], int]
 

@@ -72,7 +72,7 @@ def make_filters(
 
 NO_FILTERS = make_filters(0)
 FILTERS = Filters.__struct_fields__
-"""The names of what a search can be narrowed to, which are those of `make_filters`."""
+"""The names of the filters, equal to the keywords of `make_filters`."""
 
 
 def check_filters(filters: Filters) -> None:

@@ -38,14 +38,14 @@ from memtape.state.views.context import INSTRUCTING
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
 """Origins whose turns are taken for an assistant's answers: of all who are no people."""
 FOUND: tuple[TableName, ...] = ("memories", "turns", "summaries")
-"""Tables whose rows are texts that can be found."""
+"""Tables with searchable rows."""
 KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "pages")
 """Tables whose rows a search reads beside the texts."""
 INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
 """Every table of which the index has something."""
 TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
 GONE = len(TABLE_NAMES)
-"""The number of no table: that of a row that is no more."""
+"""The table number of a removed row."""
 Told = tuple[int, ...]
 """The languages that each text of a row may be in."""
 

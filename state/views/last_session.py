@@ -33,13 +33,13 @@ _PAST = (
     r"|committ|push|revert|test|document|extract|configur)ed|wrote|rewrote"
 )
 _DID = lazy(rf"(?:I|We)(?:['’]ve| have)?(?: now| also| just)* (?:{_PAST}|split|set up)\b|(?i:{_PAST})\b(?!:)")
-"""How an agent's sentence begins that says what was done."""
+"""Openings of an agent's sentence about finished work."""
 _NEXT = lazy(
     r"\bnext(?: step| steps|,| (?:I|we)\b|:)|\b(?:still|yet) (?:to do|open|missing|needs?|have to|must)\b"
     r"|\bremain(?:s|ing)\b|\bleft to do\b|\bto ?do\b[: ]|\bnot (?:yet|done yet)\b",
     re.IGNORECASE,
 )
-"""What a sentence says of what comes next."""
+"""Words of a sentence about next steps."""
 
 
 class Turn(Protocol):

@@ -15,9 +15,9 @@ from memtape.state.text.markup import without_markup
 from memtape.state.text.polarity import sentences
 
 TITLE_CHARS, SUMMARY_CHARS = 120, 240
-"""The most that is taken of a text for a title and a summary that nobody gave."""
+"""Maximum characters of a title and a summary derived from a text."""
 READ_CHARS = 4_000
-"""So far a text is read for these."""
+"""Characters of a text read for title and summary."""
 
 _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
 

@@ -20,7 +20,7 @@ from memtape.state.text.polarity import same_instruction
 from memtape.state.views.context import Known, heard_of
 
 ACCEPTED_SOURCE = "accept"
-"""What the ids of accepted rules are made under; it must not change."""
+"""The source in the ids of accepted rules; it must not change."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,4 +85,4 @@ def _rules_in(known: Known) -> Iterator[tuple[str, str]]:
 
 
 _READ = ("document", "page")
-"""What a person put there to be read, and has not said."""
+"""Kinds of reading matter, not a person's own words."""

@@ -45,10 +45,10 @@ from memtape.state.views.rows import memory_row
 
 PERSON_CHARS = 4_000
 FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
-"""So many lines are looked at for a page, which is more than its characters hold of most."""
+"""Candidates per page, more than most pages have room for."""
 PEOPLE_ON_INDEX = 20
 LEAST_RECURRING = 3
-"""So many facts on a page name one thing before they stand together."""
+"""Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
 _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who is who", "Also"
 _OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}

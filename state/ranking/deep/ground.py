@@ -27,7 +27,7 @@ BESIDE, LINKED = 0.5, 1.0
 full weight has 1."""
 
 FINDING: tuple[Lane, ...] = ("sparse", "dense")
-"""The lanes that find; the others move or lend."""
+"""The lanes that find texts; all others move or lend."""
 
 Rank = Callable[[str], Ranking]
 Walk = Callable[[str], list[tuple[int, float]]]

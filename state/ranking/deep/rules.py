@@ -14,7 +14,7 @@ from memtape.state.ranking.deep.ground import Ground
 from memtape.state.ranking.deep.seen import Spot
 
 READY = 0.9
-"""With so much of a question's weight held there is enough."""
+"""Share of a question's weight at which a search ends."""
 BY_RULE = "rules"
 
 

@@ -15,9 +15,9 @@ from memtape.state.ranking.yielding import LEAST_STEP
 WEIGHTS = (1.0, 1.0, 0.05)
 """What each look counts; the third asks for what is missing and for names, and hardly does more than part equals."""
 OF_KIND = 0.12
-"""The share of the best that is added to what holds, in its own words, something of a kind that is asked for."""
+"""The share of the best score added to texts with a member, in their own words, of a kind asked for."""
 SURE = 5
-"""What the first look places so far up stands surely: no later look moves it to more than twice its place."""
+"""Places of the first look that are sure: no later look moves their texts below twice the place."""
 
 
 class Spot(NamedTuple):
