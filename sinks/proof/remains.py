@@ -114,6 +114,38 @@ class _Grain(NamedTuple):
     rows: NDArray[np.float64] | None = None
 
 
+class _Search(NamedTuple):
+    """The needles of a search, prepared. `find` reads the grains of one place."""
+
+    needles: Needles
+    traces: Traces
+    vectors: _Vectors
+
+    def find(self, name: str, form: str, unit: str, grains: Iterable[_Grain], *, ids_count: bool) -> Place:
+        """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
+        found: dict[tuple[str, str], Remnant] = {}
+        looked_at = 0
+        for grain in grains:
+            looked_at += 1
+            for kind, needle in self._hits(grain, ids_count):
+                found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
+        return Place(name, form, looked_at, unit, tuple(found.values()))
+
+    def _hits(self, grain: _Grain, ids_count: bool) -> list[tuple[str, str]]:
+        traced = self.traces.find(grain.text)
+        hits = [("text", self.traces.texts[number]) for number in traced.texts]
+        hits += [("word", word) for word in traced.words]
+        hits += [("vector", vector) for vector in self.vectors.find(grain)]
+        if ids_count:
+            ids = grain.text if grain.ids is None else grain.ids
+            hits += [("id", id) for id in self.needles.ids if id in ids]
+        return hits
+
+
+def _search(needles: Needles) -> _Search:
+    return _Search(needles, Traces(needles.texts, needles.words), _Vectors(needles.vectors))
+
+
 def search_home(
     home: Path,
     needles: Needles,
@@ -122,16 +154,16 @@ def search_home(
     zone_in: Callable[[str], ZoneInPage | None] = lambda name: None,
     passed_over: str = "",
 ) -> list[Place]:
-    """Look for needles in every file of a folder, hidden and unfinished ones too.
+    """Search every file of a folder for needles, hidden and unfinished files too.
 
-    `is_own` says by its path in the folder whether a file is somebody's and not Memtape's, `zone_in` which part of one
-    is: that has a place of its own. `passed_over` is the path of a file that is not looked at.
+    `is_own` says by a file's path in the folder whether the file is a person's and not Memtape's, `zone_in`
+    returns a person's zone in a page, which gets a place of its own. The file with the path `passed_over` is
+    skipped.
 
-    It reads some 10 MB/s (one core) and tells `on_progress` the bytes that are done, and all. Files that come and go
-    meanwhile are passed over.
+    The search reads some 10 MB/s (one core) and calls `on_progress` with the bytes done and the total. Files
+    that disappear meanwhile are skipped.
     """
-    traces, vectors, places = Traces(needles.texts, needles.words), _Vectors(needles.vectors), []
-    nothing = Traces(())
+    search, places = _search(needles), list[Place]()
     files = {path: path.stat().st_size for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink()}
     done = 0
     for path, size in files.items():
@@ -142,20 +174,8 @@ def search_home(
             continue
         own = is_own(name)
         try:
-            zone = None if own else zone_in(name)
-            if zone is None:
-                opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
-            else:
-                said = _grains(Piece(f"line {line}", text) for line, text in zone.said())
-                of_zone = _look(
-                    f"{name} (your zone)", "your own", "texts", said, needles, traces, vectors, ids_count=True
-                )
-                places.append(of_zone._replace(own=True))
-                opened = ("Markdown", "pieces", _grains([Piece("byte 0", zone.ours)]))
-            ids_count = own or not _KEEPS_IDS.search(name)
-            sought = nothing if _NAMES_PLACES.fullmatch(name) else traces
-            place = _look(name, *opened, needles, sought, vectors, ids_count=ids_count)
-            places.append(place._replace(own=own))
+            for place in _places_of(search, path, name, own, None if own else zone_in(name)):
+                places.append(place)
         except FileNotFoundError:
             continue
         except MemtapeError as error:
@@ -165,6 +185,19 @@ def search_home(
                 raise
             places.append(Place(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})", own))
     return places
+
+
+def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> Iterator[Place]:
+    """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
+    if zone is None:
+        opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+    else:
+        said = _grains(Piece(f"line {line}", text) for line, text in zone.said())
+        yield search.find(f"{name} (your zone)", "your own", "texts", said, ids_count=True)._replace(own=True)
+        opened = ("Markdown", "pieces", _grains([Piece("byte 0", zone.ours)]))
+    if _NAMES_PLACES.fullmatch(name):
+        search = search._replace(traces=Traces(()))
+    yield search.find(name, *opened, ids_count=own or not _KEEPS_IDS.search(name))._replace(own=own)
 
 
 def without_structure(needles: Needles) -> Needles:
@@ -182,8 +215,7 @@ def without_structure(needles: Needles) -> Needles:
 
 def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
     """Look for texts and words in the slots of a log; ids stand in their headers."""
-    traces, vectors = Traces(needles.texts, needles.words), _Vectors(needles.vectors)
-    return _look("log", "log", "slots", _grains(slots), needles, traces, vectors, ids_count=False)
+    return _search(needles).find("log", "log", "slots", _grains(slots), ids_count=False)
 
 
 class _Vectors:
@@ -210,31 +242,6 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: NDArray[np.float64] = rows / np.where(lengths > 0, lengths, 1)
     return units
-
-
-def _look(
-    name: str,
-    form: str,
-    unit: str,
-    grains: Iterable[_Grain],
-    needles: Needles,
-    traces: Traces,
-    vectors: _Vectors,
-    *,
-    ids_count: bool,
-) -> Place:
-    found: dict[tuple[str, str], Remnant] = {}
-    looked_at = 0
-    for grain in grains:
-        looked_at += 1
-        traced = traces.find(grain.text)
-        hits = [("text", traces.texts[number]) for number in traced.texts] + [("word", word) for word in traced.words]
-        hits += [("vector", vector) for vector in vectors.find(grain)]
-        if ids_count:
-            hits += [("id", id) for id in needles.ids if id in (grain.text if grain.ids is None else grain.ids)]
-        for kind, needle in hits:
-            found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
-    return Place(name, form, looked_at, unit, tuple(found.values()))
 
 
 def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:

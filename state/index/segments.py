@@ -210,14 +210,7 @@ def segment_of(
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
     spoken = [entry.document for entry in entries]
-    numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
-    ordered = sorted(numbers, key=numbers.__getitem__)
-    encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
-    place_of = {term: place for place, term in enumerate(ordered)}
-    sizes = [len(its.terms) for its in taken]
-    places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
-    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
-    by_term = np.argsort(places, kind="stable")
+    terms, starts, term_text, term_ends, rows, counts = _postings(taken)
     names = list(dict.fromkeys(document.speaker for document in spoken))
     name_places = {name: place for place, name in enumerate(names)}
     keys = [NO_SESSION if document.session is None else number_of(document.session) for document in spoken]
@@ -225,12 +218,12 @@ def segment_of(
     guards = [*(guard for _, _, guard, _ in documents), *(guard for _, guard in others)]
     records = [*(entry.record for entry in entries), *(other.record for other, _ in others)]
     return _finished(
-        terms=[numbers[term] for term in ordered],
-        starts=np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
-        term_text=np.frombuffer(b"".join(encoded), np.uint8),
-        term_ends=np.cumsum([len(data) for data in encoded], dtype=np.uint64),
-        rows=np.repeat(np.arange(len(spoken)), sizes)[by_term],
-        counts=counts[by_term],
+        terms=terms,
+        starts=starts,
+        term_text=term_text,
+        term_ends=term_ends,
+        rows=rows,
+        counts=counts,
         ids=np.array([id_numbers(document.id) for document in spoken], "<u8").reshape(-1, 2),
         kinds=[KINDS.index(document.kind) for document in spoken],
         origins=[ORIGINS.index(entry.origin) for entry in entries],
@@ -257,6 +250,26 @@ def segment_of(
         alias_rows=[row for row, entry in enumerate(entries) for _ in entry.ids],
         records=np.frombuffer(b"".join(records), np.uint8),
         record_ends=np.cumsum([len(record) for record in records], dtype=np.uint64),
+    )
+
+
+def _postings(taken: Sequence[Taken]) -> tuple[Array, ...]:
+    """Return terms, starts, their text with its ends, rows and counts of documents given by their tokens."""
+    numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
+    ordered = sorted(numbers, key=numbers.__getitem__)
+    encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
+    place_of = {term: place for place, term in enumerate(ordered)}
+    sizes = [len(its.terms) for its in taken]
+    places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
+    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
+    by_term = np.argsort(places, kind="stable")
+    return (
+        np.array([numbers[term] for term in ordered], np.uint64),
+        np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
+        np.frombuffer(b"".join(encoded), np.uint8),
+        np.cumsum([len(data) for data in encoded], dtype=np.uint64),
+        np.repeat(np.arange(len(taken)), sizes)[by_term],
+        counts[by_term],
     )
 
 

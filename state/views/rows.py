@@ -103,10 +103,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     shown = [member for member in members if not member.hidden] or members
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
     body = scope.captures.body(spoken)
-    after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
-    outdated = validity.outdated(scope, memory) if after is None else None
-    stronger = validity.contradicted(scope, memory) if after is None else None
-    since = validity.valid_from(scope, memory)
+    value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
     return MemoryRow(
@@ -142,8 +139,35 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         provenance=_provenance(scope, memory),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
+        wordings=_wordings(scope, memory),
+        **value,
+        **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
+    )
+
+
+class _Value(TypedDict):
+    """The columns of a memory's value: since when it holds, and the memories with other values."""
+
+    valid_from: int
+    valid_to: int | None
+    replaced_by: str | None
+    replaces: tuple[str, ...]
+    held: tuple[Held, ...]
+    outdated_by: str | None
+    contradicts: str | None
+    before: str
+
+
+def _value(scope: Scope, memory: Memory, spoken: Capture) -> _Value:
+    """Return the columns of a memory's value; `spoken` is its canonical capture."""
+    by_seq = scope.captures.by_seq
+    after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
+    outdated = validity.outdated(scope, memory) if after is None else None
+    stronger = validity.contradicted(scope, memory) if after is None else None
+    since = validity.valid_from(scope, memory)
+    return _Value(
         valid_from=since,
-        # What replaced it may have been said before it: then it never held.
+        # The replacement may have been said before the memory, which then never held.
         valid_to=None if after is None else max(since, validity.valid_from(scope, after)),
         replaced_by=None if after is None else by_seq[after.name].id,
         replaces=tuple(by_seq[other.name].id for other in before),
@@ -151,8 +175,6 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         outdated_by=None if outdated is None else by_seq[outdated.name].id,
         contradicts=None if stronger is None else by_seq[stronger.name].id,
         before=_value_before(scope, before[0], spoken) if before else "",
-        wordings=_wordings(scope, memory),
-        **_standing(scope, memory, shown, is_ended=after is not None),
     )
 
 
