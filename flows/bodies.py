@@ -1,4 +1,4 @@
-"""What turns said, read again from the log where the state needs it: for a row that changed, a page, or an answer."""
+"""The bodies of turns, read again from the log when a changed row, a page or an answer needs them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ evict the latest bodies.
 
 
 class LoggedBodies:
-    """The `Bodies` of a partition of a log. Raises `NotFound` for what has been erased since the state was made."""
+    """The `Bodies` of a partition of a log. Raises `NotFound` for a body erased since the state was made."""
 
     def __init__(self, log: Log, partition: int) -> None:
         self._log = log

@@ -32,7 +32,7 @@ class Names(NamedTuple):
 
 
 class HttpTarget(msgspec.Struct, frozen=True):
-    """An endpoint and its model. `key` is empty where none is wanted, and no `repr` or error shows it."""
+    """An endpoint and its model. `key` is empty if none is wanted; no `repr` or error shows the key."""
 
     url: str
     model: str
@@ -44,7 +44,7 @@ class HttpTarget(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """The endpoint's name in errors."""
         return f"The {self.what} {self.model} at {urlsplit(self.url).netloc}"
 
     @property

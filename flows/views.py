@@ -61,12 +61,12 @@ class Target(Protocol):
 
 
 class Control:
-    """How the caller and the running flow speak: stop it, and see how far it is.
+    """The caller's control of a running flow: stop it, and read its progress.
 
-    `once` ends the flow when the ends that the log had at the start are reached. The flow stops by itself
-    when it has met erased events that a projector must tend to: views that hold them, or slots to be blanked.
-    `failures` are what was raised inside the flow, since Bytewax does not tell it where there are several processes.
-    `on_step` is told of each batch that was folded and each epoch that was written how long that took.
+    `once` ends the flow at the ends that the log had at the start. The flow stops by itself at erased events
+    that a projector must handle: views that hold their texts, or slots to be blanked. `failures` are the
+    exceptions inside the flow, since Bytewax does not report them with several processes. `on_step` is called
+    with the duration of each folded batch and each written epoch.
     """
 
     def __init__(
@@ -170,10 +170,10 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
 
 
 class _Fold(StatefulBatchLogic[Slots, Delta, int]):
-    """One partition's projection, made when its first slots come, since only they say which it is and from where.
+    """One partition's projection, created at its first slots, which tell the partition and the offset.
 
-    The log is the journal: what Bytewax stores of it is the next offset, and the state comes from the
-    newest snapshot and the log. `folded` is the offset up to which an earlier run has folded.
+    The log is the journal: Bytewax stores only the next offset, and the state comes from the newest snapshot
+    and the log. `folded` is the offset up to which an earlier run has folded.
     """
 
     def __init__(self, log: Log, target: Target, control: Control, folded: int) -> None:
@@ -276,10 +276,10 @@ def run_flow(
     addresses: Sequence[str] = (),
     process: int = 0,
 ) -> None:
-    """Run a dataflow, once, in this thread and `workers - 1` others until it ends; `recovery` is a prepared store.
+    """Run a dataflow to its end, in this thread and `workers - 1` others; `recovery` is a prepared store.
 
-    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own address and
-    connects to the others', and all of them end together.
+    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own
+    address and connects to the others', and all of them end together.
     """
     from bytewax._bytewax import cluster_main
     from bytewax.recovery import RecoveryConfig

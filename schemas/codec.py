@@ -1,7 +1,7 @@
 """Events to bytes and back: one JSON object, written by orjson with sorted keys (the canonical form).
 
-Reading is strict and never guesses. What this file refuses becomes an error at the door and a dead
-letter on the log, decided here once for both.
+Reading is strict and never guesses. Bytes refused here become an error at an append and a dead letter on the
+log, by the same rules.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def canonical(value: Any) -> bytes:
 def encode(event: Event) -> bytes:
     """Return the bytes of an event for the log.
 
-    Whatever a reader would refuse is refused here, with `InvalidEvent`: nothing passes the door that
-    would be a dead letter behind it. A blank event passes, for copies of logs that hold some.
+    An event that a reader would refuse is refused here, with `InvalidEvent`: no appended event becomes a dead
+    letter. A blank event passes, for copies of logs that hold some.
     """
     try:
         payload = canonical(event)
@@ -75,7 +75,7 @@ def _is_capture(payload: bytes) -> bool:
 
 
 def _as_capture(payload: bytes) -> _Capture | None:
-    """Return a capture of the newest version, read in one step; None for what is another event, blank or older."""
+    """Return a capture of the newest version, decoded in one step; None for a different or blank event."""
     try:
         event = _CAPTURES.decode(payload)
     except msgspec.MsgspecError:
@@ -105,9 +105,9 @@ def event_of(payload: bytes) -> Event | None:
 
 
 def body_of_capture(payload: bytes) -> Captured | None:
-    """Return the body of a slot that was read as a capture before, None where there is none any more.
+    """Return the body of a slot known to be a capture, None if it has been blanked.
 
-    It is faster than `decode`, which has found the event sound.
+    It is faster than `decode`, which has checked the event before.
     """
     event = _as_capture(payload) or event_of(payload)
     return event.body if event is not None and isinstance(event.body, Captured) else None
@@ -121,7 +121,7 @@ def blanked(payload: bytes) -> bytes:
 
 
 def content_digest(event: Event) -> int:
-    """Return 64 bits that tell a second event of an id apart from a repetition; `sent` does not count."""
+    """Return 64 bits that distinguish another event of an id from a repetition; `sent` does not count."""
     content = canonical(msgspec.structs.replace(event, sent=0))
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 class MemtapeError(Exception):
     """Base of every error that Memtape raises on purpose.
 
-    `str(error)` is one sentence for people; `hint` is what to do next, or empty.
+    `str(error)` is one sentence for people; `hint` is the next step, or empty.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -18,11 +18,11 @@ class MemtapeError(Exception):
 
 
 class InvalidEvent(MemtapeError):
-    """An event that may not stand on the log.
+    """An event that may not be on the log.
 
-    `code` is a stable word (`not_json`, `unknown_type`, `newer_version`, `oversized`, `misplaced`,
-    `denied`, `private`, `unimportant`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty.
-    Neither holds anything that the payload said, so both may be kept in a dead letter; the message may quote it.
+    `code` is a stable word (`not_json`, `unknown_type`, `newer_version`, `oversized`, `misplaced`, `denied`,
+    `private`, `unimportant`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty.
+    Neither holds any part of the payload, so both may be kept in a dead letter; the message may quote it.
     """
 
     def __init__(self, code: str, message: str, where: str = "") -> None:
@@ -105,14 +105,14 @@ class DamagedViews(MemtapeError):
 class LogAway(MemtapeError):
     """The broker of a log does not answer. Nothing was stored by the call.
 
-    So many captures are `spooled`, and wait in the home.
+    `spooled` captures wait in the home.
     """
 
     spooled: int = 0
 
 
 class LogExists(MemtapeError):
-    """A log was to be made where one stands with other properties (another number of partitions)."""
+    """A log exists with other properties than the one to create (another number of partitions)."""
 
 
 class Paused(MemtapeError):
@@ -120,18 +120,18 @@ class Paused(MemtapeError):
 
 
 class StillHeld(MemtapeError):
-    """Bytes that were taken out are still there, since another process reads an old state of what they are kept on."""
+    """Removed bytes still exist, since another process reads an old state of the storage."""
 
 
 class UnknownOutcome(MemtapeError):
-    """An append of which nobody can say whether it was stored, in whole or in part.
+    """An append with an unknown outcome: stored, not stored, or stored in part.
 
     Append again with the same ids: the state counts an id once.
     """
 
 
 class Locked(MemtapeError):
-    """Another living process holds the lock; `pid` names it, or is None where it could not be read."""
+    """Another living process holds the lock; `pid` is its id, or None if unreadable."""
 
     def __init__(self, message: str, pid: int | None, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -147,7 +147,7 @@ class ModelTimeout(MemtapeError):
 
 
 class BadAnswer(MemtapeError):
-    """An answer of a model of which nothing can be taken. Asked again it may answer better."""
+    """An unusable answer of a model. A second question may get a better one."""
 
 
 class BudgetSpent(MemtapeError):

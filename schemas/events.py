@@ -1,6 +1,6 @@
-"""The envelope and the body of every type of event at its newest version, and the rules that one event alone must keep.
+"""The envelope and the body of every type of event at its newest version, and the rules of a single event.
 
-What a sequence of events means is not here (`state`), nor are their bytes (`codec`).
+The meaning of a sequence of events is elsewhere (`state`), and so are their bytes (`codec`).
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class Media(_Body, frozen=True):
 
 
 class Part(_Body, frozen=True):
-    """Which piece of a document, or of a text too long for one event, this is: `index` from 0, of `count`.
+    """A piece of a document, or of a text too long for one event: `index` from 0, of `count`.
 
-    Of a document the `path` of the event tells the rest (`schemas.places`).
+    For a document the `path` of the event has the rest (`schemas.places`).
     """
 
     count: Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -101,9 +101,9 @@ class Captured(_Body, frozen=True):
 
 
 class Filters(_Body, frozen=True):
-    """What a search was narrowed to; empty or null where it was not. `not_kinds` and the like were left out.
+    """The filters of a search; empty or null for none. `not_kinds` and the like exclude.
 
-    Version 1 had no `origins` and `sessions`, version 2 no `tiers` and nothing that is left out.
+    Version 1 had no `origins` and `sessions`, version 2 no `tiers` and no exclusions.
     """
 
     kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
@@ -148,11 +148,11 @@ class Traced(_Body, frozen=True):
 
 
 class Recalled(_Body, frozen=True):
-    """A search: what was asked, how, what it returned, best first, and under what it answered.
+    """A search: its query, lanes, filters, results (best first), and the state of the answering views.
 
-    `now` is ranking's now in microseconds; `revision` is that of the settings in force. `after` says how many results
-    the pages before this one had, and `quotas` how many results of a source were wanted at most. `passes` says how
-    often a deep search has looked, and `trace` has its steps in their order; of any other it is empty.
+    `now` is ranking's now in microseconds; `revision` is that of the settings in force. `after` is the number
+    of results on earlier pages, and `quotas` the wanted maximum of results by source. `passes` is the number
+    of looks of a deep search, and `trace` has its steps in order; any other search has none.
     """
 
     after: Count
@@ -184,9 +184,10 @@ class Restored(_Body, frozen=True):
 
 
 class Erased(_Body, frozen=True):
-    """The end of these events' bodies, wherever the log holds or will hold them, and of what derives from them.
+    """The end of these events' bodies, anywhere on the log, now and later, and of derived events' bodies.
 
-    It counts as if they had never been made. It names captured or recalled ids, bans no text and stands for ever.
+    The events count as if never made. The ids are of captures or recalls; no text is banned, and an erasure
+    never ends.
     """
 
     ids: Ids
@@ -241,7 +242,7 @@ class Ticked(_Body, frozen=True):
 
 
 class Pinned(_Body, frozen=True):
-    """These captured ids are pinned from now on, or no longer: what is pinned neither ages nor is archived."""
+    """These captured ids are pinned, or no longer: a pinned memory neither ages nor is archived."""
 
     ids: Ids
     on: bool
@@ -300,9 +301,9 @@ NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, sl
 
 
 class Settled(_Body, frozen=True):
-    """How a person settled a conflict between two memories, by a captured id of each: which of them are kept.
+    """A person's answer to a conflict between two memories, by a captured id of each: the kept ones.
 
-    What is not kept is closed by the other. A conflict that is settled again stands as it was settled last.
+    A memory not kept is closed by the other. Of several answers to a conflict the last counts.
     """
 
     ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=2)]
@@ -322,10 +323,10 @@ class Withdrawn(_Body, frozen=True):
 
 
 class Archived(_Body, frozen=True):
-    """These captured ids are archived from now on (`on`), each with the memory that it belongs to, or come back.
+    """These captured ids are archived from now on (`on`), each with its memory, or come back.
 
-    What is archived leaves search, context and `MEMORY.md`, and comes back by itself where it is used, pinned or said
-    again. An id that is not captured yet is left alone.
+    An archived memory leaves search, context and `MEMORY.md`, and comes back by itself when used, pinned or
+    said again. An id not captured yet is left alone.
     """
 
     ids: Ids
@@ -353,13 +354,14 @@ class Input(_Body, frozen=True):
 
 
 class Operation(_Body, frozen=True):
-    """One thing that was decided of some of the inputs, `ids`; what is decided of none is kept as it is.
+    """One decision about some of the inputs, `ids`; inputs without a decision stay as they are.
 
-    `replace`: the text of the capture `by` stands for these memories, of which the first holds what is so now and the
-    others what was before. `remove`: the memory of the input `by` says the same and stands for these. `add`: the text
-    of the capture `by` was drawn from these, which stand as they did. `conflict`: the memory of the input `by` and each
-    of these cannot both hold, and people are asked which does. `reword`: the text of the capture `by` tells what the
-    summary `ids` tells, an input whose `seq` is how often the summary had changed.
+    `replace`: the text of the capture `by` stands for these memories, of which the first holds the present
+    state and the others the past. `remove`: the memory of the input `by` says the same and stands for these.
+    `add`: the text of the capture `by` was drawn from these, which stay as they are. `conflict`: the memory
+    of the input `by` and each of these cannot both hold, and people are asked which does. `reword`: the text
+    of the capture `by` rewrites the summary `ids`, an input whose `seq` is the number of the summary's
+    changes.
     """
 
     by: Id
@@ -412,13 +414,13 @@ Body = (
 
 
 class EventType(NamedTuple):
-    """What holds of all events of one type.
+    """The properties of all events of one type.
 
-    `steps` lift an event from each version to the next, from 1 on. `has_scope` is false for what goes to each partition
-    explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may append it to `global`.
-    `can_be_blank` says that the event can be erased. `effect` says what it changes: *nothing* that a reader sees,
-    the *views* alone, *answers* too (a search brings the views up to date first), or what is *visible* (a reader lays
-    the event over views that are behind).
+    `steps` lift an event from each version to the next, from 1 on. `has_scope` is false for an event sent to
+    each partition explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may
+    append it to `global`. `can_be_blank` says that the event can be erased. `effect` is what changes:
+    *nothing* for readers, the *views* alone, *answers* too (a search brings the views up to date first), or
+    *visible* rows (a reader applies the event to views that are behind).
     """
 
     body: type[Body]
@@ -485,7 +487,7 @@ OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG,
 
 
 class Actor(_Body, frozen=True):
-    """Who said it: a name for people, and an origin set by the producing surface, never by the text."""
+    """The author of an event: a name for people, and an origin set by the producer, never by the text."""
 
     name: Name
     origin: Origin
@@ -500,7 +502,7 @@ SYSTEM = Actor(name="memtape", origin="tool")
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One event. `at` is when it happened and `sent` when it was appended, microseconds in UTC.
 
-    `body` is None where the event was erased: the header stays, what a person or model wrote is gone.
+    `body` is None after an erasure: the header stays, all text is gone.
     """
 
     actor: Actor
@@ -564,16 +566,16 @@ def tick_id(tick: Ticked) -> str:
 
 
 def make_tick(partition: int, sent: int, accepted: bool = False) -> Event:
-    """Return the tick of the hour of `sent`, the same whoever makes it (`sent` apart)."""
+    """Return the tick of the hour of `sent`, the same for every writer (`sent` apart)."""
     tick = Ticked(accepted=accepted, hour=sent // HOUR_US, partition=partition)
     return make_event("ticked", tick_id(tick), tick, None, SYSTEM, (), tick.hour * HOUR_US, sent)
 
 
 def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
-    """Return the event that records what became of the text of the event `ref`.
+    """Return the event with the vector or failure of the text of the event `ref`.
 
-    Its id follows from the text's, the embedder and, where it failed, the attempt: of two workers' vectors the first
-    on the log counts.
+    Its id follows from the text's, the embedder and, after a failure, the attempt: of two workers' vectors
+    the first on the log counts.
     """
     outcome = "vector" if body.reason is None else f"failed {body.attempt}"
     id = derived_id("embedded", scope, body.embedder, f"{ref}:{outcome}")

@@ -38,7 +38,7 @@ def unasked_by(lanes: Collection[str]) -> Unasked | None:
 
 
 def tokens_given(lanes: Collection[str]) -> int | None:
-    """Return how many tokens an agent was given with a recall, None where that was not counted."""
+    """Return the number of tokens given to an agent with a recall, None if not counted."""
     told = _told(lanes, _TOKENS)
     return int(told) if told.isdecimal() and told.isascii() else None
 

@@ -17,7 +17,7 @@ from memtape.schemas.events import Event
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
-    """Where an event stands: offsets count from 0 in each partition, without gaps."""
+    """The position of an event: offsets count from 0 in each partition, without gaps."""
 
     partition: int
     offset: int
@@ -53,9 +53,9 @@ class Log(Protocol):
     def append(self, events: Sequence[Event]) -> list[Position]:
         """Append all of `events` or none, and return their positions, in order.
 
-        An event with a scope goes to the scope's partition. Before a partition's first event of an
-        hour (by `sent`) the hour's tick is appended. A tick goes to the partition that it names and a
-        `configured` to every one, whose position in partition 0 is returned. Raises `InvalidEvent`.
+        An event with a scope goes to the scope's partition. Before a partition's first event of an hour (by
+        `sent`) the hour's tick is appended. A tick goes to the partition in its body and a `configured` to
+        every partition; the position in partition 0 is returned. Raises `InvalidEvent`.
         """
         ...
 
@@ -74,10 +74,10 @@ class Log(Protocol):
         ...
 
     def erased(self, partition: int) -> list[Slot]:
-        """Return the slots of the `erased` events of a partition, which readers must know before they read the rest.
+        """Return the slots of the `erased` events of a partition, which readers need before all other slots.
 
-        One whose id another event of its scope had before counts for nothing and is left out. It is quick: a log keeps
-        an index of them.
+        An event is left out if an earlier event of its scope has its id. The call is quick: a log keeps an
+        index of these events.
         """
         ...
 
@@ -92,22 +92,23 @@ class Log(Protocol):
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
-        """Return at most `limit` (scope, id) of events of these types whose id begins so, each once, in the ids' order.
+        """Return at most `limit` distinct (scope, id) of events of these types, by a prefix of the id, in
+        order.
 
         No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
         """
         ...
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """Take the bodies out of slots (offsets by partition) for good; what else of an event is in them stays.
+        """Remove the bodies from slots (offsets by partition) for good; the rest of each event stays.
 
-        What cannot be read becomes `null`, a dead letter of nothing. It returns when the bytes are gone from what
-        the log is kept on, and raises `StillHeld` where another process keeps them from going: call it again then.
+        An undecodable slot becomes `null`, an empty dead letter. The call returns once the bytes are gone
+        from the storage, and raises `StillHeld` if another process keeps them: call again then.
         """
         ...
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """Return the offset of the first event whose `sent` is after a time, the end where there is none."""
+        """Return the offset of the first event with `sent` after a time, the end if there is none."""
         ...
 
     def ends(self) -> list[int]:
@@ -115,9 +116,10 @@ class Log(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise `DamagedLog` where what the log is kept on is damaged in a way that reading could pass over.
+        """Raise `DamagedLog` for storage damaged in a way that reading could miss.
 
-        It reads everything once, a second or two for a million events, and is for who is about to trust it all.
+        The check reads everything once, a second or two for a million events, for callers about to trust all
+        of it.
         """
         ...
 
@@ -126,7 +128,7 @@ class Log(Protocol):
         ...
 
     def close(self) -> None:
-        """Release what the log holds open. Closing twice is allowed."""
+        """Release all resources of the log. Closing twice is allowed."""
         ...
 
 

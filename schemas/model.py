@@ -15,9 +15,9 @@ Most = Annotated[int, Meta(ge=0)]
 
 
 class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The model of one step, where it is another: a name at the same endpoint, or a command of its own.
+    """The model of one step, if different: a name at the same endpoint, or a command of its own.
 
-    A step has no endpoint of its own, since the key is for one.
+    A step has no endpoint of its own, since the key is for a single endpoint.
     """
 
     model: str = ""

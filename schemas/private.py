@@ -1,11 +1,11 @@
-"""What a person keeps to themselves: `<private>…</private>` in a text, for which `[private]` stands on the log.
+"""Private parts of a text: `<private>…</private>`, replaced on the log by `[private]`.
 
-Pure. Every text loses these parts where its secrets are taken out, and once more at the door of each log
-(`sinks/logs/admission.py`). Where a text comes from is not known here.
+Pure. Every text loses these parts together with its secrets, and once more at the append to each log
+(`sinks/logs/admission.py`). The source of a text is unknown here.
 
-A tag counts in any letter case, with spaces and attributes, and wherever it stands, in code too. Parts nest. One that
-does not end hides all that follows. Only an opening tag that stands alone between backticks, as code, is a word about
-the tag as long as nothing closes it. `&lt;private&gt;` is no tag.
+A tag counts in any letter case, with spaces and attributes, and anywhere, in code too. Parts nest. A part
+without an end hides the rest of the text. Only an opening tag alone between backticks, as code, is a word
+about the tag as long as nothing closes it. `&lt;private&gt;` is no tag.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SAID = lazy(r"\w")
 
 
 def without_private(text: str, *, keeps_lines: bool = False) -> str:
-    """Return a text with `[private]` for each private part; the same text where there is none.
+    """Return a text with `[private]` for each private part; the same text without any.
 
-    With `keeps_lines` all that follows stands on the line on which it stood.
+    With `keeps_lines` the text behind keeps its line numbers.
     """
     if "<" not in text:
         return text
@@ -53,7 +53,7 @@ def is_private(text: str) -> bool:
 
 
 def without_marks(text: str) -> str:
-    """Return a text without what stands for private parts, as it is searched for."""
+    """Return a text without placeholders of private parts, as it is searched for."""
     return " ".join(text.split(MARK)).strip() if MARK in text else text
 
 
@@ -87,7 +87,7 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_code(tag: re.Match[str]) -> bool:
-    """Whether a tag stands alone between backticks."""
+    """Return whether a tag is alone between backticks."""
     return tag.string[tag.start() - 1 : tag.start()] == "`" == tag.string[tag.end() : tag.end() + 1]
 
 

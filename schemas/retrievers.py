@@ -1,6 +1,6 @@
-"""The names of retrievers, each of which says how it finds, and the states in which a retriever or embedder can be.
+"""The names of retrievers, which encode their recipes, and the states of a retriever or embedder.
 
-What retrievers do is in `tools/ask`; which of them are in which state stands in the settings of a log.
+Retrievers are in `tools/ask`; their states are in the settings of a log.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Recipe(NamedTuple):
 
 
 def recipe_of(name: str) -> Recipe:
-    """Return what a name says: `bm25`, `memtape without hot, edges`, `memtape with KEY` and so on.
+    """Return the recipe of a name: `bm25`, `memtape without hot, edges`, `memtape with KEY` and so on.
 
-    Raises `MemtapeError` for a name that says nothing.
+    Raises `MemtapeError` for an unknown name.
     """
     head, _, embedder = name.partition(_WITH)
     ranks, _, lanes = head.partition(_WITHOUT)

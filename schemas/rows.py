@@ -1,7 +1,7 @@
-"""What the views hold: the rows of their tables and the pages of the vault, as plain values.
+"""The content of the views: the rows of their tables and the pages of the vault, as plain values.
 
 A row's `key` is its scope and id, since an id is only unique inside its scope. The guard of a row
-(`generation`, `offset`) says which event caused it; like every offset it is left out of the state hash.
+(`generation`, `offset`) names the event behind it; like every offset it is left out of the state hash.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Provenance(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A time in which a memory held, half open, in microseconds."""
+    """A period in which a memory held, half open, in microseconds."""
 
     valid_from: int
     valid_to: int
@@ -78,7 +78,7 @@ class Wording(msgspec.Struct, frozen=True):
 
 
 class Displayed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a memory, a turn and a result of a search say alike. A field that is added here stands in all three."""
+    """The fields shared by a memory, a turn and a search result. A field added here is added to all three."""
 
     id: str
     scope: str
@@ -189,9 +189,10 @@ class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UseRow(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a captured id was used, when last, and when within the 18 days before that (at most 64 times).
+    """The uses of a captured id: number, last time, and times in the 18 days before it (at most 64).
 
-    `id` is the captured id, or `other:` and a digest of one of `global`: no other scope's id stands here.
+    `id` is the captured id, or `other:` and a digest of an id of `global`: no id of another scope is stored
+    here.
     """
 
     key: str
@@ -203,10 +204,10 @@ class UseRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Two captured ids that were used together in `count` windows; `weight` is in billionths as of `at`.
+    """Two captured ids used together in `count` windows; `weight` is in billionths as of `at`.
 
-    `learned` is the weight that 90 days of windows teach, in billionths, over `learned_windows` together, of which the
-    last was completed at `learned_at`. Where a pair lacks one of the two weights, its fields are 0.
+    `learned` is the weight from 90 days of windows, in billionths, over `learned_windows` joint windows, the
+    last completed at `learned_at`. Without one of the two weights, its fields are 0.
     """
 
     key: str
@@ -236,7 +237,7 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
 
 
 def signature(actor: str, origin: Origin) -> str:
-    """Return the name of a person; of anybody else the origin, and the name behind it where it is known."""
+    """Return the name of a person; for any other origin the origin, and its name if known."""
     if origin in PEOPLE:
         return actor
     return origin if actor == UNKNOWN or origin in ("web", "model") else f"{origin} {actor}"
@@ -253,7 +254,7 @@ def stale(last_at: int) -> str:
 
 
 def told_of_value(row: MemoryRow) -> tuple[str, ...]:
-    """Return what readers are told of the value that a memory tells: replaced, since when, or contradicted."""
+    """Return the marks of a memory's value for readers: replaced, since when, or contradicted."""
     told: tuple[str, ...] = ()
     if row.valid_to is not None:
         told += (replaced(row.valid_to, row.replaced_by),)
@@ -275,12 +276,12 @@ def since(valid_from: int, before: str) -> str:
 
 
 class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What texts of one kind say in short that moved on, of a day (`level` 1) or a week (2).
+    """A summary of moved texts of one kind, of a day (`level` 1) or a week (2).
 
-    `since` and `until` are those of the day or week, half open. `sources` are the captured ids of all that is summed
-    up and not hidden, in the order in which it moved on, `first_at` and `last_at` the times of the first and last of
-    these. `label` is the session or speaker of a day, empty of a week. `text` is what `highlights` say, or what a model
-    made of it (`by_model`). `quality` is in hundredths.
+    `since` and `until` bound the day or week, half open. `sources` are the captured ids of all visible texts
+    summed up, in the order in which they moved, `first_at` and `last_at` the times of the first and last of
+    these. `label` is the session or speaker of a day, empty for a week. `text` are the `highlights`, or a
+    model's text (`by_model`). `quality` is in hundredths.
     """
 
     key: str
@@ -328,13 +329,13 @@ class PageEdge(msgspec.Struct, frozen=True):
 
 
 class PageRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A page, and a node where it has `children`. `id` is that of its first capture; the root has one of its own.
+    """A page, and a node if it has `children`. `id` is the id of its first capture; the root has its own.
 
-    `slug` is empty where the page has no place. `title` is as given, else the first heading, else the slug; `summary`
-    as given, else the first sentence. `children` and `parents` are the ids of pages that live, in the order in which
-    they were linked. `version` is the capture that speaks for it, None of a root without a text; `beside` are those
-    that stand beside that one until somebody has seen both, and `versions` counts all. `actor`, `origin` and `at` are
-    of the version, and `first_at` of the first one.
+    `slug` is empty for a page without a place. `title` is as given, else the first heading, else the slug;
+    `summary` as given, else the first sentence. `children` and `parents` are the ids of living pages, in the
+    order of their links. `version` is the current capture, None for a root without a text; `beside` are the
+    versions beside it until an author has seen both, and `versions` counts all. `actor`, `origin` and `at`
+    are of the version, and `first_at` of the first one.
     """
 
     key: str
@@ -367,7 +368,7 @@ TOLD_LEVELS = {1: "day", 2: "week"}
 
 
 def summary_told(row: SummaryRow) -> str:
-    """Return what readers are told of a summary beside its text: `summary of 14 turns, day of 2026-02-03`."""
+    """Return the mark of a summary for readers: `summary of 14 turns, day of 2026-02-03`."""
     one, more = ("journal entry", "journal entries") if row.kind == "journal" else (row.kind, f"{row.kind}s")
     return f"summary of {many(len(row.sources), one, more)}, {TOLD_LEVELS[row.level]} of {format_day(row.since)}"
 
@@ -437,12 +438,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`MEMORY.md`: what holds now, where the rest is, and how many conflicts wait for people.
+    """`MEMORY.md`: the valid memories, links to the rest, and the number of pending conflicts.
 
-    `summary_pages` are those of the latest summaries, and `project` tells how a project stands that is not active.
-    `standing` and `people` are the paths of the standing pages, and of those of people, on which anything stands.
-    `places` has the path of the page of each memory that is shown. `zone` is of every page: the living texts that were
-    captured from its zone, in the order of the log, for a page that has lost its zone.
+    `summary_pages` are those of the latest summaries, and `project` is the notice of an inactive project.
+    `standing` and `people` are the paths of the standing pages, and of people's pages, with content. `places`
+    has the path of the page of each shown memory. `zone` is on every page: the living texts captured from its
+    zone, in the order of the log, for a page that has lost its zone.
     """
 
     scope: str
@@ -472,7 +473,7 @@ class PageLink(msgspec.Struct, frozen=True):
 class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the consolidated list: memories in the order of their captures.
 
-    `links` has, of each row that has any, what it was used together with, the strongest edge first.
+    `links` has by row the memories used together with it, the strongest edge first.
     """
 
     scope: str
@@ -594,7 +595,7 @@ class Beside(NamedTuple):
 
 
 class TreePage(msgspec.Struct, frozen=True, kw_only=True):
-    """The file of a page of the tree, with its text; `row` is None where no page has this slug."""
+    """The file of a tree page, with its text; `row` is None if no page has the slug."""
 
     scope: str
     path: str
@@ -624,7 +625,7 @@ class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Counters(msgspec.Struct):
-    """What a partition has met, for `status`; never part of a state hash."""
+    """The counts of a partition, for `status`; never part of a state hash."""
 
     events: int = 0
     """Counted events of scopes, erased ones included."""
@@ -662,12 +663,12 @@ class ScopeHeld(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PassMark(msgspec.Struct, frozen=True, kw_only=True):
-    """How consolidation goes in a scope.
+    """The state of consolidation in a scope.
 
-    `new` and `confirmed` count the memories that are new, and the captures that confirmed one, since the last pass at
-    the time `at` (0 before the first); `oldest` is the time of the first of those new ones, 0 without any. `queued`
-    clusters are looked at again, and those `aside` have failed too often. `applied` counts what was decided, by
-    operation, `dropped` decisions that an input had changed under or that ended, `failed` the attempts that failed.
+    `new` and `confirmed` count the new memories, and the captures that confirmed one, since the last pass at
+    the time `at` (0 before the first); `oldest` is the time of the first new one, 0 without any. `queued`
+    clusters are read again, and `aside` clusters have failed too often. `applied` counts decisions by
+    operation, `dropped` the decisions with a changed input or an end, `failed` the failed attempts.
     """
 
     new: int = 0
@@ -682,10 +683,10 @@ class PassMark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a scope as a whole stands, `since` when, and how many of its texts have aged how far.
+    """The state of a scope as a whole, its start (`since`), and the numbers of aged texts.
 
-    `mid` and `long` count the memories and turns of these tiers that are not archived, `archived` those that are, of
-    which `purged` have left the views. `name` is what people call the project.
+    `mid` and `long` count the memories and turns of these tiers without archived ones, `archived` the
+    archived ones, of which `purged` have left the views. `name` is the project's name for people.
     """
 
     state: Literal["active", "dormant", "finished"] = "active"
@@ -715,9 +716,9 @@ def project_told(mark: LifeMark) -> str:
 
 
 class Basis(NamedTuple):
-    """What views and snapshots of a partition are made from: if any of it differs they are made anew.
+    """The basis of a partition's views and snapshots: if any of it differs they are rebuilt.
 
-    `erased` is how many ids of the partition are known to be erased, see `state.core.erasures`.
+    `erased` is the number of known erased ids of the partition, see `state.core.erasures`.
     """
 
     log_id: str
@@ -726,7 +727,7 @@ class Basis(NamedTuple):
 
 
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
-    """Up to which offset (exclusive) the views of a partition are true, on which basis and under which settings.
+    """The offset (exclusive) up to which the views of a partition are valid, with their basis and settings.
 
     `clock` is the partition's, `sent` the latest `sent` of each scope, by which it is ranked.
     """
@@ -765,7 +766,7 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run of events changed in the views of one partition; `watermark` is true once all of it is written."""
+    """The changes of one partition's views by a run of events; `watermark` holds once all are written."""
 
     rows: tuple[Guarded, ...]
     pages: tuple[Page, ...]

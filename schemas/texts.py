@@ -48,7 +48,7 @@ class Said(NamedTuple):
 
 
 def texts_of(event: Event) -> Iterator[Said]:
-    """Yield every text of an event: those of its body, and of its header the names of session and actor."""
+    """Yield every text of an event: those of its body, and the names of session and actor in its header."""
     if event.body is not None:
         yield from texts_of_body(event.body)
     if event.session is not None:

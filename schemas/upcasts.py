@@ -15,7 +15,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def recalled_2(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 could not be narrowed to origins and sessions. What is no such body is left to its type to refuse."""
+    """Version 1 had no filters by origin and session. Its type refuses an invalid body."""
     body = old["body"]
     filters = body.get("filters") if isinstance(body, dict) else None
     if not isinstance(filters, dict):
@@ -81,9 +81,9 @@ def _without_operation(old: dict[str, Any], op: str, fault: str) -> dict[str, An
 
 
 def upcast(payload: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the decoded object at the newest version of its type, one step at a time; `steps` are those from 1 on.
+    """Return the decoded object at the newest version of its type, step by step; `steps` start at version 1.
 
-    Raises `InvalidEvent` for a version that is newer than this reader or none.
+    Raises `InvalidEvent` for an invalid version, or one newer than this reader.
     """
     kind, version = payload["type"], payload["v"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:

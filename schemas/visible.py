@@ -1,7 +1,7 @@
-"""How text that came from somebody else is shown: nothing in it may act on a terminal, a page or a reader's eye.
+"""The display of foreign text: no character may act on a terminal, a page or a reader's eye.
 
-Control characters (ANSI sequences begin with one), bidirectional marks, invisible and tag characters
-are written out as `<U+202E>`. What joins letters or emoji is left alone.
+Control characters (ANSI sequences begin with one), bidirectional marks, invisible and tag characters are
+written out as `<U+202E>`. Joiners of letters or emoji stay.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def many(count: int, one: str, more: str | None = None) -> str:
-    """Return a count with its noun: `1 event`, `2,000 events`; `more` is the plural where it takes more than an s."""
+    """Return a count with its noun: `1 event`, `2,000 events`; `more` is an irregular plural."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 

@@ -47,7 +47,7 @@ _NEXT_STEPS = {
 
 
 class _Unanswered(Exception):
-    """A request that brought no vectors. `reason` is a clause; `of_endpoint` where no text can be the cause."""
+    """A request without vectors. `reason` is a clause; `of_endpoint` if no text can be the cause."""
 
     def __init__(self, reason: str, *, again: bool = True, of_endpoint: bool = False, wait_s: float = 0) -> None:
         super().__init__(reason)
@@ -133,7 +133,7 @@ class HttpEmbedder:
         self.revision = answer.model or self.name
 
     def _batch(self, texts: list[str]) -> Iterator[Embedding]:
-        """Ask for all at once, and text by text where that cannot be had and no text by itself explains it."""
+        """Embed all texts in one request; after a failure not explained by a single text, text by text."""
         try:
             made: Iterable[Embedding] = self._vectors(self._ask(texts))
         except _Unanswered as error:
@@ -186,7 +186,7 @@ class HttpEmbedder:
     # --- One request ---
 
     def _ask(self, texts: list[str], attempts: int | None = None) -> EndpointAnswer:
-        """Ask with retries; raises `_Unanswered` after the last, and at once for what asking again cannot change."""
+        """Ask with retries. Raises `_Unanswered` after the last try, and at once for a permanent failure."""
         import tenacity
 
         retrying = tenacity.Retrying(
@@ -231,7 +231,7 @@ class HttpEmbedder:
         raise _Unanswered(f"HTTP {status}", again=again, of_endpoint=not again and status not in _REFUSED_FOR_CONTENT)
 
     def _read(self, response: httpx.Response) -> bytes:
-        """Return the body as it came, up to a size and a time, which a server that drips would never reach."""
+        """Return the body as received, limited in size and time, so that no slow sender goes on for ever."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise BadAnswer("its answer is compressed, which it was told not to do")
         deadline = time.monotonic() + 4 * self._timeout_s

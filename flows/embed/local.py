@@ -39,7 +39,7 @@ Encode = Callable[[list[str]], Any]
 
 
 class Model(NamedTuple):
-    """A loaded model: what makes vectors of questions and of documents, an array of float32 with a row for each."""
+    """A loaded model: functions from questions and from documents to float32 arrays, a row for each."""
 
     encode_query: Encode
     encode_document: Encode
@@ -47,10 +47,11 @@ class Model(NamedTuple):
 
 
 class LocalEmbedder:
-    """Vectors of a local model on the CPU, in float32. What is beyond the model's longest text is not read by it.
+    """Vectors of a local model on the CPU, in float32. Text beyond the model's maximum length is ignored.
 
-    `name` is the model's name without `sentence-transformers/`, of a folder its own; `revision` is 12 hex of the
-    SHA-256 of its model.safetensors. Raises what `model_folder` raises, and `MemtapeError` if it cannot be loaded.
+    `name` is the model's name without `sentence-transformers/`, or a folder's name; `revision` is 12 hex of
+    the SHA-256 of its model.safetensors. Raises the errors of `model_folder`, and `MemtapeError` if loading
+    fails.
     """
 
     def __init__(self, options: EmbedderOptions, name: str | None = None) -> None:
@@ -78,7 +79,7 @@ class LocalEmbedder:
         return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
 
     def _sound(self, texts: list[str], encode: Encode) -> list[Embedding]:
-        """Return what becomes of texts; where none has a vector, nor has a harmless one, it is the model's fault."""
+        """Return the vectors or failures of texts; raise if no text has a vector, not even a harmless one."""
         made = self._encode(texts, encode)
         if all(isinstance(one, EmbeddingFailure) for one in made):
             (harmless,) = self._encode([HARMLESS], encode)
@@ -176,7 +177,7 @@ def _check_no_code(folder: Path) -> None:
 
 
 def _is_minilm_size(folder: Path) -> bool:
-    """Whether the weights in a folder have the size of MiniLM's, before anybody has read them."""
+    """Return whether the weights in a folder have the size of MiniLM's, without reading them."""
     weights = folder / "model.safetensors"
     return weights.is_file() and weights.stat().st_size == SIZE_BYTES
 
@@ -239,7 +240,7 @@ def _not_loaded(folder: Path, error: Exception) -> MemtapeError:
 
 @contextmanager
 def _no_progress_bars() -> Iterator[None]:
-    """Keep the library from drawing on the terminal of whoever only asked a question."""
+    """Keep the library from drawing progress bars on the terminal."""
     from transformers.utils import logging
 
     drawn = logging.is_progress_bar_enabled()

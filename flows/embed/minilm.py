@@ -73,7 +73,7 @@ class Layer(NamedTuple):
     narrow_norm: Norm
 
     def of(self, x: Floats, texts: int) -> Floats:
-        """Return what the layer makes of word pieces, shape (texts * pieces, dimensions)."""
+        """Return the layer's output for word pieces, shape (texts * pieces, dimensions)."""
         x = self.attended_norm.of(self.attended.of(self._attend(x, texts)) + x)
         return self.narrow_norm.of(self.narrow.of(_gelu(self.wide.of(x))) + x)
 

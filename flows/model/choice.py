@@ -37,9 +37,9 @@ def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.env
 def choose_model(
     options: ModelOptions, environment: Mapping[str, str] = os.environ, step: StepOptions = _ANY
 ) -> Model | None:
-    """Return the model that is wanted here, None where none is. Nothing is asked. Raises `MemtapeError`.
+    """Return the model configured here, None for none. Sends no request. Raises `MemtapeError`.
 
-    What a `step` names goes before what is named for all, in the environment too.
+    The model of a `step` precedes the model for all steps, in the environment too.
     """
     url, command = _named(options, environment)
     if step.command.strip():

@@ -31,7 +31,7 @@ _NEXT_STEPS = {
 
 
 class _Again(MemtapeError):
-    """What asking again may mend."""
+    """An error that a retry may solve."""
 
 
 class _Message(msgspec.Struct):
@@ -102,7 +102,7 @@ class HttpModel:
         raise MemtapeError(refused, _NEXT_STEPS.get(status, f"Check {URL_VARIABLE} and {MODEL_VARIABLE}."))
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        """Return the body as it came, up to a size and a time, which a server that drips would never reach."""
+        """Return the body as received, limited in size and time, so that no slow sender goes on for ever."""
         body = bytearray()
         for chunk in response.iter_raw():
             body += chunk
@@ -130,11 +130,11 @@ class HttpModel:
 
 
 def _question(model: str, prompt: str) -> bytes:
-    """Return the body of a request: nothing but what every server and model takes."""
+    """Return the body of a request with only the fields that every server and model accepts."""
     return msgspec.json.encode({"messages": [{"content": prompt, "role": "user"}], "model": model, "stream": False})
 
 
 def _tokens(usage: Any) -> int:
-    """Return how many tokens an endpoint says that a question and its answer took; what is no number is nothing."""
+    """Return the tokens of a question and its answer, as reported by an endpoint; 0 for an invalid report."""
     counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens")) if isinstance(usage, dict) else ()
     return sum(count for count in counts if type(count) is int and 0 < count < MAX_TOKENS)

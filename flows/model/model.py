@@ -1,6 +1,6 @@
-"""A model: a prompt goes in, a text comes out, within a time limit. A model's answer is data and nothing else.
+"""A model: a prompt goes in, a text comes out, within a time limit. The answer is data and nothing else.
 
-What is asked, and what becomes of the answer, is not known here.
+Prompts, and the use of answers, are elsewhere.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ class Model(Protocol):
     def answer(self, prompt: str, limit_s: float) -> str:
         """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all.
 
-        Raises `BadAnswer` for one of which nothing can be taken, and `MemtapeError` where nobody answers.
-
-        No error holds anything of the prompt, the answer or a key.
+        Raises `BadAnswer` for an unusable answer, and `MemtapeError` if the model cannot be reached. No error
+        holds any part of the prompt, the answer or a key.
         """
         ...
 

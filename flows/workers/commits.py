@@ -63,7 +63,7 @@ class Commits(Worker):
         self._look_at = 0
 
     def catch_up(self) -> None:
-        """Ask each repository that was not asked for a day, and tell what is new; `done` counts what was told."""
+        """Ask each repository not asked for a day, and append new commit times; `done` counts them."""
         now = self._now_us()
         if now < self._look_at:
             return

@@ -68,9 +68,9 @@ class Passed(NamedTuple):
 
 
 class Consolidation(Worker):
-    """Consolidates each scope whose gate is open, and then has `reword` tell its summaries.
+    """Consolidates each scope whose gate is open, then has `reword` write its summaries.
 
-    `marks` tells how passes go, by scope, as far as the views know.
+    `marks` returns the state of passes by scope, as of the views.
     """
 
     def __init__(
@@ -129,10 +129,10 @@ def consolidate(
     log: Log, scope: Scope, conclude: Conclude, now_us: Callable[[], int],
     on_cluster: OnCluster = lambda done, total: None,
 ) -> Passed:  # fmt: skip
-    """Look at all that is due in a scope, append what is decided, and return it.
+    """Consolidate all due clusters of a scope, append the decisions, and return them.
 
-    Where a budget is spent, the pass ends before the first cluster that nobody was asked about, and raises
-    `BudgetSpent`; where a model cannot be asked at all, it raises `MemtapeError` and has not ended.
+    With a spent budget, the pass ends before the first cluster not asked about, and raises `BudgetSpent`; if
+    a model cannot be reached at all, it raises `MemtapeError` and the pass has not ended.
     """
     planned = plan(scope)
     conclusions: list[Conclusion] = []

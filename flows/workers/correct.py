@@ -41,7 +41,7 @@ class _Before(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a correction makes of a text, and the event and the captured id that it is of; None where no memory is."""
+    """A corrected text, its event, and the captured id of the memory; None without a memory."""
 
     made: Corrected
     source: Event
@@ -49,7 +49,7 @@ class _Found(NamedTuple):
 
 
 def may_correct(event: Event) -> bool:
-    """Whether an event may be a correction: what people said in a session, taken from no turn."""
+    """Return whether an event may be a correction: a person's capture in a session, no turn's statement."""
     body = event.body
     return (
         isinstance(body, Captured)
@@ -63,10 +63,10 @@ def may_correct(event: Event) -> bool:
 def resolved(
     log: Log, number: int, said: Event, erasures: Erasures, now_us: int, memo: dict[str, Resolved | None]
 ) -> Resolved | None:
-    """Return what an event of a partition corrects; None where nothing can be told for sure.
+    """Return the correction by an event of a partition; None in doubt.
 
-    A correction may correct what a correction before it made, which may stand on another again. The chain is resolved
-    from its first on, each once: `memo` has by id what those before made. No chain is longer than `LOOKED_AT`.
+    A correction may apply to the result of an earlier correction, and so on. The chain is resolved from its
+    first, each once: `memo` has the results by id. No chain is longer than `LOOKED_AT`.
     """
     if _correction(said) is None:
         return None
@@ -77,7 +77,7 @@ def resolved(
 
 
 def _chain(events: Sequence[Event], memo: dict[str, Resolved | None]) -> list[int]:
-    """Return the places of the corrections that the last of a session's events may stand on, and its own, in order."""
+    """Return the places of the corrections that the last of a session's events may depend on, and its own."""
     last = len(events) - 1
     found, first = [last], _reach(events[:last])
     for place in range(last - 1, -1, -1):
@@ -127,7 +127,7 @@ def _correction(event: Event) -> Correction | None:
 
 
 def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> list[Event]:
-    """Return what was captured and recalled in the session of an event before it, among the last of its scope."""
+    """Return the captures and recalls before an event in its session, among the last of its scope."""
     offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
     slots: list[Slot] = []
     start, window = offset, LOOKED_AT
@@ -163,7 +163,7 @@ def _before(
 
 
 def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
-    """Return the memories of a scope among what a recall returned."""
+    """Return the memories of a scope among the results of a recall."""
     places = log.known(scope, ids)
     found = []
     for id in ids:

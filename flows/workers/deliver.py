@@ -1,4 +1,4 @@
-"""The delivery of captures that waited for a broker: brings what the spool of a home holds to the log."""
+"""The delivery of spooled captures: appends a home's spool to the log once the broker answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Delivery(Worker):
         self._deliver = deliver
 
     def catch_up(self) -> None:
-        """Append what waits."""
+        """Append the waiting events."""
         count = self._deliver()
         self.done += count
         self.changed = self.changed or count > 0

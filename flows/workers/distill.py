@@ -36,7 +36,7 @@ WAIT_S = 180.0
 
 
 class Answered(NamedTuple):
-    """What became of a question about a window: the captures to be made, or why it has to be asked again."""
+    """The result of a question about a window: the captures to append, or the reason to ask again."""
 
     events: list[Event]
     problem: str = ""
@@ -47,7 +47,7 @@ Ask = Callable[[Window, int], Answered]
 
 
 class Asked(Protocol):
-    """Where it is kept which windows a model was asked about; see `AskedWindows` of the home."""
+    """The store of windows that a model was asked about; see `AskedWindows` of the home."""
 
     def alone(self, wait_s: float) -> AbstractContextManager[None]: ...
 
@@ -67,9 +67,9 @@ class Session(NamedTuple):
 
 
 class Talk:
-    """Turns of a log, by session in the order of the log, so far as they were read and are wanted.
+    """The wanted turns of a log that were read so far, by session in the order of the log.
 
-    With `also` captures are among them that nobody spoke, as actions.
+    With `also` further captures are included, such as actions.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Talk:
             offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
     def catch_up(self, since_us: int) -> None:
-        """Read what came onto the log since the last call, at first from a time; forget what was said before that."""
+        """Read the new events of the log, at first from a time; forget older turns."""
         ends = self._log.ends()
         offsets = self._offsets or [self._log.offset_after(number, since_us) for number in range(len(ends))]
         for number, end in enumerate(ends):
@@ -163,7 +163,7 @@ class Asking:
         return Answered(made, answered.problem)
 
     def _number(self, window: Window) -> int:
-        """Return how many answers about a window stand on the log already, and one; facts that are gone count."""
+        """Return the number of the next answer about a window, counting answers with erased facts."""
         number, scope = 1, window[0].scope or ""
         while self._log.known(scope, [fact_id(window, number, 0)]):
             number += 1
@@ -175,7 +175,7 @@ class Asking:
 
 
 class Distillation(Worker):
-    """Has a model take facts from what was said within a day. `is_wanted` says whether a model is named."""
+    """Extracts facts by a model from the last day's turns. `is_wanted` says whether one is configured."""
 
     def __init__(
         self, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
@@ -248,10 +248,10 @@ def distill_session(
     log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
     since_us: int = MIN_TIME_US, again: bool = False, on_window: OnWindow = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
-    """Have a model take facts from a session that has ended, in any scope or one: from what was said since a time.
+    """Extract facts by a model from an ended session, in any scope or one, from a time on.
 
-    It is asked about windows of which no answer is known, or `again` about all. `on_window` is told how many windows
-    of how many are done. Raises `MemtapeError` where the model cannot be asked.
+    The model is asked about windows without a known answer, or `again` about all. `on_window` is called with
+    the number of finished windows, and of all. Raises `MemtapeError` if the model cannot be reached.
     """
     talk = Talk(log, lambda event: event.session == name and event.at >= since_us)
     ends = log.ends()
@@ -290,5 +290,5 @@ def _is_fact(event: Event) -> bool:
 
 
 def _with_statements(turn: Event) -> list[str]:
-    """Return the ids of a turn and of what may be stated in it."""
+    """Return the ids of a turn and of its possible statements."""
     return [turn.id, *(statement_id(turn.scope, turn.id, place) for place in range(MOST_STATEMENTS))]

@@ -28,9 +28,9 @@ _DONE = MAX_ATTEMPTS + 1
 
 
 class Marks(Protocol):
-    """Where it is kept, by embedder, below which offset of each partition no text waits, and when texts were refused.
+    """The store, by embedder, of the offsets below which no text waits, and of refusals.
 
-    `tried_again` notes when those were tried again that had been given up, `given_up` the first that ever was.
+    `tried_again` stores the time of the last retry of given-up texts, `given_up` the first ever given up.
     """
 
     def read(self, embedder: str) -> list[int] | None: ...
@@ -73,7 +73,7 @@ class EmbedQueue:
 
     @property
     def waiting(self) -> int:
-        """How many of the texts that were read so far wait for a vector."""
+        """The number of texts read so far that wait for a vector."""
         return sum(map(len, self._waiting))
 
     @property
@@ -91,7 +91,7 @@ class EmbedQueue:
         self._ahead = [self._look_ahead(number) for number in range(self._log.partitions)]
 
     def look(self) -> bool:
-        """Read what came onto the log, and what was left for later where nothing newer waits; whether that is all."""
+        """Read the new events, or postponed ones if there are no new ones; return whether all is read."""
         ends = self._log.ends()
         for number, end in enumerate(ends):
             left = self._left[number]
@@ -134,7 +134,7 @@ class EmbedQueue:
             self._record(batch[: len(made)], made, now_us)
 
     def _drop_erased(self, number: int) -> None:
-        """Give no text to an embedder that is erased, or derives from what is."""
+        """Drop waiting texts that are erased, or derive from an erased event."""
         erasures = erasures_of(self._log.erased(number))
         if erasures.count == self._erasures[number].count:
             return

@@ -25,7 +25,7 @@ _NAME = "statements"
 
 
 class Marks(Protocol):
-    """Where it is kept, by name, below which offset of each partition every turn was read."""
+    """The store, by name, of the offsets below which every turn was read."""
 
     def read(self, name: str) -> list[int] | None: ...
 
@@ -46,7 +46,7 @@ class Extraction(Worker):
         self._offsets: list[int] | None = None
 
     def catch_up(self) -> None:
-        """Read the turns that came onto the log, and append what they state; `done` counts statements."""
+        """Read the new turns of the log, and append their statements; `done` counts statements."""
         if not self._is_wanted():
             return
         offsets = self._offsets or self._marks.read(_NAME) or [0] * self._log.partitions

@@ -53,9 +53,9 @@ Think = Callable[[Sequence[Unplaced], dict[str, None]], Ideas]
 
 
 class Part(NamedTuple):
-    """One half of the work: whether it is wanted at all, and what is done in a scope, of what came from an offset on.
+    """One half of the work: whether it is wanted, and its function of a scope and an offset to start from.
 
-    `work` returns how many pages it has proposed or written.
+    `work` returns the number of pages proposed or written.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Part(NamedTuple):
 
 
 class Marks(Protocol):
-    """Where it is kept, by name, below which offset of each partition all was looked at."""
+    """The store, by name, of the offsets below which all events were read."""
 
     def read(self, name: str) -> list[int] | None: ...
 
@@ -72,7 +72,7 @@ class Marks(Protocol):
 
 
 class Proposals(Worker):
-    """Does each part in every scope of which enough is new; `done` counts pages."""
+    """Does each part in every scope with enough new memories; `done` counts pages."""
 
     def __init__(
         self, log: Log, marks: Marks, scopes: Callable[[], Iterable[str]], parts: Sequence[Part],
@@ -111,9 +111,9 @@ class Proposals(Worker):
 
 
 def suggest(log: Log, scope: Scope, since: int, think: Think, now_us: Callable[[], int]) -> tuple[int, str]:
-    """Have a model propose pages of a scope, where enough has come since an offset that stands in no page.
+    """Have a model propose pages of a scope, if it has enough new memories without a page since an offset.
 
-    Returns how many it proposed, and why its answer was no use. Raises as `Think` does.
+    Returns the number of proposals, and the reason if the answer was unusable. Raises as `Think` does.
     """
     of = unplaced(scope)
     if sum(it.offset >= since for it in of) < LEAST_UNPLACED:

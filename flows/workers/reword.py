@@ -35,7 +35,7 @@ class Retold(NamedTuple):
 
 
 class Retell(Protocol):
-    """How a model tells summaries. `given_up` has those of which an answer was no use, by id and changes."""
+    """The function that has a model write summaries. `given_up` has unusable answers, by id and changes."""
 
     @property
     def given_up(self) -> Container[tuple[str, int]]: ...
@@ -44,14 +44,14 @@ class Retell(Protocol):
         """Whether there is a model to ask at all."""
 
     def __call__(self, summary: Untold) -> Retold | None:
-        """Return how the model tells a summary, None where its answer is no use.
+        """Return a summary in the model's words, None for an unusable answer.
 
-        Raises `BudgetSpent`, and `MemtapeError` where a model cannot be asked.
+        Raises `BudgetSpent`, and `MemtapeError` if a model cannot be reached.
         """
 
 
 def reword(log: Log, scope: Scope, retell: Retell, now_us: Callable[[], int]) -> int:
-    """Have a model tell summaries of a scope that it has not told yet, and return how many it told."""
+    """Have a model write summaries of a scope without its text yet, and return their number."""
     count = 0
     for summary in untold(scope, retell.given_up) if retell.is_named() else ():
         told = retell(summary)

@@ -1,7 +1,7 @@
-"""The worker that has shadow retrievers asked what was searched for: log -> searches -> `recalled` events of shadows.
+"""The worker of shadow retrievers: log -> searches -> `recalled` events of shadows.
 
-Which searches are asked of which retrievers follows from the log: the settings in force where a search stands, and its
-id. A shadow answers after the search has answered, and changes nothing. How a retriever is asked is not here.
+The log decides which retrievers answer which search: the settings in force at a search, and its id. A shadow
+answers after the search has answered, and changes nothing. The retrievers themselves are elsewhere.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ AGAIN_US = 60 * US_PER_S
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A search of the log, by where it stands, that a retriever is to answer."""
+    """A search of the log, by its offset, for a retriever to answer."""
 
     partition: int
     offset: int
@@ -40,9 +40,9 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """What a retriever found, best first, in how many microseconds, and up to where what it read was true.
+    """A retriever's results, best first, its duration in microseconds, and the watermarks of its views.
 
-    With a `failure` it found nothing, and `reason` says why, for people.
+    With a `failure` there are no results, and `reason` says why, for people.
     """
 
     results: tuple[str, ...] = ()
@@ -56,14 +56,14 @@ class Asker(Protocol):
     """The caller of retrievers, set up at the first question, and again at the first after `close`."""
 
     def ask(self, question: Question, stopping: threading.Event) -> Answered | None:
-        """Return what a retriever answers, None where `stopping` was set meanwhile."""
+        """Return a retriever's answer, None if `stopping` was set meanwhile."""
 
     def close(self) -> None:
-        """Give back what asking took."""
+        """Release all resources."""
 
 
 class Marks(Protocol):
-    """Where it is kept, by name, below which offset of each partition every search was looked at."""
+    """The store, by name, of the offsets below which every search was read."""
 
     def read(self, name: str) -> list[int] | None: ...
 
@@ -163,7 +163,7 @@ class Shadows(Worker):
 
 
 class InForce:
-    """The settings in force at the offsets of a log's partitions. It reads only what is new."""
+    """The settings in force at the offsets of a log's partitions. Each call reads only new slots."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -199,7 +199,7 @@ def is_search(event: Event) -> bool:
 
 
 def shadow_id(asked: Event, name: str) -> str:
-    """Return the id of what a retriever answers to a search as a shadow: the first answer on the log counts."""
+    """Return the id of a shadow's answer to a search: the first answer on the log counts."""
     return derived_id("recalled", asked.scope, SHADOW, f"{asked.id}:{name}")
 
 

@@ -42,5 +42,5 @@ def statement_event(turn: Event, place: int, statement: Statement, now_us: int, 
 
 
 def statement_id(scope: str | None, turn: str, place: int) -> str:
-    """Return the id of the `place`-th statement of a turn, the same whoever takes it."""
+    """Return the id of the `place`-th statement of a turn, the same for every worker."""
     return derived_id("captured", scope, "memtape", f"stated:{turn}:{place}")

@@ -31,7 +31,7 @@ Ask = Callable[[Sequence[Event]], Event]
 
 
 class Summaries(Worker):
-    """Has a model sum up what was said within a day. `is_wanted` says whether a model is named."""
+    """Sums up turns of the last day by a model. `is_wanted` says whether a model is configured."""
 
     def __init__(
         self, log: Log, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool], on_note: OnNote
@@ -73,9 +73,9 @@ class Summaries(Worker):
 
 
 def sum_up(log: Log, ask: Ask, name: str, scope: str) -> list[Event]:
-    """Have a model sum up a session of a scope that has ended; return what was captured, nothing where it was before.
+    """Sum up an ended session of a scope by a model; return the captures, none if captured before.
 
-    Raises `MemtapeError` where the model has no answer.
+    Raises `MemtapeError` if the model has no answer.
     """
     talk = Talk(log, lambda event: event.session == name, _is_action)
     number = partition_of(scope, log.partitions)
@@ -94,7 +94,7 @@ def _asked(log: Log, talk: Talk, session: Session, turns: Sequence[Event], ask: 
 
 
 def _summary_of(session: Session, turns: Sequence[Event]) -> str | None:
-    """Return the id of the summary of turns, None where there is nothing to sum up."""
+    """Return the id of the summary of turns, None without turns to sum up."""
     said = [turn for turn in turns if turn.actor.origin in SPEAKING]
     if session.name is None or not any(turn.actor.origin in PEOPLE for turn in said):
         return None
@@ -102,7 +102,7 @@ def _summary_of(session: Session, turns: Sequence[Event]) -> str | None:
 
 
 def _told(turns: Sequence[Event]) -> list[Event]:
-    """Return turns in the order in which they were said."""
+    """Return turns in the order of their times."""
     return sorted(turns, key=lambda turn: (turn.at, turn.id))
 
 
