@@ -56,11 +56,12 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the index of a scope is made of.
+    """The content of a scope's index.
 
-    `number` counts the manifests of the scope. `usual` is the language in which texts are read that may be in several.
-    `living` names the file with a bit for each row of all segments, those of `vectors` last: 0 for one that is replaced
-    or gone. There is none where all live. `living_crc` is its CRC-32. `made` names the index since it was made anew.
+    `number` counts the manifests of the scope. `usual` is the language of texts that may be in several.
+    `living` names the file with a bit for each row of all segments, those of `vectors` last: 0 for a replaced
+    or removed row. The file does not exist if all rows live. `living_crc` is its CRC-32. `made` names the
+    index since its last rebuild.
     """
 
     format: int

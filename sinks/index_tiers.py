@@ -24,7 +24,7 @@ UNWRITTEN = Named("", 0, 0)
 
 
 class Keyed(Protocol):
-    """What is asked of a segment: `keys` ascending, the row of each, and the guard of each row."""
+    """The part of a segment used here: `keys` ascending, the row of each, and the guard of each row."""
 
     @property
     def keys(self) -> NDArray[Any]: ...
@@ -43,9 +43,9 @@ SegmentT = TypeVar("SegmentT", bound=Keyed)
 
 
 class Tiers(Generic[SegmentT]):
-    """Segments, of each a flag for each row that lives, and the names of those that have a file.
+    """Segments, each with a mask of its live rows, and the names of those with a file.
 
-    `merge` makes one segment of the living rows of several, and none of more than `most_rows`.
+    `merge` makes one segment of the live rows of several, with at most `most_rows` rows.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Text as Markdown that shows just that text, and links between pages: no text becomes a heading, a link or HTML.
+"""Text as Markdown that shows exactly the text, never a heading, a link or HTML; and links between pages.
 
-What pages say is not decided here.
+The content of pages is decided elsewhere.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Which files of the vault are ours, and how they are written among those of people, of which none is ever lost.
+"""The files of the vault written by Memtape, among files of people, none of which is ever lost.
 
-Each scope has a list of the files that were written for it, with their digests, in a folder of the vault that Obsidian
-does not show. What is not on the list belongs to somebody. What is on it with other bytes was changed by somebody, and
-is kept under another name before the page is written anew. The zone of people in a page (`sinks/zones.py`) is no part
-of its digest, and is put back to the byte whenever the page is written. Of a page of the tree the zone is its text: it
-gives way to another unless somebody has changed it, and then the whole file waits until it was read (`taken`). What a
-page says is not decided here.
+Each scope has a list of its written files, with their digests, in a folder of the vault that Obsidian does
+not show. A file not on the list is a person's. A listed file with other bytes was changed by a person, and is
+kept under another name before the page is rewritten. The zone of people in a page (`sinks/zones.py`) is left
+out of its digest, and is put back to the byte at each rewrite. For a tree page the zone is its text: it is
+replaced unless a person has changed it, and then the whole file waits until it was read (`taken`). The
+content of a page is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Zoned(NamedTuple):
 
 
 class ScopeFiles:
-    """The files of one scope. Whoever writes holds the right to the views of the scope's partition."""
+    """The files of one scope. A writer holds the right to the views of the scope's partition."""
 
     def __init__(self, home: Home, scope: str) -> None:
         self._vault = home.vault
@@ -73,9 +73,9 @@ class ScopeFiles:
             return {}
 
     def read(self) -> dict[str, bytes]:
-        """Return the bytes of every file that is ours, changed or not, and of what has the place of a page.
+        """Return the bytes of every listed file, changed or not, and of any other file at a page's place.
 
-        The zones of people are left out, and so are pages of which nothing else is there.
+        The zones of people are left out, and so are pages with nothing else.
         """
         places = [self._folder.glob("*.md"), *(self._folder.glob(f"{name}/*.md") for name in PAGE_FOLDERS)]
         paths = {path.relative_to(self._folder).as_posix() for found in places for path in found}
@@ -136,7 +136,7 @@ class ScopeFiles:
         self._write_list(laid)
 
     def tree_stamps(self) -> dict[str, Stamp]:
-        """Return by path every Markdown file in the folder of the tree, but for what was kept beside or is hidden."""
+        """Return by path the stamp of every Markdown file of the tree, except hidden and kept ones."""
         found: dict[str, Stamp] = {}
         for folder in _folders(self._folder / TREE_FOLDER):
             if self._in_the_way(folder / "page") is not None:
@@ -153,7 +153,7 @@ class ScopeFiles:
         return any(path.startswith(f"{TREE_FOLDER}/") for path in self.listed())
 
     def is_read(self, path: str, data: bytes, ours: Digests) -> bool:
-        """Whether a file of the tree is as it was written, or what it says was taken; `ours` is `known`."""
+        """Return whether a tree file is as written, or its content was captured; `ours` is `known`."""
         return not _is_unread(data, ours.get(path, ()), new=True)
 
     def known(self) -> Digests:
@@ -266,7 +266,7 @@ class ScopeFiles:
         return True
 
     def _leave_folders(self, path: str) -> None:
-        """Remove the folders of the tree in which nothing is any more."""
+        """Remove the empty folders of the tree."""
         for folder in Path(path).parents[:-2]:
             with suppress(OSError):
                 (self._folder / folder).rmdir()
@@ -285,7 +285,7 @@ class ScopeFiles:
         return _ours(there) if isinstance(there, bytes) else there
 
     def _look(self, path: str) -> bytes | object | None:
-        """Return the bytes of a file, None where nothing is, `_SOMEBODYS` for what no page can be."""
+        """Return the bytes of a file, None for no file, `_SOMEBODYS` for anything that cannot be a page."""
         file = self._folder / path
         if self._in_the_way(file) is not None:
             return None
@@ -297,7 +297,7 @@ class ScopeFiles:
             return _SOMEBODYS
 
     def _in_the_way(self, file: Path) -> Path | None:
-        """Return what should be a folder above a file and is none: links are never followed out of the vault."""
+        """Return the obstacle in place of a folder above a file: links out of the vault are not followed."""
         above = [self._vault / part for part in file.relative_to(self._vault).parents][-2::-1]
         return next((path for path in above if path.is_symlink() or (path.exists() and not path.is_dir())), None)
 
@@ -311,7 +311,7 @@ class ScopeFiles:
         write_whole(self._list_path, msgspec.json.encode(digests, order="deterministic"), durable=True)
 
     def _remove_unlisted_unfinished(self) -> None:
-        """Remove what killed projectors left half written when they still did so beside the pages."""
+        """Remove unfinished files of killed projectors of older versions, which wrote beside the pages."""
         for folder in (self._folder, *(self._folder / name for name in PAGE_FOLDERS)):
             if self._in_the_way(folder / "page") is None and folder.is_dir():
                 for path in folder.iterdir():
@@ -355,7 +355,7 @@ def kept_beside(names: Sequence[str]) -> str:
 
 
 def _keep(path: Path) -> None:
-    """Give something of somebody's a name beside, which nothing has yet."""
+    """Rename a person's file to a free name beside it."""
     with suppress(FileNotFoundError):  # Somebody may take it away just now.
         path.rename(_free_name(path))
 

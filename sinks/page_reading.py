@@ -134,7 +134,7 @@ def name_in(text: str) -> str:
 
 
 def _below(data: bytes) -> str:
-    """Return what stands outside of front matter and zone, empty where there is no zone."""
+    """Return the text outside of front matter and zone, empty without a zone."""
     found = parts(data)
     if found is None or found.zone is None:
         return ""
@@ -148,7 +148,7 @@ def _lines(text: str) -> str:
 
 
 def _text(data: bytes, after: str, index: str, *, written: bool) -> str | None:
-    """Return the text of a page: what stands in its zone, or all of a file that is not ours."""
+    """Return the text of a page: the content of its zone, or the whole of a file not written by Memtape."""
     found = parts(data)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""The search index of one partition: a folder a scope, with segments that never change and a manifest that names them.
+"""The search index of one partition: a folder a scope, with immutable segments and a manifest of their names.
 
-One process writes, any number read. A write makes new files and renames the manifest last, so that a reader finds the
-index before or after it. What a row means, and how texts are taken apart, is in `state`.
+One process writes, any number read. A write makes new files and renames the manifest last, so that a reader
+finds the index before or after it. The meaning of a row, and tokenizing, are in `state`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Opened(NamedTuple):
         return list(zip(segments, living, strict=True))
 
     def parts(self, choice: Choice = AT_HAND) -> list[Part]:
-        """Return the segments with what of each is shown."""
+        """Return the segments with a mask of the shown texts of each."""
         pairs = zip(self.segments, self.living, strict=True)
         return [Part(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
@@ -96,9 +96,9 @@ class Opened(NamedTuple):
                 yield row_at(segment, place)
 
     def counts(self) -> Counter[str]:
-        """Return how many `memories`, `turns` and `summaries` stand there, and how many are `hidden`.
+        """Return the counts of `memories`, `turns` and `summaries`, and of `hidden` ones.
 
-        What is archived is counted with the others.
+        Archived ones are counted too.
         """
         counts: Counter[str] = Counter()
         for segment, alive in zip(self.segments, self.living, strict=True):
@@ -131,7 +131,7 @@ class Opened(NamedTuple):
         return ids
 
     def _restorable(self, segment: Segment, alive: Flags) -> Flags:
-        """Say of each row whether it is hidden: of pages what is forgotten, and no version of before or proposal."""
+        """Return a mask of hidden rows; of pages only forgotten ones, no earlier versions and proposals."""
         hidden: Flags = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
         pages = segment.kinds == KINDS.index("page")
         for row in np.flatnonzero(hidden & pages).tolist():
@@ -190,7 +190,7 @@ NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_languag
 
 
 def scope_folder(folder: Path, scope: str) -> Path:
-    """Return where the index of a scope lies: a scope's name may hold what no file's name may."""
+    """Return the folder of a scope's index: a scope's name may hold characters not allowed in file names."""
     return folder / f"{number_of(scope):016x}"
 
 
@@ -202,9 +202,9 @@ def indexed_scopes(folder: Path) -> list[str]:
 
 
 def open_index(folder: Path, before: Opened | None = None) -> Opened | None:
-    """Return the index of a scope in its folder, None where there is none; segments of `before` are not opened again.
+    """Return the index of a scope in its folder, None without one; open segments of `before` are reused.
 
-    Raises what is wrong with an index that is damaged.
+    Raises the error of a damaged index.
     """
     while True:
         manifest = read_manifest(folder)
@@ -276,7 +276,7 @@ class SearchIndex:
         self.held[scope] = written.held()
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
-        """Return of each row whether one may stand under its key; of vectors all may."""
+        """Return for each row whether a row may be stored under its key; True for all vectors."""
         known = [True] * len(rows)
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self._open(scope) or NOTHING

@@ -23,7 +23,7 @@ _NAME = re.compile(r"^(\d{12})\.snapshot\Z")
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a snapshot is of, the trail of the log before it, and blake2b-128 of the bytes behind this line."""
+    """The basis of a snapshot, the log's trail before it, and blake2b-128 of the bytes behind this line."""
 
     log_id: str
     rules: str
@@ -71,7 +71,7 @@ class Snapshots:
         return None
 
     def nearest(self, at_most: int) -> int:
-        """Return the offset of the newest snapshot at or below an offset, as its name tells, 0 for none."""
+        """Return the offset of the newest snapshot at or below an offset, by its name, 0 for none."""
         offsets = (int(path.name[:12]) for path in self._paths())
         return next((offset for offset in offsets if offset <= at_most), 0)
 
@@ -115,7 +115,7 @@ class PastSnapshots(Snapshots):
         self._write(offset, trail, data)
 
     def thin_out(self, step: int) -> None:
-        """Discard what does not stand at a multiple of a step, which grows with the log."""
+        """Discard the snapshots not at a multiple of a step, which grows with the log."""
         for path in self._paths():
             if int(path.name[:12]) % step:
                 path.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ TOLD_CHARS = 200
 
 
 def standing(page: StandingPage) -> str:
-    """Return the Markdown of a standing page, of at most `limit` characters; empty where nothing stands on it."""
+    """Return the Markdown of a standing page, of at most `limit` characters; empty without lines."""
     if not page.lines and not page.about:
         return ""
     head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
@@ -59,7 +59,7 @@ def _line(page: StandingPage, line: PageLine) -> str:
 
 
 def _whole(page: StandingPage, line: PageLine) -> str:
-    """Return a link to where a line stands whole, or the whole id where it stands on no page."""
+    """Return a link to the whole text of a line, or the whole id if the text is on no page."""
     if not line.path:
         return f"`{line.id}`"
     block = f"#^{line.id}" if line.path.startswith("memories/") else ""

@@ -77,7 +77,7 @@ RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, Edge
 def _reads(
     method: Callable[Concatenate[Shard, Given], ReadT],
 ) -> Callable[Concatenate[Shard, Given], ReadT]:
-    """Make a method raise `DamagedViews` for whatever goes wrong as it reads.
+    """Wrap a reading method: raise `DamagedViews` for any error in it.
 
     Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
     """
@@ -211,9 +211,9 @@ class Shard:
 
     @_reads
     def index(self, scope: str, before: Opened | None = None) -> Opened | None:
-        """Return the search index of a scope as it is now, None where no row of it was ever written.
+        """Return the search index of a scope as it is now, None if no row of it was ever written.
 
-        Segments that are open already are not opened again: those of `before`, by default those of the last call.
+        Open segments are reused: those of `before`, by default those of the last call.
         """
         written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
         last = self._opened.pop(scope, None)
@@ -258,9 +258,9 @@ class Shard:
 
     @_reads
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
-        """Return the rows of a table that are not gone, of one scope or all, in the order of their keys.
+        """Return the rows of a table except removed ones, of one scope or all, in the order of their keys.
 
-        A table of older rules, which is read until it is made anew, lacks fields that were added since.
+        A table of older rules, read until it is rebuilt, lacks fields added since.
         """
         conditions = ["NOT gone"]
         if scope is not None:
@@ -404,12 +404,12 @@ def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
 
 
 def table_of(row: Row) -> TableName:
-    """Return the table in which a living row stands."""
+    """Return the table of a living row."""
     return next(name for name, row_type in TABLES.items() if type(row) is row_type)
 
 
 def foreign(log: Log, watermark: Watermark) -> str:
-    """Return why views with this watermark are not of a log as it is now, empty where they are."""
+    """Return the reason why views with this watermark are not of the log as it is now, empty if they are."""
     if watermark.log_id != log.log_id:
         return f"those of partition {watermark.partition} are of another log"
     return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
@@ -463,12 +463,12 @@ def _vector_schema(dimensions: int) -> pa.Schema:
 
 
 def _vectors_table(embedder: str) -> str:
-    """Return the name of the table of an embedder's vectors, since a key may hold what no file's name may."""
+    """Return the table of an embedder's vectors: a key may hold characters not allowed in file names."""
     return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
 
 
 def _name_of(stem: str) -> str:
-    """Return the name in `TABLES` of the table that stands under a name on disk."""
+    """Return the name in `TABLES` of a table by its name on disk."""
     return "vectors" if stem.startswith(VECTORS) else stem
 
 
@@ -480,7 +480,7 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
 
 
 def _records(found: pa.Table) -> list[dict[str, Any]]:
-    """Return what was found as plain values, vectors as they were recorded."""
+    """Return found rows as plain values, vectors as recorded."""
     if "vector" not in found.column_names:
         return list(found.to_pylist())
     matrix = _matrix(found.column("vector")).astype("<i2")

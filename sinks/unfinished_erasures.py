@@ -1,8 +1,8 @@
-"""Erasures that were cut short: what the next call needs in order to finish and to prove them.
+"""Interrupted erasures: the data that the next call needs to finish and prove them.
 
-A file of a plan holds the texts that are erased, since only who knows them can prove their absence: a digest of a word
-gives the word away to who tries all words. It is readable by its owner alone, and is deleted once their absence is
-proven. Until then `status` and `doctor` name the command that finishes the erasure.
+A plan's file holds the erased texts, since their absence can be proven only with them: a digest of a word
+reveals the word to a trial of all words. The file is readable by its owner alone, and is deleted once the
+absence is proven. Until then `status` and `doctor` name the command that finishes the erasure.
 """
 
 from __future__ import annotations

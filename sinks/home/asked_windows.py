@@ -1,6 +1,6 @@
-"""`windows.json` of a home: which windows of late talk a model was asked about, and which are settled.
+"""`windows.json` of a home: the windows of talk that a model was asked about, and the settled ones.
 
-It is a cache: what a model said stands on the log. Without it a window in which there was nothing is asked about again.
+The file is a cache: a model's facts are on the log. Without it a window without facts is asked about again.
 Turns are named by digests.
 """
 
@@ -39,7 +39,7 @@ class AskedWindows:
 
     @contextmanager
     def alone(self, wait_s: float) -> Iterator[None]:
-        """Hold the right to ask about talk, and read what was asked; raises `Locked` where another process has it."""
+        """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
         self._lock.acquire(wait_s)
         try:
             try:

@@ -24,7 +24,7 @@ def remember_copy(home: Home, source: Log, place: str) -> None:
 
 
 def known_copies(home: Home, log: Log) -> list[str]:
-    """Return where else than at its own place a log is known to stand, or to have stood."""
+    """Return the other places at which a log is known to be, or to have been."""
     return [place for place in _read(home).get(log.log_id, ()) if place != log.place]
 
 

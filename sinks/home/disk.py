@@ -1,4 +1,4 @@
-"""How many bytes of a home are what: its log, views, snapshots, pages and the rest. Files are looked at, not read."""
+"""The disk use of a home: bytes of log, views, snapshots, pages and the rest. Files are not read."""
 
 from __future__ import annotations
 

@@ -26,11 +26,12 @@ def write_whole(
     unfinished: Path | None = None,
     unless: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`.
+    """Write a file whole or not at all; `durable` also survives a power failure.
 
-    The file is readable by its owner alone.
+    The file is readable by its owner alone. It is written beside its place, or as `unfinished`, and renamed.
 
-    `unless` is asked right before the file takes its name; where it says so nothing is written. Returns whether it was.
+    `unless` is called right before the rename; if it returns True nothing is written. Returns whether the
+    file was written.
     """
     temporary = unfinished or unfinished_beside(path)
     with open(temporary, "wb", opener=private) as file:
@@ -96,11 +97,11 @@ class Build:
         return self.state / "blanked.json"
 
     def damage_path(self, partition: int) -> Path:
-        """Where it is noted that tables of a partition could not be read; a projector then makes them anew."""
+        """The file that records unreadable tables of a partition; a projector then rebuilds them."""
         return self.state / f"damaged-p{partition:02}"
 
     def note_damage(self, partition: int) -> None:
-        """Note that tables of a partition could not be read. Who only reads may not be allowed to."""
+        """Record that tables of a partition are unreadable. A mere reader may lack the permission."""
         with suppress(OSError):
             make_folder(self.state)
             self.damage_path(partition).touch()
@@ -110,9 +111,9 @@ class Build:
         return self.path / "lance" / f"p{partition:02}"
 
     def adopt(self, other: Build, partition: int) -> None:
-        """Take over the tables and snapshots of a partition from another build, file by file, without copying a byte.
+        """Take over the tables and snapshots of a partition from another build by links, without copying.
 
-        What LanceDB and the projector write is never changed in place, so that both builds can share it.
+        Files of LanceDB and the projector are never changed in place, so that both builds can share them.
         """
         from shutil import copytree, rmtree
 
@@ -125,7 +126,7 @@ class Build:
                 unfinished.rename(folder)
 
     def discard(self) -> None:
-        """Delete the build. What cannot be deleted is tried again when the next one is made."""
+        """Delete the build. Files that cannot be deleted are tried again at the next build."""
         from shutil import rmtree
 
         rmtree(self.path, ignore_errors=True)
@@ -177,7 +178,7 @@ class Home:
 
     @property
     def vault_notes(self) -> Path:
-        """What is noted of the pages of the vault: which are ours, and up to where they are written."""
+        """The folder of notes about the vault's pages: lists of written files, and offsets of pages."""
         return self.vault / ".memtape"
 
     @property
@@ -257,7 +258,7 @@ class Home:
 
     @property
     def settings_path(self) -> Path:
-        """What this machine prefers."""
+        """The file of the machine's settings."""
         return self.path / "settings.toml"
 
     @property
@@ -301,7 +302,7 @@ class Home:
         write_whole(self.path / "current", f"{build.number}\n".encode(), durable=True)
 
     def remove_unfinished(self) -> None:
-        """Remove the files that killed projectors left half written; only who holds the projector's lock may."""
+        """Remove the unfinished files of killed projectors; the caller holds the projector's lock."""
         from shutil import rmtree
 
         pattern = f".*{UNFINISHED}"
@@ -361,7 +362,7 @@ class Home:
         return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")
 
     def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
-        """Hold the locks of partitions, each of which may take `wait_s` to get; raises `Locked`."""
+        """Hold the locks of partitions, waiting up to `wait_s` for each; raises `Locked`."""
         return all_of([self.epoch_lock(number) for number in sorted(partitions)], wait_s)
 
 

@@ -1,8 +1,7 @@
-"""The locks of a home: one projector for life, and for each partition the span from an epoch's first write to its
-watermark.
+"""The locks of a home, for the projector's life, and for each epoch of a partition until its watermark.
 
-All are kernel locks (flock), which end with their holder whatever happens to it and are never stolen. The
-holder's pid stands in the file for those who are refused.
+All are kernel locks (flock), which end with their holder in any case and are never stolen. The file holds the
+holder's pid for refused processes.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class FileLock:
         return self._fd
 
     def holder(self) -> int | None:
-        """Return the pid of the process that holds the lock, None where nobody does."""
+        """Return the pid of the process that holds the lock, None if it is free."""
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:

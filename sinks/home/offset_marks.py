@@ -1,7 +1,7 @@
-"""A file in which workers keep how far they have come in each partition of a log.
+"""A file of workers' positions in each partition of a log.
 
-It is a cache. Where it is missing, damaged or of another log, or of a history that the log does not hold, a worker
-reads the log from its beginning.
+The file is a cache. If it is missing, damaged or of another log, or of a history that the log does not hold,
+a worker reads the log from its beginning.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OffsetMarks:
         self._written: dict[str, list[Mark]] = {}
 
     def read(self, name: str) -> list[int] | None:
-        """Return the offsets under a name, None where nothing is known; 0 where the log is not as it was before one."""
+        """Return the offsets under a name, None if unknown; 0 if a partition changed before the offset."""
         marks = self._known().marks.get(name)
         if marks is None or len(marks) != self._log.partitions:
             return None

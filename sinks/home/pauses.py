@@ -1,7 +1,7 @@
-"""`pauses.json` of a home: when nothing was or is to be stored here, of every project or of one, and of which sessions.
+"""`pauses.json` of a home: periods without capture, of every project or one, and sessions never stored.
 
-Pauses stand in the home alone: no log and no other machine has them. One that has ended stays here, so that what a
-host did meanwhile is not taken out of its transcript later. Where the file is damaged nothing is stored.
+Pauses are in the home alone: no log and no other machine has them. An ended pause stays here, so that a
+host's actions meanwhile are not captured from its transcript later. With a damaged file nothing is stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SESSIONS = 10_000
 
 
 class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A time in which nothing is stored, in microseconds; `until` None has no end, `scope` None means every project."""
+    """A period without capture, in microseconds; `until` None has no end, `scope` None is all projects."""
 
     scope: str | None
     since: int
@@ -41,7 +41,7 @@ class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All pauses of a home, oldest first, and the digests of sessions of which nothing is stored."""
+    """All pauses of a home, oldest first, and the digests of sessions that are not stored."""
 
     pauses: tuple[Pause, ...] = ()
     sessions: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return sorted((it for it in self.pauses if it.lasts(now_us)), key=lambda it: it.scope or "")
 
     def now(self, scope: str, now_us: int) -> Pause | None:
-        """Return the pause that lasts for a scope, None where none does."""
+        """Return the pause in force for a scope, None for none."""
         return next((it for it in self.lasting(now_us) if it.concerns(scope)), None)
 
     def covers(self, scope: str, at_us: int) -> bool:

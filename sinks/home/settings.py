@@ -62,7 +62,7 @@ msgspec.json.Decoder(LocalSettings)
 
 
 def local_settings(home: Home) -> LocalSettings:
-    """Return the settings of a home, the defaults where it has none."""
+    """Return the settings of a home, the defaults without a file."""
     try:
         settings = msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,8 +1,9 @@
 """Reading the files of an SQLite database that this process has open, past SQLite.
 
-POSIX lets go of every lock that a process has on a file as soon as the process closes any descriptor of it. SQLite
-would then hold its database by nothing: another process that ends takes itself for the last one, deletes the
-write-ahead file, and what is appended here from then on is lost. So such a descriptor is closed after the database.
+POSIX releases every lock of a process on a file as soon as the process closes any descriptor of it. SQLite
+would then hold no lock on its database: another process that ends takes itself for the last one, deletes the
+write-ahead file, and later appends of this process are lost. So such a descriptor is closed after the
+database.
 """
 
 from __future__ import annotations
@@ -57,6 +58,6 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds, see `opened`."""
+    """Return the content of a file, see `opened`."""
     with opened(path) as file:
         return file.read()

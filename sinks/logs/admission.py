@@ -26,12 +26,12 @@ class Admitted(NamedTuple):
 
 
 def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]) -> list[Admitted]:
-    """Return what is to be appended for `events`, in order, with the ticks that are still missing.
+    """Return the events to append for `events`, in order, with the missing ticks.
 
-    No text of an event has its private parts any more (`schemas.private`).
+    Private parts of all texts are removed (`schemas.private`).
 
     `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
-    event that may not pass; then nothing may be appended.
+    invalid event; then nothing may be appended.
     """
     admitted: list[Admitted] = []
     ticked: dict[tuple[int, int], None] = {}

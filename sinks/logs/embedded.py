@@ -1,8 +1,9 @@
 """The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
 
 This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
-bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A file that is
-removed or replaced stays open for who has it open, so that every call compares the files with those in the folder.
+bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A
+removed or replaced file stays open in its processes, so that every call compares the open files with those in
+the folder.
 """
 
 from __future__ import annotations
@@ -237,7 +238,7 @@ class EmbeddedLog:
             return self._db.execute(query, [*values, limit]).fetchall()
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """See `Log.blank`. The database is written anew, some 100 MB a second, and the write-ahead file emptied."""
+        """See `Log.blank`. Rewrites the database, some 100 MB a second, and empties the write-ahead file."""
         with self._writing():
             for partition, offset in ((number, offset) for number in slots for offset in slots[number]):
                 (slot,) = self.read(partition, offset, 1)
@@ -320,7 +321,7 @@ class EmbeddedLog:
                 time.sleep(0.005)
 
     def _empty_wal(self) -> None:
-        """Write all that stands in the write-ahead file to the database and cut the file to nothing."""
+        """Write the content of the write-ahead file to the database and truncate the file."""
         with self._lock, self._explained():
             self._db.execute(f"PRAGMA busy_timeout={int(CHECKPOINT_WAIT_S * 1_000)}")
             try:
@@ -384,9 +385,9 @@ class EmbeddedLog:
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
     def _create(self, partitions: int, settings: Settings, copy_of: str | None) -> dict[str, str]:
-        """Make the tables and put the settings first into every partition, unless another process just did.
+        """Create the tables and append the settings first to every partition, unless a process just did.
 
-        A copy gets the settings of what it is a copy of, with all other slots.
+        A copy gets the settings of its source, with all other slots.
         """
         with self._writing():
             if meta := self._meta():
@@ -424,7 +425,7 @@ class EmbeddedLog:
             self._check_files("nobody can say whether this was stored")
 
     def _check_files(self, outcome: str = "nothing was stored") -> None:
-        """Raise `LogGone` where the files that are open are no longer those in the folder."""
+        """Raise `LogGone` if the open files are no longer those in the folder."""
         if self._files is not None and _files(self.path) != self._files:
             raise LogGone(
                 f"The log {self.path} was removed, moved or replaced while it was open; {outcome}.",
@@ -481,10 +482,11 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that waits where SQLite gives up to begin reading, and whose files may be read past it.
+    """A connection that retries where SQLite gives up to begin reading, and whose files may be read past it.
 
-    While others begin, end and write anew at once, SQLite looks a hundred times for a state to read and then says
-    "locking protocol". Nothing was done by then, and the statement is given again, as with a busy file.
+    While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
+    and then says "locking protocol". Nothing was done by then, and the statement is run again, as for a busy
+    file.
     """
 
     _name: str | None = None

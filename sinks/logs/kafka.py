@@ -1,8 +1,8 @@
 """The log on Kafka: one topic, keyed by scope, read by explicit offsets and without a consumer group.
 
-This file owns what a record is: the key is the scope (null for settings and time), the value the event's bytes, and
-the headers `type` and `v` are for people and other programs; no decision is taken by them. A record's own timestamp
-is when it was sent, never the event's `at`: brokers judge and delete by it.
+This file owns the form of a record: the key is the scope (null for settings and time), the value the event's
+bytes, and the headers `type` and `v` are for people and other programs; no decision is taken by them. A
+record's own timestamp is the time of sending, never the event's `at`: brokers judge and delete by it.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ _sent_decoder = msgspec.json.Decoder(_Sent)
 class KafkaLog:
     """A `Log` on a topic. Safe for threads; each process opens its own.
 
-    It is made where it is missing, with `partitions` (16 unless said) and, on three brokers or more, three replicas.
-    An append is durable as far as its replicas are: one broker alone loses with its machine what its disk had not yet
-    taken. `deadline_s` is how long a call goes on trying while brokers do not answer. With `generation` just that
-    topic is opened, as it is, by who fills it. With `copy_of`, another log's id, nothing is put on it: its slots are to
-    be that log's, by `append_raw`, and whoever copies compares what is there.
+    The topic is created if missing, with `partitions` (16 by default) and, on three brokers or more, three
+    replicas. An append is as durable as its replicas: a single broker loses with its machine all data not yet
+    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With `generation`
+    just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is appended
+    to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
 
-    Raises `LogExists` where the topic has another number of partitions or holds something else, and `MemtapeError`
-    where the URL is none, the broker cannot be used, or the topic would not keep every event for ever.
+    Raises `LogExists` if the topic has another number of partitions or foreign records, and `MemtapeError`
+    for an invalid URL, an unusable broker, or a topic that would not keep every event for ever.
     """
 
     log_id: str
@@ -139,11 +139,11 @@ class KafkaLog:
         return self.target.url
 
     def append(self, events: Sequence[Event]) -> list[Position]:
-        """See `Log.append`. All of `events` are checked before any is sent, and all are on the log when it returns.
+        """See `Log.append`. All of `events` are checked before any is sent, and are on the log at the return.
 
-        Kafka stores records of several partitions one by one, so that a failure can leave some of them: it raises
-        `UnknownOutcome` unless it is certain that none was stored. A tick can stand twice where several producers
-        append in the same hour; it has one id, and counts once.
+        Kafka stores records of several partitions one by one, so that a failure can leave some of them: the
+        call raises `UnknownOutcome` unless certainly none was stored. Several producers in the same hour can
+        append a tick twice; it has one id, and counts once.
         """
         with self._sending:
             admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
@@ -300,10 +300,11 @@ class KafkaLog:
     # Opening
 
     def _settle(self, settings: Settings) -> None:
-        """See to it that every partition begins with the settings.
+        """Make sure that every partition begins with the settings.
 
-        What stands first in partition 0 decides, for openers come at once: only when it has been read back are the
-        other partitions given the same bytes. Who copies them twice does no harm, the state takes a revision once.
+        The first settings in partition 0 decide, since several openers may come at once: only when they have
+        been read back are the same bytes appended to the other partitions. A second copy is harmless, as the
+        state takes a revision once.
         """
         with self._explained():
             self._check_begins()
@@ -330,7 +331,7 @@ class KafkaLog:
         self._store([_Record(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
 
     def _store(self, records: list[_Record]) -> list[int]:
-        """Send records and return their offsets; into the next generation where this one closes meanwhile."""
+        """Send records and return their offsets; into the next generation if this one closes meanwhile."""
         deadline = time.monotonic() + self._deadline_s
         while True:
             with self._sending:
@@ -358,7 +359,7 @@ class KafkaLog:
         return None
 
     def _look_again(self, at_once: bool = False) -> None:
-        """Raise `DamagedLog` where the topic was deleted or made anew, so that no offset of one is read in another."""
+        """Raise `DamagedLog` if the topic was deleted or recreated: offsets are valid in one topic only."""
         if self._closed:
             raise MemtapeError(f"The log on {self.target.place} is closed.", "Open it again.")
         if not at_once and time.monotonic() < self._seen + LOOK_AGAIN_S:
@@ -496,7 +497,7 @@ class KafkaLog:
     # Reading; `_reading` is held
 
     def _ids_of(self, partition: int) -> KnownIds:
-        """Return the ids of a partition, up to its end as it is now."""
+        """Return the ids of a partition, up to its present end."""
         with self._explained():
             self._look_again()
             end = self._end(partition)

@@ -118,10 +118,11 @@ def _fill(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]]) ->
 
 
 def _verify(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]], begun: Sequence[int]) -> None:
-    """Raise unless the copy holds what it should, to the byte.
+    """Raise unless the copy has the expected content, to the byte.
 
-    What another process copied before, up to `begun`, may be blank where it knew more to be erased, or have a body
-    where it knew less; the next generation then is without it. A copy that differs otherwise is deleted.
+    In slots copied before by another process, up to `begun`, a body may be missing if that process knew of
+    more erasures, or present if it knew of fewer; the next generation then lacks it. A copy with any other
+    difference is deleted.
     """
     for partition, end in enumerate(log.ends()):
         start, same = 0, copy.ends()[partition] == end

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Description(NamedTuple):
-    """What a topic is now. A topic that was deleted and made again has another `id`."""
+    """The present state of a topic. A topic that was deleted and created again has another `id`."""
 
     id: str
     partitions: int
@@ -136,10 +136,10 @@ class KafkaTopic:
             time.sleep(RETRY_S)
 
     def open(self, partitions: int | None, default_partitions: int) -> Description:
-        """Return the topic, made where it is missing.
+        """Return the topic, created if missing.
 
-        Raises `LogExists` where it has another number of partitions than asked, and `MemtapeError` where a
-        broker would delete events, or others could read them on the way.
+        Raises `LogExists` for another number of partitions than asked, and `MemtapeError` if a broker would
+        delete events, or others could read them on the way.
         """
         brokers = self._retried(self._admin.describe_cluster)["brokers"]
         check_private(self._target, [broker["host"] for broker in brokers])

@@ -1,7 +1,7 @@
-"""Where a log on Kafka is: its URL, taken apart and checked. Nothing here connects.
+"""The URL of a log on Kafka, parsed and checked. Nothing here connects.
 
-`kafka://host:port[,host:port]/topic?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=NAME`. Passwords are never in it:
-they come by the environment, since URLs stand in histories, process lists and settings files.
+`kafka://host:port[,host:port]/topic?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=NAME`. Passwords are never
+in it: they come by the environment, since URLs appear in histories, process lists and settings files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SERVER = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-
 
 
 class KafkaTarget(msgspec.Struct, frozen=True):
-    """A topic on a cluster and how to reach it. `replication` is None where it follows the number of brokers."""
+    """A topic on a cluster and the way to reach it. `replication` None follows the number of brokers."""
 
     servers: tuple[str, ...]
     topic: str
@@ -41,7 +41,7 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """The log's name in errors."""
         return f"topic {self.topic} at {','.join(self.servers)}"
 
     @property
@@ -60,7 +60,7 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
     @property
     def readable_by_others(self) -> bool:
-        """Whether what goes over the network is not encrypted."""
+        """Return whether the network traffic is unencrypted."""
         return not self.security.endswith("SSL")
 
     def options(self) -> dict[str, Any]:

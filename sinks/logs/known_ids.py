@@ -1,12 +1,14 @@
-"""The ids of a log that has no index: which a partition holds, with its erasures and settings, up to an offset.
+"""The ids of a log without an index: the ids of a partition, with its erasures and settings, up to an offset.
 
-A topic can only be read from an offset on. So a home keeps a file for each partition, and a process reads the file and
-then the slots behind its offset. Whoever has read many of them writes a longer file. It is a cache. One that is lost,
-damaged, of another log, of a history that the log does not hold, or of a Memtape that may read other events, is not
-believed; then the partition is read from its beginning. It holds ids, scopes and offsets, and no text of a body.
+A topic can only be read from an offset on. So a home keeps a file for each partition, and a process reads the
+file and then the slots behind its offset. A process that has read many of them writes a longer file. The file
+is a cache: if it is lost, damaged, of another log, of a history that the log does not hold, or of a Memtape
+that may read other events, the partition is read from its beginning. It holds ids, scopes and offsets, and no
+text of a body.
 
-The format: a line that says what it is, a line with the digest of the rest, a line of JSON, and rows in the order of
-their bytes. A row is an id, the number of its scope, that of its type, and an offset. Of several the least one counts.
+The format: a magic line, a line with the digest of the rest, a line of JSON, and rows in the order of their
+bytes. A row is an id, the number of its scope, that of its type, and an offset. Of several rows the least one
+counts.
 """
 
 from __future__ import annotations
@@ -63,9 +65,9 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KnownIds:
-    """The ids of one partition, as far as it was read. Not for several threads at once; processes share the file.
+    """The ids of one partition, as far as read. Not for several threads at once; processes share the file.
 
-    `folder` has the files; with None nothing is kept beyond this process.
+    `folder` has the files; with None nothing is stored beyond this process.
     """
 
     def __init__(self, partition: int, folder: Path | None) -> None:
@@ -95,7 +97,7 @@ class KnownIds:
                 self._write(self._path, log.log_id)
 
     def first(self, scope: str, id: str) -> int | None:
-        """Return the offset of the first event of an id in a scope, None where there is none."""
+        """Return the offset of the first event of an id in a scope, None for an unused id."""
         number = self._scopes.get(scope)
         return None if number is None else self._first(_key(id, number))
 
@@ -144,7 +146,7 @@ class KnownIds:
         return bisect_left(range(len(self._rows) // _ROW_BYTES), start, key=self._row)
 
     def _merge(self) -> None:
-        """Put what is new into the rows."""
+        """Merge the new ids into the sorted rows."""
         pieces, begin = [], 0
         for key, offset in sorted(self._new.items()):
             end = self._place(key) * _ROW_BYTES
@@ -201,7 +203,7 @@ class KnownIds:
 
 
 def said_in(data: bytes) -> bytes:
-    """Return what the bytes of a file say, for a search of them: names of scopes and slots; all, where damaged."""
+    """Return the searchable content of a file: names of scopes and slots; all bytes of a damaged one."""
     try:
         header, _ = _unpacked(data)
     except ValueError:

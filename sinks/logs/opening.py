@@ -21,10 +21,10 @@ URL_MARK = "://"
 
 
 def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> Log:
-    """Open the log of a home, made with its first settings where it is missing.
+    """Open the log of a home, created with its first settings if missing.
 
-    While the broker of a log does not answer, captures go to the spool of the home (`sinks.logs.spool`). Raises
-    `MemtapeError` for a URL that names no log, and whatever the log itself raises.
+    While the broker of a log does not answer, captures go to the spool of the home (`sinks.logs.spool`).
+    Raises `MemtapeError` for a URL of no log, and the log's own errors.
     """
     url = log_url(home)
     if url is None:
@@ -56,7 +56,7 @@ def passing_log(home: Path, given: Log | None) -> Log:
 
 
 def log_url(home: Home) -> str | None:
-    """Return the URL of a home's log, None where it is the embedded one. The environment goes before the settings."""
+    """Return the URL of a home's log, None for the embedded log. The environment precedes the settings."""
     url = os.environ.get(LOG_VARIABLE)
     source, url = (LOG_VARIABLE, url) if url else (str(home.settings_path), local_settings(home).log)
     if url is not None and URL_MARK not in url:

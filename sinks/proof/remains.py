@@ -1,8 +1,8 @@
-"""Everything that the bytes of a home still hold, whatever its formats say is deleted: the eye of an erasure's proof.
+"""The search of a home's bytes for remnants, deleted or not by their formats: the proof of an erasure.
 
-Each file is decoded as what it is (LanceDB's data files of every version, segments of the search index, SQLite's pages
-and frames, Markdown),
-since compressed text cannot be found by looking at bytes. Nothing is skipped: what cannot be read is said.
+Each file is decoded by its form (LanceDB's data files of every version, segments of the search index,
+SQLite's pages and frames, Markdown), since compressed text cannot be found in raw bytes. Nothing is skipped:
+an unreadable file is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bytes of SQLite files page by page, whatever SQLite itself still knows of them: free pages and old frames too.
+"""The bytes of SQLite files page by page, in use by SQLite or not: free pages and old frames too.
 
 Only reading, without a lock: a page that another process writes meanwhile may be torn. The layout is that of
 "Database File Format" in SQLite's own documentation.
@@ -21,7 +21,7 @@ _HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
 
 
 class Piece(NamedTuple):
-    """Bytes of a file, and where they stand: a page as it is, or a value that goes on over several pages."""
+    """Bytes of a file, and their position: a page as it is, or a value that spans several pages."""
 
     where: str
     data: bytes
@@ -85,7 +85,7 @@ def _long_values(where: str, page: bytes, start: int, usable: int, read: Callabl
 
 
 def _local(length: int, usable: int, table: bool) -> int:
-    """Return how many bytes of a value stand on its own page."""
+    """Return the number of bytes of a value on its own page."""
     most = usable - 35 if table else (usable - 12) * 64 // 255 - 23
     if length <= most:
         return length
