@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
 
     @property
     def latest(self) -> Said:
-        """What was said last."""
+        """The last text said."""
         return self.said[-1]
 
     @property
@@ -94,10 +94,11 @@ class Plan(NamedTuple):
 
 
 def plan(scope: Scope) -> Plan:
-    """Return what a scope's next pass looks at: what is new, and what is looked at again, each with what is like it.
+    """Return the clusters of a scope's next pass: new and queued memories, each with similar ones.
 
-    A cluster has two memories at least and 25 at most, and each memory stands in one. Where there is no room for all
-    that is alike, the latest come first, since they tell what holds, and the rest waits for the pass after.
+    A cluster has at least two memories and at most 25, and each memory is in one. Without room for all
+    similar memories the latest come first, since they hold the present state, and the rest waits for the next
+    pass.
     """
     free = {candidate.id: candidate for candidate in _candidates(scope)}
     again = dict.fromkeys(id for ids in scope.passes.queued for id in ids)
@@ -114,7 +115,7 @@ def plan(scope: Scope) -> Plan:
 
 
 def _failed(scope: Scope, cluster: Cluster) -> int:
-    """Return how often a cluster has failed, as far as it is made of what has."""
+    """Return the number of failures of a cluster: of the most failed cluster contained in it."""
     ids = frozenset(candidate.id for candidate in cluster)
     return max((failed for queued, (failed, _) in scope.passes.queued.items() if ids.issuperset(queued)), default=0)
 
@@ -141,7 +142,7 @@ def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[C
 
 
 class _Near:
-    """Candidates by the terms of what was said last in them."""
+    """Candidates by the terms of their last texts."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
         self._candidates = sorted(candidates, key=lambda candidate: -candidate.seq)
@@ -203,7 +204,7 @@ def may_replace(a: Candidate, b: Candidate) -> bool:
 
 
 def _candidates(scope: Scope) -> Iterator[Candidate]:
-    """Yield what may be consolidated: no orders of people, nothing pinned, set apart or told by something else."""
+    """Yield the memories to consolidate: no orders of people, nothing pinned, set apart or covered."""
     by_seq = scope.captures.by_seq
     for memory in scope.memories.living():
         spoken = by_seq[memory.canonical]

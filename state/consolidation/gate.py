@@ -1,4 +1,4 @@
-"""When a pass of consolidation begins in a scope, and why not yet. Its numbers are those of the specification (F4)."""
+"""The start of a scope's consolidation pass, and reasons for a delay. The numbers are specified (F4)."""
 
 from __future__ import annotations
 

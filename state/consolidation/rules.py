@@ -22,10 +22,10 @@ _END = ".!"
 
 
 class Operation(NamedTuple):
-    """What is to become of some candidates: `text` stands for them, or the candidate `survivor` does.
+    """An operation on some candidates: `text` stands for them, or the candidate `survivor` does.
 
-    Of what is replaced the first holds, and the others are what was before. In a conflict they and the survivor stand
-    as they did.
+    Of replaced candidates the first holds the present state, and the others the past. In a conflict they and
+    the survivor stay unchanged.
     """
 
     op: Literal["add", "conflict", "replace", "remove"]
@@ -35,9 +35,9 @@ class Operation(NamedTuple):
 
 
 class Conclusion(NamedTuple):
-    """What was concluded of a cluster at an attempt, or why nothing was; what no operation names is kept.
+    """A conclusion about a cluster at an attempt, or the reason for none; memories without an operation stay.
 
-    `actor` is the model that concluded it, None where rules did.
+    `actor` is the model, None for the rules.
     """
 
     cluster: Cluster
@@ -116,7 +116,7 @@ def _follows(newer: Candidate, older: Candidate) -> bool:
 
 
 def _timeline(group: Sequence[Candidate]) -> str:
-    """Return what the first of a group says last, since when, and before it the values or texts of all."""
+    """Return one line: the last text of a group's first, its date, and the earlier values or texts of all."""
     now = group[0].latest
     said = sorted({said for it in group for said in it.said}, reverse=True)
     before: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _since(now: str, since: int, word: str, before: dict[str, int]) -> str:
 
 
 def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
-    """Tell three or more lines of one subject in one, with the range of their dates."""
+    """Merge three or more journal lines of one subject into one, with the range of their dates."""
     lines = sorted((it for it in candidates if it.family == "journal"), key=lambda it: (it.at, it.seq))
     entries = sorted({said for it in lines for said in it.said})
     if len(lines) < 2 or len(entries) < LEAST_ENTRIES:

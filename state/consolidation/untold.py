@@ -25,10 +25,10 @@ class Untold(NamedTuple):
 
 
 def untold(scope: Scope, given_up: Container[tuple[str, int]]) -> list[Untold]:
-    """Return the summaries of a scope that are to be told.
+    """Return the summaries of a scope for a model to write.
 
-    Left out are those that are `given_up`, by id and changes, and those of more sources than an event can name: neither
-    keeps an older summary from being told.
+    Left out are `given_up` ones, by id and changes, and those with more sources than an event can name:
+    neither blocks an older summary.
     """
     summaries = sorted(scope.lifecycle.summaries.values(), key=lambda summary: summary.group, reverse=True)
     found = list[Untold]()

@@ -1,8 +1,8 @@
-"""The state hash: a tree of digests over canonical logical state, by which two states are called the same.
+"""The state hash: a tree of digests over canonical logical state, which is equal for equal states.
 
-A leaf stands for each scope and subject, for each partition's clock and settings, and for each view.
-Offsets, guards, counters and watermarks are left out, since a copy on another log has others. A changed
-rule raises the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
+A leaf stands for each scope and subject, for each partition's clock and settings, and for each view. Offsets,
+guards, counters and watermarks are left out, since a copy on another log has others. A changed rule raises
+the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ _COLUMNS = ".columns"
 
 
 def rules_version() -> str:
-    """Return what views are made under, as one word: rule versions, the columns of rows and of the search index with
-    what they count by, what is counted for `status`, and what else decides: Python's Unicode version, the stemmer's
-    version, and the digest of the commonest words."""
+    """Return the versions of all rules behind the views, as one word.
+
+    They are rule versions, the columns of rows and of the search index with their units, the counts for
+    `status`, and all other inputs of decisions: Python's Unicode version, the stemmer's version, and the
+    digest of the commonest words.
+    """
     columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
     columns[f"counters{_COLUMNS}"] = digest([Counters.__struct_fields__])[:8]
     made = [list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields, VectorSegment._fields]
@@ -63,9 +66,9 @@ def changed_rules(recorded: str) -> list[str]:
 
 
 def fed_by(rules: Iterable[str]) -> list[Fed]:
-    """Return what is to be made anew where these rules have changed: all, unless they are of subjects or of columns.
+    """Return the views to rebuild after a change of these rules: all, unless of subjects or columns.
 
-    The search index is made of the rows anyway, and counts stand in the watermark: both are named by nothing here.
+    The search index follows from the rows, and counts are in the watermark: neither is named here.
     """
     feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "vault") for name in TABLES}
     feeds |= {subject.name: subject.feeds for subject in SUBJECTS}
@@ -126,7 +129,7 @@ def logical_row(row: Row) -> dict[str, Any]:
 
 @cache
 def _optional(row_type: type[Row]) -> tuple[str, ...]:
-    """Return the fields of a row that are off or empty by default; msgspec is as slow to tell as a row is written."""
+    """Return the fields of a row that are off or empty by default. Cached, since msgspec is slow here."""
     return tuple(
         field.name
         for field in msgspec.structs.fields(row_type)

@@ -1,4 +1,4 @@
-"""What has been erased in a partition, and the door at which the bodies of erased events stop.
+"""The erasures of a partition, and the point where the bodies of erased events are dropped.
 
 An erasure counts as if its events had never been said, before and after it on the log. So readers learn the
 erasures of a partition first and fold it then. It bans ids, never a text.
@@ -51,7 +51,7 @@ class Erasures:
 
 
 def erasures_of(slots: Iterable[Slot]) -> Erasures:
-    """Return what the `erased` events among slots of a partition, in order, erase: of each id the first."""
+    """Return the erasures by `erased` events among a partition's ordered slots: the first of each id."""
     erasures, seen = Erasures(), dict[tuple[str | None, str], None]()
     for slot in slots:
         event = event_of(slot.payload)

@@ -160,7 +160,7 @@ class Scope:
         self.captures.bodies, self.captures.seen = self.bodies, self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Whether the id stood before; if not it is now known, with 32 bits of what the event said and when."""
+        """Return whether an id is known; if not record it, with 32 bits of the event's content and time."""
         key, at = id_bytes(event.id), _given_time(event)
         said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
         first = self.seen.setdefault(key, self.seq << SEEN_BITS | said << _AT_BITS | at)
@@ -178,7 +178,7 @@ class Scope:
         return id_bytes(id) in self.seen
 
     def memory_of(self, id: str) -> Memory | None:
-        """Return the memory that a captured id resolves to, None where it resolves to none."""
+        """Return the memory that a captured id resolves to, None for none."""
         capture = self.captures.get(id)
         return None if capture is None else self.memories.of(capture.seq)
 

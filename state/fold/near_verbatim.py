@@ -70,19 +70,19 @@ def read(text: str) -> tuple[list[str], bool]:
 
 
 def _is_literal(tokens: list[str], index: int) -> bool:
-    """Tell whether a word in a text of what is typed may be typed itself: the main branch is not the Main branch."""
+    """Return whether a word in a text about typed input may be typed itself: branch `main` is not `Main`."""
     before, after = tokens[max(0, index - 1)], tokens[index + 1 : index + 2]
     return before in _TELLING or before in lexicon.ABOUT_TYPING or (after != [] and after[0] in lexicon.ABOUT_TYPING)
 
 
 def _is_shouting(text: str) -> bool:
-    """Tell whether all words have but capitals, so that capitals say nothing, and none is another word without them."""
+    """Return whether capitals are without meaning: all of at least 3 words have them, none is a name."""
     words = _LETTERS.findall(text) if text.isupper() else []
     return len(words) >= 3 and lexicon.NAMES.isdisjoint(map(str.lower, words))
 
 
 def _forms(token: str, literal: bool) -> tuple[str, ...]:
-    """Return a token with the capitals that tell something, and apart what a hyphen joins."""
+    """Return a token with its meaningful capitals, split at hyphens."""
     lower = token.lower()
     if token == "&":
         return ("and",)
@@ -111,7 +111,7 @@ def _lowered(token: str, lower: str, literal: bool) -> str:
 
 
 def _contracted(tokens: list[str]) -> list[str]:
-    """Return tokens with contractions in full, those included that have another reading elsewhere: `it's been`."""
+    """Return tokens with contractions in full, even those with another reading elsewhere: `it's been`."""
     read: list[str] = []
     for index, token in enumerate(tokens):
         after = tokens[index + 1] if index + 1 < len(tokens) else ""
@@ -180,7 +180,7 @@ _THANKS: tuple[Tokens, ...] = (("thank", "you"), ("thanks",), ("thanks", "a", "l
 
 
 def key_of(tokens: list[str], *, english: bool) -> Tokens:
-    """Return what a text says in the tokens of `read`; all of them where nothing else would be left."""
+    """Return the key of the tokens of `read`; all of them if nothing else would be left."""
     if not english:
         return tuple(token for token in tokens if token not in _MARKS) or tuple(tokens)
     kept = _without_have(_without_courtesy(tokens))
@@ -190,7 +190,7 @@ def key_of(tokens: list[str], *, english: bool) -> Tokens:
 
 
 def _without_courtesy(tokens: list[str]) -> list[str]:
-    """Return tokens without what is said for good manners, or to lead in to the matter."""
+    """Return tokens without words of politeness or introduction."""
     if tokens[:3] in _ASKED and len(tokens) > 4:
         tokens = tokens[2:-1] if tokens[-1] == "?" else tokens[2:]
     for opener in _OPENERS:
@@ -246,7 +246,7 @@ def _is_listed(tokens: list[str], index: int) -> bool:
 
 
 def _without_have(tokens: list[str]) -> list[str]:
-    """Return tokens without `got` beside `have`, and without `have` before what was done once and for all."""
+    """Return tokens without `got` beside `have`, and without `have` before a completed action."""
     if _HAVE.isdisjoint(tokens):
         return tokens
     held = not _STILL_HELD.isdisjoint(tokens)
@@ -264,7 +264,7 @@ def _without_have(tokens: list[str]) -> list[str]:
 
 
 def _is_article(tokens: list[str], index: int) -> bool:
-    """Tell whether a token is an article without which the text says the same."""
+    """Return whether a token is an article without meaning."""
     token = tokens[index]
     if token not in ("the", "a", "an") or index + 1 == len(tokens):
         return False

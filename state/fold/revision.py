@@ -1,8 +1,7 @@
-"""Whether one of two similar texts revises the other: both say the same of the same thing, with another value, or one
-denies what the other says.
+"""The test for a revision: two similar texts give two values of the same thing, or one denies the other.
 
-The value stands behind the verb, and nothing else differs. So "Dock 2 is free" does not revise "Dock 1 is free". Which
-of two values holds is not asked here, and neither is whether a thing may have both.
+The value stands behind the verb, and nothing else differs. So "Dock 2 is free" does not revise "Dock 1 is
+free". Which value holds, and whether a thing may have both, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def _denies(key: Tokens) -> bool:
 
 
 def _affirmed(key: Tokens) -> list[str]:
-    """Return what a text says or denies."""
+    """Return the words of a text without its negation."""
     said = ("can" if token == "cannot" else token for token in key)
     return [token for token in said if token not in _NEGATIONS and token not in ("do", "does")]
 
@@ -120,7 +119,7 @@ def _is_verb(token: str) -> bool:
 
 
 def _is_finite(token: str) -> bool:
-    """Tell whether a word says something of what stands before."""
+    """Return whether a word is a finite verb, with its subject before it."""
     return token in _BEFORE_VALUES or (token.endswith("s") and _is_verb(token))
 
 

@@ -72,14 +72,14 @@ class Turns(NamedTuple):
 
 
 class Read(NamedTuple):
-    """How long N texts are with what they are lent (N + 1, the last 0), and which of them an assistant gave."""
+    """The lengths of N texts with lent terms (N + 1, the last 0), and the mask of an assistant's texts."""
 
     lengths: Floats
     answers: Flags | None
 
 
 def read_lengths(turns: Turns, recipe: ContextRecipe, known: Read | None) -> Read:
-    """Return how long texts are in context; `known` is of the texts before those of `sessions.again` changed."""
+    """Return the lengths of texts in context; `known` is of the texts before a change at `sessions.again`."""
     rows: Rows
     size, again = len(turns.lengths) - 1, turns.sessions.again
     if known is None or not _alike(turns.answers, known.answers, again):
@@ -97,7 +97,7 @@ def read_lengths(turns: Turns, recipe: ContextRecipe, known: Read | None) -> Rea
 
 
 def _alike(answers: Flags | None, others: Flags | None, again: Ints) -> bool:
-    """Whether the same turns are an assistant's, but for those that are gone through again."""
+    """Return whether the same turns are an assistant's, except those read again."""
     if answers is None or others is None:
         return answers is others
     size = min(len(answers), len(others))

@@ -42,9 +42,9 @@ _RAW_WORD = re.compile(r"\w+")
 
 
 class Taken(NamedTuple):
-    """What a text was taken apart into, read in one language: `told` has a bit for each that it may be in.
+    """The tokens of a text, read in one language: `told` has a bit for each possible language.
 
-    `terms` has how often each term occurs, in order, with `IN_LOWER_CASE` where it applies. `length` counts all.
+    `terms` has the count of each term, in order, with `IN_LOWER_CASE` if it applies. `length` counts all.
     """
 
     told: int
@@ -87,7 +87,7 @@ class Guard(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def number_of(text: str) -> int:
-    """Return 64 bits of blake2b of a text, by which terms, sessions and keys are told apart."""
+    """Return 64 bits of blake2b of a text, the number of terms, sessions and keys."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -104,7 +104,7 @@ def language_read(told: int, usual: int) -> int:
 
 
 def usual_language(sure: Iterable[int]) -> int:
-    """Return the language that most texts tell by themselves, by how many do so of each; English where none does."""
+    """Return the language of most texts in a single language, by their counts; English without any."""
     counts = list(sure)
     if not any(counts):
         return TOLD_LANGUAGES.index(ENGLISH)

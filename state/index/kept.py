@@ -1,4 +1,4 @@
-"""What was found out of terms, kept for the next question."""
+"""A cache by term, for the next question."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def starts_of(parts: Sequence[Part]) -> list[int]:
 
 
 def column_of(parts: Sequence[Part], starts: Sequence[int], name: str, places: Ints) -> Any:
-    """Return what a column has for texts at some places, given in ascending order."""
+    """Return a column's values for texts at ascending places."""
     cuts = np.searchsorted(places, starts)
     taken = [
         getattr(part.segment, name)[places[cuts[n] : cuts[n + 1]] - starts[n]]
@@ -108,9 +108,9 @@ _told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsi
 
 
 def part_of(entries: Sequence[Entry], usual: int | None = None, choice: Choice = AT_HAND) -> Part:
-    """Return entries that stand nowhere else as a part, in their order.
+    """Return entries not stored elsewhere as a part, in their order.
 
-    `usual` is the language in which a text is read that may be in several; by default it is found out of these.
+    `usual` is the language of texts that may be in several; by default derived from these entries.
     """
     told = [_told_once(entry.document.text) for entry in entries]
     if usual is None:

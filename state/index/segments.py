@@ -1,8 +1,9 @@
-"""A segment of the search index: immutable arrays over some texts and rows, how they are made, and how they are merged.
+"""A segment of the search index: immutable arrays over texts and rows, their construction and merging.
 
-A segment has `documents`, which are searched, and after them `others`, rows that are only kept. Both are counted in the
-order in which they came: row 0 to D are documents. The other wordings of a document are documents too: they stand right
-behind it under its key, and live and die with it. Nothing here reads a file, and what a row means is for the caller.
+A segment has `documents`, which are searched, and after them `others`, rows that are only stored. Both are in
+order of arrival: row 0 to D are documents. The further wordings of a document are documents too: they are
+right behind it under its key, and live and die with it. Nothing here reads a file; the caller knows the
+meaning of a row.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ NO_SESSION = 0
 
 
 class Segment(NamedTuple):
-    """Arrays of a segment with D documents, R rows, T terms, P postings and S sessions; a blob has a number for a byte.
+    """The arrays of a segment with D documents, R rows, T terms, P postings and S sessions; blobs are bytes.
 
-    `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as `Taken` has
-    them); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents, `sessions` has the
-    place of its session in `session_keys` (S, ascending), `speakers` that of its speaker in the JSON list `names`, and
-    `spoken` the number of the id of the capture whose text it is, and `wordings` how many places before it the text
-    stands of which it is another wording, 0 for one that is none. `order` has the documents by session, turns first,
-    then by time and id. `aliases` (ascending) are numbers of ids by which documents can be called, `alias_rows` the
-    document of each. Of each row there are `generations`, `offsets` and `tables`; `keys` are theirs, ascending, and
-    `by_key` has the row of each. The record of row r ends at `record_ends[r]`.
+    `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as
+    in `Taken`); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents,
+    `sessions` has the place of its session in `session_keys` (S, ascending), `speakers` that of its speaker
+    in the JSON list `names`, `spoken` the number of the id of the capture with the text, and `wordings` the
+    distance to the document that it is a further wording of, 0 for none. `order` has the documents by
+    session, turns first, then by time and id. `aliases` (ascending) are numbers of ids that name documents,
+    `alias_rows` the document of each. Each row has `generations`, `offsets` and `tables`; `keys` are the
+    rows' keys, ascending, and `by_key` the row of each. The record of row r ends at `record_ends[r]`.
     """
 
     terms: Array
@@ -107,7 +108,7 @@ class Segment(NamedTuple):
         return starts[1:] - starts[:-1]
 
     def head_of(self, row: int) -> int:
-        """Return the document of which a row is another wording, or the row itself."""
+        """Return the document of a further wording's row, or the row itself."""
         return row - int(self.wordings[row]) if row < self.size else row
 
     def with_wordings(self, row: int) -> range:
@@ -118,7 +119,7 @@ class Segment(NamedTuple):
         return range(row, end)
 
     def rows_of(self, key: int) -> Array:
-        """Return the rows that stand under a key, living or not."""
+        """Return the rows under a key, living or not."""
         start, end = (int(np.searchsorted(self.keys, np.uint64(key), side)) for side in ("left", "right"))
         return self.by_key[start:end]
 
@@ -145,7 +146,7 @@ class Segment(NamedTuple):
         return [text[start : end - 1].decode("utf-8", "surrogatepass") for start, end in pairwise(ends)]
 
     def terms_with(self, part: str) -> list[str]:
-        """Return the terms in which a text stands."""
+        """Return the terms that contain a text."""
         if part.encode("utf-8", "surrogatepass") not in self.term_text.tobytes():
             return []
         return [term for term in self.term_list() if part in term]

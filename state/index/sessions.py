@@ -1,7 +1,7 @@
-"""The sessions of a scope's texts: which texts are of one, and which turns stand around each.
+"""The sessions of a scope's texts: the texts of each, and the turns around each text.
 
-What was found out of the texts before some were added or hidden is extended: only the sessions of these are gone
-through again. Nothing here knows what a text says.
+Earlier results are extended after texts were added or hidden: only the sessions of these are read again.
+Nothing here reads a text.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ NOBODY = -1
 class Sessions:
     """The sessions of N texts.
 
-    `number` (N) is the same for texts of one session: the place of one of them. A text without a session is one by
-    itself. `after` and `before` (N + 1) have the place of the next and of the last turn that is shown, by time and
-    id, `after_that` and `before_that` (N + 1) those by two, `NOBODY` where there is none. `again` has the places around
-    which others may stand than in what was known before, ascending: all where nothing was.
+    `number` (N) is equal for texts of one session: the place of one of them. A text without a session is one
+    by itself. `after` and `before` (N + 1) have the place of the next and of the previous shown turn, by time
+    and id, `after_that` and `before_that` (N + 1) those at distance two, `NOBODY` for none. `again` has the
+    places with changed neighbours since the known sessions, ascending: all places without known ones.
     """
 
     def __init__(self, parts: Sequence[Part], known: Sessions | None = None) -> None:
-        """Find out the sessions of parts; `known` are those of texts that may begin with the same segments."""
+        """Find the sessions of parts; `known` are those of texts that may begin with the same segments."""
         self._parts = parts
         self._starts = starts_of(parts)
         self._shown: Flags = joined([part.shown for part in parts], np.bool_)
@@ -55,7 +55,7 @@ class Sessions:
         self._link(moved, lines, touched)
 
     def number_of(self, session: str) -> int | None:
-        """Return the number of a session, None where no text is of it."""
+        """Return the number of a session, None if it has no text."""
         key = np.uint64(number_of(session))
         place = int(np.searchsorted(self._keys, key))
         return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
@@ -101,7 +101,7 @@ class Sessions:
         return touched
 
     def _lines(self) -> list[Ints]:
-        """Return the turns of each part that is new, as they stand in it by session, time and id."""
+        """Return the turns of each new part, in its order by session, time and id."""
         parts = zip(self._parts[self._same :], self._starts[self._same :], strict=False)
         return [start + part.segment.order[_turns(part)].astype(np.int64) for part, start in parts]
 

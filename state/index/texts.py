@@ -1,7 +1,7 @@
-"""All texts of one scope as one: what the segments hold together, of which some may have been known before.
+"""All texts of one scope: the union of its segments, with results known from an earlier union.
 
-Statistics are sums over the texts that are shown, and so do not depend on how the texts lie in segments. Making it
-costs some 40 ns a text where nothing was known, and asking it what the words of a question occur.
+Statistics are sums over the shown texts, and so do not depend on the segments. Without earlier results a
+union costs some 40 ns a text; a question costs the occurrences of its words.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Found(NamedTuple):
 
 
 class Texts:
-    """The texts of the parts, counted through: those of the first part, then those of the next.
+    """The texts of the parts, numbered from the first part on.
 
-    What `known` texts that begin with the same segments have found out is extended, and not found out again.
+    Results of `known` texts that begin with the same segments are extended, not computed again.
     """
 
     def __init__(self, parts: Sequence[Part], known: Texts | None = None) -> None:
@@ -56,7 +56,7 @@ class Texts:
             self._reads[recipe] = read_lengths(self.turns, recipe, read)
 
     def column(self, name: str, places: Ints) -> Any:
-        """Return what a column has for texts at some places, given in ascending order."""
+        """Return a column's values for texts at ascending places."""
         return column_of(self.parts, self.starts, name, places)
 
     def whole(self, name: str) -> Any:
@@ -70,14 +70,14 @@ class Texts:
         return any(bool(part.segment.wordings.any()) for part in self.parts)
 
     def heads(self, places: Ints) -> Ints:
-        """Return of each of some places, in ascending order, the text of which it is another wording, or itself."""
+        """Return for ascending places the text that each is a further wording of, or itself."""
         if not self.is_worded:
             return places
         heads: Ints = places - self.column("wordings", places)
         return heads
 
     def head(self, place: int) -> int:
-        """Return the text of which a text is another wording, or itself."""
+        """Return the text that a text is a further wording of, or itself."""
         part, row = self.where(place)
         return self.starts[part] + self.parts[part].segment.head_of(row)
 
@@ -96,7 +96,7 @@ class Texts:
         return None
 
     def found(self, term: str) -> Found:
-        """Return where a term stands."""
+        """Return the occurrences of a term."""
         return self._found.of(term, self._find)
 
     def _find(self, term: str) -> Found:
@@ -134,7 +134,7 @@ class Texts:
 
     @cached_property
     def languages(self) -> list[int]:
-        """The numbers of the languages in which texts are read, the smallest first."""
+        """The numbers of the languages of the texts, the smallest first."""
         read = sum((np.bincount(part.segment.read[part.shown], minlength=64) for part in self.parts), np.zeros(64, int))
         return np.flatnonzero(read).tolist()
 
@@ -165,10 +165,10 @@ class Texts:
 
     @cached_property
     def answers(self) -> Flags | None:
-        """Which turns an assistant gave; None where people talk with each other.
+        """The mask of an assistant's turns; None for talk between people.
 
-        An assistant is known by role, where a quarter of the turns are its, so that a few words of a tool or a bot make
-        no assistant of people's talk; else by length, of the two who speak most.
+        An assistant is known by role if a quarter of the turns are its own, so that a few words of a tool or
+        a bot make no assistant of people's talk; otherwise by length, among the two most frequent speakers.
         """
         turns = self.shown & (self.flags & TURN != 0)
         given: Flags = self.flags & ANSWERS != 0

@@ -1,6 +1,6 @@
-"""What a group of texts says in short, by rule: the lines that carry most of its words, and its keywords. Pure.
+"""The summary of a group of texts by rule: the lines with most of its words, and its keywords. Pure.
 
-Which texts are summed up together is decided in `state/subjects/lifecycle.py`.
+`state/subjects/lifecycle.py` decides which texts are summed up together.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _Spoken = dict[str, tuple[str, int]]
 
 
 def _spoken(said: Sequence[Said]) -> _Spoken:
-    """Return the words of texts that carry meaning, but for the names of who speaks."""
+    """Return the meaningful words of texts, without the names of speakers."""
     held: Counter[str] = Counter()
     written: dict[str, str] = {}
     names = frozenset(word for its in said for word in words(its.actor))

@@ -1,9 +1,9 @@
-"""The order of memories by how current they are: of those about the same thing, the latest stands first.
+"""The order of memories by currency: of those about the same thing, the latest comes first.
 
-This orders what was found, and finds nothing. That a memory was replaced is known elsewhere (`subjects/validity.py`);
-here it is enough that two texts hold as much of the question and share what they are about, since a wrong order loses
-nothing. Texts that share more with each other than with the question are no reason: of a person's many facts only the
-one that is asked for answers.
+The module orders found memories, and finds none. Replaced memories are known elsewhere
+(`subjects/validity.py`); here two texts need only hold as much of the question and share a subject, since a
+wrong order loses nothing. Texts that share more with each other than with the question do not count: of a
+person's many facts only the wanted one answers.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Memory(NamedTuple):
 
 
 def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> Memory:
-    """Return a memory that says a text, of which its own words hold a share of a question.
+    """Return a memory of a text whose own words hold the share `held` of a question.
 
     `asked` has the share of each term of the question.
     """
@@ -93,7 +93,7 @@ def values(text: str) -> tuple[Value, ...]:
 
 
 def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the class of a value, and what it is compared by: of a name with a number, as SEV2, both are its own."""
+    """Return the class and the compared form of a value: a name with a number, as SEV2, has its own class."""
     if cls != "name":
         return cls, tokens
     bare = tuple("".join(filter(str.isalnum, token)) for token in tokens)
@@ -139,11 +139,11 @@ class Placed(NamedTuple):
 
 
 def latest_first(found: Sequence[Memory | None], alike: Alike = _nothing_alike) -> list[Placed]:
-    """Return what was found in a new order, by its numbers.
+    """Return the results in a new order, by their numbers.
 
-    Each place goes to the latest of those about the same thing as what stood there, of no source that is trusted less.
-    What is None, as a turn, keeps its place among the rest. `alike` tells of two numbers whether their vectors say that
-    the first is about the same thing as the second, and as near to the question.
+    Each place goes to the latest result about the same thing as its old one, of no less trusted source. None,
+    as for a turn, keeps its place among the rest. `alike` says for two numbers whether by their vectors the
+    first is about the same thing as the second, and as near to the question.
     """
 
     def may_precede(one: int, other: int) -> bool:
@@ -222,7 +222,7 @@ def _are_apart(one: Memory, other: Memory) -> bool:
 
 
 def _is_another_value(one: Memory, other: Memory) -> bool:
-    """Whether two memories give two values of one class of the same thing, as far as words tell."""
+    """Return whether two memories give two values of one class of the same thing, judged by words."""
     return any(
         its.cls == that.cls and its.tokens != that.tokens and _are_of_one(its, that)
         for its in one.values

@@ -1,6 +1,6 @@
-"""The lanes by which a text can be found, what each may bring, and the factors by which relevance becomes a score.
+"""The lanes of a search, the maximum results of each, and the factors from relevance to score.
 
-Which texts a lane finds is in `ranking`. Scores are answers and never state.
+`ranking` finds the texts of a lane. Scores are answers and never state.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ MODELS_CONFIDENCE = 0.7
 
 
 class Hit(NamedTuple):
-    """A document's place in the list that was ranked, its score, and why: lanes with their scores, and the factors.
+    """A document's place in the ranked list, its score, and the reasons: lanes with scores, and factors.
 
-    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`: `yields` is
-    less than 1 for what stands below what answers the same (`state/ranking/yielding.py`), and `looked` says how the
-    looks of a deep search have moved it, of which `look` saw it first. `parts` has what was added up to `relevance`,
-    and is empty where nobody asked for it, or where edges alone have led here.
+    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`:
+    `yields` is less than 1 for a text below a better one with the same answer (`state/ranking/yielding.py`),
+    and `looked` is the factor of a deep search's looks, of which `look` saw it first. `parts` has the
+    summands of `relevance`, empty unless asked for, or for a text reached by edges alone.
     """
 
     place: int
@@ -68,7 +68,7 @@ def is_perhaps(hit: Hit) -> bool:
 
 
 def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:
-    """Return max(0.5, 1 - days/180) of what ages, and 1 of the rest; what is to come is not old."""
+    """Return max(0.5, 1 - days/180) for texts that age, and 1 for the rest; a future text is not old."""
     factors: Floats = np.where(ages, np.maximum(LEAST_AGE, 1 - np.maximum(days, 0) / AGE_DAYS), 1)
     return factors
 
@@ -90,9 +90,9 @@ def freshness(days: Floats) -> Floats:
 
 
 def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], Ints]) -> Ints:
-    """Return those of `places` with the greatest positive scores, at most so many, in the order in which they came.
+    """Return the `places` with the `most` greatest positive scores, in the given order.
 
-    `order` gives the rank of each of some places, and decides among equals.
+    `order` gives the rank of each place, and decides among equals.
     """
     places = places[scores[places] > 0]
     if len(places) <= most:

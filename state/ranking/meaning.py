@@ -1,6 +1,6 @@
-"""What a question is near to in meaning: which vectors of a scope's texts are compared with it, and their cosines.
+"""The nearest texts by meaning: the vectors compared with a question, and their cosines.
 
-Where texts are few, all are compared; else those whose sketches are nearest.
+Few texts are all compared; of many those with the nearest sketches.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ NOWHERE = -2.0
 
 
 class Similar(NamedTuple):
-    """What the vectors say of a question: `places` of texts that may be near, ascending, with their `cosines`.
+    """The result of a question's vector: `places` of texts that may be near, ascending, with their `cosines`.
 
-    `best` is the greatest cosine of all, 0 where none is greater. `of` gives the cosine of each of some places, 0
-    without a vector, and which have one; `sessions_of` that of the best of the session of each.
+    `best` is the greatest cosine of all, 0 if none is greater. `of` gives the cosine of each place, 0 without
+    a vector, and the mask of places with one; `sessions_of` the best cosine of each place's session.
     """
 
     places: Ints
@@ -54,7 +54,7 @@ class Meaning:
         self.rows = np.flatnonzero(vectors.known)
 
     def ask(self, query: Vectors, among: Among) -> Similar:
-        """Return what is near a question. Raises `ValueError` for a vector of other dimensions."""
+        """Return the texts near a question. Raises `ValueError` for a vector of other dimensions."""
         if query.shape != (self.vectors.dimensions,):
             raise ValueError(f"A question's vector has {query.size} dimensions and not {self.vectors.dimensions}.")
         if len(self.session) <= EXACT_TEXTS:
@@ -145,7 +145,7 @@ def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Fl
 
 
 def _looked_up(wanted: Ints, numbers: Ints, values: Floats) -> Floats:
-    """Return the value of each of some numbers, `NOWHERE` where there is none; `numbers` are in ascending order."""
+    """Return the value of each number, `NOWHERE` for none; `numbers` are in ascending order."""
     places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
     found: Floats = np.where(numbers[places] == wanted, values[places], NOWHERE)
     return found

@@ -54,9 +54,9 @@ class Scale(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The places of texts, best first, and how many each lane that was asked has found or moved.
+    """The places of texts, best first, and the number of texts found or moved by each lane.
 
-    `hit` gives what is told of the text at a number in that order.
+    `hit` gives the `Hit` of the text at an index of the order.
     """
 
     counts: dict[Lane, int]
@@ -66,7 +66,7 @@ class Ranking(NamedTuple):
 
     @property
     def hits(self) -> Iterator[Hit]:
-        """What is told of each text, best first."""
+        """The `Hit` of each text, best first."""
         return map(self.hit, range(len(self.places)))
 
 
@@ -82,10 +82,10 @@ class Used(NamedTuple):
 
 
 class Corpus:
-    """The texts of one scope, made ready to be asked many times.
+    """The texts of one scope, prepared for many questions.
 
-    `text_of` gives the whole text of a place, `place_of` the place of an id, None for one that is not shown. `used` has
-    what is known of the use of some.
+    `text_of` gives the whole text of a place, `place_of` the place of an id, None for a hidden one. `used`
+    has the uses of some texts.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Corpus:
 
     @property
     def latest(self) -> int:
-        """The time of the latest text, 0 where there is none."""
+        """The time of the latest text, 0 without texts."""
         return self._texts.latest
 
     def with_use(self, used: Mapping[int, Used]) -> Corpus:
@@ -134,7 +134,7 @@ class Corpus:
         self._hottest = max((its.hot for its in used.values()), default=0) or 1
 
     def to_encode(self, query: str) -> str | None:
-        """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
+        """Return the question as encoded for `rank`; None if no text has a vector."""
         if self._meaning is None:
             return None
         return query if self._answers is not None else first_person(query, self._words.speakers())
@@ -149,7 +149,7 @@ class Corpus:
         return self.passages(query)(place)
 
     def told(self, query: str) -> tuple[str, Reading]:
-        """Return the recipe by which texts are ranked, "people" or "assistant", and what of a question counts."""
+        """Return the recipe of the ranking, "people" or "assistant", and a question's terms that count."""
         return "people" if self._answers is None else "assistant", self._words.reading(query)
 
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -157,7 +157,7 @@ class Corpus:
         return self._words.held(place, self._text_of(place), reading)
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
-        """Return what share of a question's weight each of some texts holds in its own words, from 0 to 1."""
+        """Return the share of a question's weight in each text's own words, from 0 to 1."""
         weights, here = self.weights(query), np.array(places, np.int64)
         held = np.zeros(len(places))
         for term, weight in weights.items():
@@ -166,13 +166,13 @@ class Corpus:
         return shares
 
     def weights(self, query: str) -> dict[str, float]:
-        """Return what share of a question's weight each of its terms has, from 0 to 1."""
+        """Return the share of a question's weight in each of its terms, from 0 to 1."""
         weights = self._words.weights(query)
         whole = sum(weights.values()) or 1
         return {term: weight / whole for term, weight in weights.items()}
 
     def cosines(self, places: Ints) -> Floats | None:
-        """Return how similar some texts are to each other, shape (places, places); None where no text has a vector.
+        """Return the cosines between some texts, shape (places, places); None if no text has a vector.
 
         A text without a vector is similar to none.
         """
@@ -193,12 +193,12 @@ class Corpus:
         explain: bool = False,
         session: str | None = None,
     ) -> Ranking:
-        """Return what the lanes find of a query, best first, by kind and id among equals.
+        """Return the results of the lanes for a query, best first, by kind and id among equals.
 
-        Of a text and its other wordings the best alone is returned, and lanes count all of them once.
-        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` gives those of some
-        places that may be returned, and moves no score. `now` is in microseconds, by default the time of the latest
-        text. With `explain` each has the parts of its relevance. `session` is that of who asks.
+        Of a text and its further wordings only the best is returned, and lanes count all of them once.
+        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` filters the
+        allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
+        text. With `explain` each result has the parts of its relevance. `session` is the asker's.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -288,7 +288,7 @@ class Corpus:
         return found
 
     def _near(self, similar: Similar, worded: _Part | None) -> _Part:
-        """Return what is near a question, and where less is found, what perhaps is."""
+        """Return the texts near a question; with few of them, also those perhaps near."""
         near = similar.cosines >= rules.LEAST_COSINE
         known = similar.places[near] if worded is None else np.union1d(worded.places, similar.places[near])
         if (missing := rules.PERHAPS_HITS - self._count(known)) <= 0:
@@ -334,7 +334,7 @@ class Corpus:
         return ranks
 
     def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _Part]:
-        """Return which of what was found is hot, as a share of the hottest in the scope, and which is fresh."""
+        """Return the hot texts among places, as a share of the hottest in the scope, and the fresh ones."""
         moved: dict[Lane, _Part] = {}
         hot = self._of_use(places, lambda used: used.hot / self._hottest)
         movers: tuple[tuple[Lane, Floats, int], ...] = (
@@ -347,9 +347,9 @@ class Corpus:
         return moved
 
     def _sum(self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]) -> _Sum:
-        """Return what is added up for places, and the scale on which the sum becomes a relevance from 0 to 1.
+        """Return the summands of places, and the scale from the sum to a relevance from 0 to 1.
 
-        Where even the best holds little of the question, it is less by the share that it holds.
+        If even the best text holds little of the question, the scale is reduced by its share.
         """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
         parts = {"words": words.texts[places], "session": weights.session * words.sessions[self._sessions[places]]}
@@ -384,7 +384,7 @@ class Corpus:
         return sides
 
     def _preferred(self, query: str, places: Ints) -> Floats:
-        """Return how far each text is of those whom a question is about: people, or the assistant."""
+        """Return the weight of each text by its speaker, for a question about people or the assistant."""
         if self._answers is None:
             return np.zeros(len(places))
         of_people, of_answers = (ASKED_PEOPLE, ASKED_ANSWERS) if is_about_answers(query) else (1.0, 0.0)
@@ -392,7 +392,7 @@ class Corpus:
         return preferred
 
     def _lent(self, places: Ints, relevance: Floats, among: Among) -> _Part:
-        """Return what the edges of the best lead to, with the share of a seed's relevance that each is lent."""
+        """Return the texts reached by edges of the best, with the part of a seed's relevance lent to each."""
         if not self._used:
             return _Part(np.zeros(0, np.int64), np.zeros(0))
         seeds = np.sort(
@@ -498,7 +498,7 @@ def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats
 
 
 def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
-    """Return what gives the parts of a place that are not nothing; none of a place that only edges have found."""
+    """Return a function to a place's parts other than 0; none for a place reached by edges alone."""
     where = {place: n for n, place in enumerate(places.tolist())}
     return lambda place: {
         name: part

@@ -28,7 +28,7 @@ class Weights(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How texts are read, and what counts by words alone and with vectors."""
+    """The reading of texts, and the weights by words alone and with vectors."""
 
     context: ContextRecipe
     by_words: Weights

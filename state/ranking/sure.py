@@ -1,4 +1,4 @@
-"""What is sure enough for a prompt to be put before an agent that did not ask."""
+"""Results sure enough to be given to an agent with a prompt, unasked for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_BESIDE = 0.25
 
 
 class SureCandidate(Protocol):
-    """What a result must tell to be called sure."""
+    """The fields of a result needed to judge it as sure."""
 
     @property
     def kind(self) -> Kind: ...
@@ -78,5 +78,5 @@ def _is_said(result: SureCandidate) -> bool:
 
 
 def _is_of_whom_it_names(result: SureCandidate, weighed: Weighed) -> bool:
-    """Whether a result is no turn of another person than the one whom a prompt names."""
+    """Return whether a result is no turn by a person other than the one named in a prompt."""
     return weighed.named is None or not _is_said(result) or result.actor == weighed.named

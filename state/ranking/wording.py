@@ -1,6 +1,6 @@
-"""What is made of a question's words in a scope: which of them count, how much, and which are passed over, and why.
+"""The reading of a question's words in a scope: words that count, their weights, and words left out.
 
-How texts are scored by them is in `lexical`.
+`lexical` scores texts by them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
 
 
 class Reading(NamedTuple):
-    """A question as it is asked of a scope's texts. Terms are stemmed; the passed over words are as they are compared.
+    """A question as put to a scope's texts. Terms are stemmed; words left out are in their compared form.
 
-    `used` has the weight (inverse frequency) of each term that some text or its day holds, `unheld` the words that none
-    does, `names` the terms left out since they name who speaks, `common` the words left out since every text has them.
+    `used` has the weight (inverse frequency) of each term in some text or its day, `unheld` the words in
+    none, `names` the terms left out as names of speakers, `common` the words left out because every text has
+    them.
     """
 
     used: dict[str, float]
@@ -60,7 +61,7 @@ class Wording(Lexical):
         return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
 
     def weighed(self, prompt: str, places: Ints) -> list[Weighed]:
-        """Return how much of a prompt, or of the question in it of which it holds most, each of some texts holds."""
+        """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         called = self._called(prompt)
         named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
         parts = dict.fromkeys((prompt, *questions(prompt)))

@@ -38,7 +38,7 @@ def may_only_ask(texts: Texts, places: Ints) -> Flags:
 
 
 def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flags:
-    """Return which of some texts a session said in the minutes before `now`: turns, and what was taken from them."""
+    """Return a mask of the texts of a session in the minutes before `now`: turns, and captures from them."""
     number = None if session is None else texts.sessions.number_of(session)
     if number is None:
         return np.zeros(len(places), np.bool_)

@@ -1,8 +1,8 @@
-"""The pass of a tick: which texts move to the next tier, which are archived, and which leave the views.
+"""The pass of a tick: texts move to the next tier, are archived, or leave the views.
 
-A pass follows from the clock, the settings and the state alone. It costs what is due and never the scope: who cannot
-move yet is looked at again when time alone may have changed that, or when an event touches it. What is kept of all this
-is in `lifecycle`.
+A pass follows from the clock, the settings and the state alone. It costs the due units and never the scope: a
+unit that cannot move yet is checked again when time alone may have changed the result, or when an event
+touches it. `lifecycle` stores the state of aging.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MOST_KEPT = 100
 
 
 class Step(NamedTuple):
-    """What is to be done with a unit next, with its group, and from when on, in microseconds.
+    """The next step of a unit with its group, and its time in microseconds.
 
     While `at` lies ahead it is no later than the time when the step is due; from then on it is that time.
     """
@@ -82,7 +82,7 @@ def run(state: Lifecycle, context: Context[Others]) -> list[Change]:
 
 
 def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
-    """Return what a pass at `context.clock` moves, the oldest first, and hold it ready no longer."""
+    """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
     due = _due(state, context.of, context.settings)
     for unit in due.taken(context.clock // HOUR_US):
         _place(state, due, unit, context)
@@ -107,13 +107,13 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
 
 
 def retention_of(unit: int, of: Others, now: int) -> Retention | None:
-    """Return what a unit is worth keeping at hand at a time, None for what does not age or is hidden."""
+    """Return the retention of a unit at a time, None if it does not age or is hidden."""
     kept = _kept(unit, of)
     return None if kept is None else retention(kept, now)
 
 
 def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | None:
-    """Return what is to be done with a unit next, None where time alone brings nothing."""
+    """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
     archiving, living = state.archived.get(unit), living_of(of, unit)
     if archiving is not None:
@@ -144,7 +144,7 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
 
 
 def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:
-    """Return what is due when, made anew where nobody knows: then every unit is looked at once."""
+    """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
         state.due, state.ready, state.ripe = Due(), {}, {}
         for seq, capture in of.captures.by_seq.items():
@@ -156,7 +156,7 @@ def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:
 
 
 def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
-    """Return an hour before which nothing is to be done with a turn; `step_of` tells more, and takes longer."""
+    """Return an hour before which a turn has no step; `step_of` is more exact, and slower."""
     if turn.seq in state.archived:
         return 0
     after = (settings.mid_after_days, settings.long_after_days, settings.archive_after_days)
@@ -186,12 +186,12 @@ def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list
 
 
 def _said_at(of: Others, unit: int) -> int:
-    """Return when a unit was said; of what is hidden, and can still leave the views, when its first capture was."""
+    """Return the time of a unit's last text; of its first if hidden, since it can still leave the views."""
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def least_of(state: Lifecycle, group: Group) -> int:
-    """Return how many units a group needs to move: what has a summary already takes in any that come later."""
+    """Return the number of units that a group needs to move; an existing summary takes in any later unit."""
     return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
@@ -260,7 +260,7 @@ def _low_at(unit: int, of: Others, living: Sequence[Capture], limit: int, now: i
 
 
 def _kept(unit: int, of: Others) -> Kept | None:
-    """Return what the retention of a unit is computed from, None for what does not age or is hidden."""
+    """Return the inputs of a unit's retention, None if it does not age or is hidden."""
     living = living_of(of, unit)
     return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
 
@@ -297,7 +297,7 @@ def is_pinned(of: Others, unit: int) -> bool:
 
 
 def _binds(of: Others, unit: int) -> bool:
-    """Whether a person said in a unit what is wanted from now on, which every start tells and nobody need ask for."""
+    """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
     return spoken is not None and spoken.actor.origin in PEOPLE and instructs(of.captures.body(spoken).text)
 
@@ -308,7 +308,7 @@ def _seqs(of: Others, unit: int) -> Iterable[int]:
 
 
 def _summed_group(of: Others, unit: int, level: int, said_at: int) -> Group:
-    """Return the group in which a unit is summed up: of a day by session or speaker, of a week by kind alone."""
+    """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
     if level == LONG:
         return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")
     capture: Capture = of.captures.by_seq[unit]

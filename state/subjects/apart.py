@@ -21,7 +21,7 @@ class Apart:
             self.add(split)
 
     def add(self, groups: Sequence[Sequence[int]]) -> None:
-        """Let the captures of each group be apart from those of every other group."""
+        """Set the captures of each group apart from those of every other group."""
         for number, group in enumerate(groups):
             for seq in group:
                 self._groups_of.setdefault(seq, []).append((len(self.splits), number))

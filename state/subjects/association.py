@@ -1,10 +1,10 @@
-"""Association: which items are used in the same windows more often than chance has it, over 90 days of event time.
+"""Association: items used in the same windows more often than by chance, over 90 days of event time.
 
-Its weight is the normalised pointwise mutual information of two items, with shares of the windows kept (Bouma 2009,
-"Normalized (pointwise) mutual information in collocation extraction"). The windows are those of `edges`, where they
-are opened and closed; each counts as it stands from its first use on. A use that completes a pair in a window makes
-its weight; so does, of a pair that has one, a later window's use of either end, since use without the other makes it
-less. Nothing else writes it, no tick and no read.
+Its weight is the normalised pointwise mutual information of two items, with shares of the windows kept (Bouma
+2009, "Normalized (pointwise) mutual information in collocation extraction"). The windows are those of
+`edges`, which opens and closes them; each counts from its first use on. A use that completes a pair in a
+window sets its weight; for a pair with a weight, so does a later window's use of either end, since use
+without the other reduces it. Nothing else writes it, no tick and no read.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Window(msgspec.Struct):
 
 
 class Learned(NamedTuple):
-    """A pair's weight in billionths over so many `windows` together; `at` is when a use last completed it."""
+    """A pair's weight in billionths over `windows` joint windows; `at` is the last use that completed it."""
 
     weight: int
     windows: int
@@ -55,9 +55,9 @@ UNLEARNED = Learned(0, 0, 0)
 
 
 class Association:
-    """The windows that count, in order of their start, and what was learned of pairs of seqs, the lower first.
+    """The counted windows, in order of their start, and the weights of pairs of seqs, the lower first.
 
-    `holding` has, of each seq, the windows that hold it as bits, by which those of a pair are counted at once; `taken`
+    `holding` has, for each seq, its windows as bits, so that a pair's windows are counted at once; `taken`
     are the bits in use. `of` has the other ends of each seq's learned pairs.
     """
 
@@ -121,7 +121,7 @@ def npmi(together: int, first: int, second: int, windows: int) -> int:
 
 
 def believed(learned: Learned, now: int) -> Learned:
-    """Return what a reader at `now` has of a learned weight: nothing when the pair's last use is 90 days past."""
+    """Return a learned weight as of `now`: none if the pair's last use is 90 days past."""
     return learned if now - learned.at <= SPAN_US else UNLEARNED
 
 

@@ -1,10 +1,9 @@
-"""Conflicts: pairs of memories that tell different values of one thing, of which people are asked which one holds.
+"""Conflicts: pairs of memories with different values of one thing; people are asked which one holds.
 
-A pair is asked about once ever, and only where both sides were affirmed since both are known, where the side that is
-trusted less would win, where a model says that both cannot hold (`decided`), or where two wishes of one person are
-opposed. An answer (`settled`) is a word on both
-sides; what that means is the subject of `validity`.
-Nothing here hides, ranks or replaces a memory.
+A pair is asked about once ever, and only if both sides were affirmed since both are known, if the less
+trusted side would win, if a model says that both cannot hold (`decided`), or if two wishes of one person are
+opposed. An answer (`settled`) is a statement about both sides; `validity` applies it. Nothing here hides,
+ranks or replaces a memory.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ MAX_EVIDENCE = 10
 
 
 class Conflict(msgspec.Struct):
-    """A question to people: which of two captured ids `ids`, the earlier said first, tells what holds.
+    """A question to people: which of two captured ids `ids`, the earlier said first, holds.
 
-    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`, or the
-    decision in which a model says so. `kept` is the one of `ids` that was kept. `settled_at` is when somebody answered,
-    or when the question expired.
+    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`,
+    or a model's decision. `kept` is the kept one of `ids`. `settled_at` is the time of the answer, or of the
+    question's expiry.
     """
 
     id: str
@@ -61,11 +60,11 @@ class LastUse(NamedTuple):
 
 
 class Conflicts:
-    """The conflicts of a scope by id in the order in which they were raised, and what affirms by use, by seq.
+    """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
 
-    `about` has by the digest of a topic (`opposing`) the seqs of the latest statements of people about it.
-    All else follows: `naming` has by captured id the conflicts that name it, `pending` those that wait, `revising` by
-    each memory's birth the seq that the memory revises, and `revisers` the births by that.
+    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
+    rest follows: `naming` has by captured id its conflicts, `pending` the pending ones, `revising` by each
+    memory's birth the seq that the memory revises, and `revisers` the inverse.
     """
 
     def __init__(self) -> None:
@@ -78,7 +77,7 @@ class Conflicts:
         self.revisers: dict[int, dict[int, None]] = {}
 
     def of_memory(self, of: HasValidity, memory: Memory) -> list[Conflict]:
-        """Return the conflicts of which a memory is a side."""
+        """Return the conflicts with a memory as a side."""
         if not self.naming:
             return []
         ids = (id for join in memory.joins for id in self.naming.get(of.captures.by_seq[join.seq].id, ()))
@@ -127,7 +126,7 @@ def snapshot(state: Conflicts) -> bytes:
 
 
 def restore(data: bytes, of: HasValidity) -> Conflicts:
-    """Return the state of a snapshot; what follows from it and from the memories is found again."""
+    """Return the state of a snapshot; all derived parts are rebuilt from it and the memories."""
     state = Conflicts()
     conflicts, state.uses, state.about = msgspec.msgpack.decode(
         data, type=tuple[list[Conflict], dict[int, LastUse], dict[bytes, list[int]]]
@@ -140,7 +139,7 @@ def restore(data: bytes, of: HasValidity) -> Conflicts:
 
 
 def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
-    """Yield what the state hash covers: each conflict, and the last uses that affirm."""
+    """Yield the content of the state hash: each conflict, and the last affirming uses."""
     yield from state.by_id.values()
     yield from (("used", of.captures.by_seq[seq].id, use.id) for seq, use in sorted(state.uses.items()))
 
@@ -187,10 +186,10 @@ def _denies(of: HasValidity, memory: Memory, birth: int) -> bool:
 
 
 def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[int]:
-    """Note which memories with a rival an event used, and return their births.
+    """Record an event's uses of memories with a rival, and return their births.
 
-    An answer that carries both sides of a pair tells the one beside the other, and affirms neither. Who names both in a
-    `used` affirms both.
+    An answer that carries both sides of a pair compares them, and affirms neither. A `used` event that names
+    both affirms both.
     """
     of = context.of
     found = {seq: memory for seq in context.used if (memory := of.memories.of(seq)) is not None}
@@ -318,7 +317,7 @@ def severity(one: Capture, other: Capture) -> Severity:
 
 
 def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
-    """Return the side that is later and trusted less, which would win if trust did not count; None where none is."""
+    """Return the side that is later and less trusted, which would win without trust; None for none."""
     newer = of.validity.newer
     if newer.get(one.birth, {}).get(other.birth) == "contradicted":
         return other
@@ -338,7 +337,7 @@ def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, al
 
 
 def _is_over(of: HasValidity, conflict: Conflict) -> bool:
-    """Whether nobody needs to be asked any more: a side is gone, or was replaced by a third or by somebody's word."""
+    """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
     one, other = (_memory(of, id) for id in conflict.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         return True

@@ -60,12 +60,12 @@ class Covers:
         self._numbers_of: dict[str, list[int]] = {}
 
     def of_text(self, id: str) -> Cover | None:
-        """Return the cover that holds by a text that was made, None where none does."""
+        """Return the cover in force by a consolidation's text, None for none."""
         found = (self.holding[number] for number in self._numbers_of.get(id, ()))
         return next((cover for cover in found if cover.by == id and cover.op != "remove"), None)
 
     def over(self, of: HasCaptures, memory: Memory) -> Cover | None:
-        """Return what stands for a memory, None where the memory stands by itself."""
+        """Return the cover of a memory, None if it stands by itself."""
         if not self.holding:
             return None
         ids = (of.captures.by_seq[join.seq].id for join in memory.members)
@@ -73,15 +73,15 @@ class Covers:
         return next((cover for cover in found if cover.op != "add" and _names(of, cover.ids, memory)), None)
 
     def below(self, of: HasCaptures, memory: Memory) -> Iterator[str]:
-        """Yield the inputs that a memory stands for, or once stood for, directly."""
+        """Yield the inputs that a memory covers, or once covered, directly."""
         if self.made_of:
             for join in memory.members:
                 yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
 
     def parts(self, of: Others, memory: Memory) -> list[Memory]:
-        """Return a memory and all that it stands for, or once stood for, at any remove; each memory once.
+        """Return a memory and, recursively, all that it covers or once covered; each memory once.
 
-        The walk ends also where memories that came to be one have closed a circle.
+        The walk also ends at a cycle closed by merged memories.
         """
         parts: dict[int, Memory] = {}
         waiting = [memory]
@@ -106,7 +106,7 @@ class Covers:
             self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
 
     def _cut_circles(self, of: Others, cover: Cover) -> None:
-        """Let nothing below the inputs of a cover stand for its survivor any more: the later decision counts."""
+        """End all covers of a cover's survivor below its inputs: the later decision counts."""
         own = frozenset(_members(of, cover.by))
         inputs = (memory for id in cover.ids if (memory := _memory(of, id)) is not None)
         for part in [part for memory in inputs for part in self.parts(of, memory)]:
@@ -268,8 +268,7 @@ def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
 
 
 def _is_removable(state: Covers, of: Others, cover: Cover) -> bool:
-    """Return whether all of a removal is as it was seen, also after what the same decision covered before, and no input
-    is of the memory that survives."""
+    """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
     survivor = _memory(of, cover.by)
     is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
     return is_as_seen and all(_memory(of, id) is not survivor for id in cover.ids)

@@ -21,7 +21,7 @@ INSTRUCTION_TAGS = (STATED_TAG, "instruction")
 
 
 class Instructions:
-    """The seqs of captures, in the order of the log, that say what is `wanted`, and that give `orders` about memory."""
+    """The seqs of captures with standing instructions (`wanted`), and with `orders`, in the log's order."""
 
     def __init__(self) -> None:
         self.wanted: dict[int, None] = {}
@@ -29,7 +29,7 @@ class Instructions:
 
 
 def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in what a person captures; the row of what is captured changes anyway."""
+    """Apply a person's capture; no further row changes."""
     body = event.body
     if not isinstance(body, Captured) or event.actor.origin not in PEOPLE or body.kind in ("document", "page"):
         return []

@@ -1,7 +1,7 @@
-"""How the texts of a scope age: their tiers, what sums them up, what is archived, and how the project stands.
+"""The aging of a scope's texts: their tiers, summaries, archive, and the state of the project.
 
-A unit is what ages as one: a turn, known by its seq, or a memory, known by its birth. Nothing that is said here takes a
-text from the log, from the fold or from what holds. What is due, and the pass of a tick, are in `aging`.
+A unit is a turn, known by its seq, or a memory, known by its birth, and ages as one. Nothing here removes a
+text from the log, from the fold or from validity. Due units, and the pass of a tick, are in `aging`.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linke
 
 
 class Group(NamedTuple):
-    """What is summed up together: what began in one window, is of one kind and, of a day, of one session or speaker.
+    """The units of one summary: of one window, one kind and, for a day, one session or speaker.
 
-    `start` is that of the window, in microseconds; a window has a day at level 1 and a week at level 2. `kind` is one
-    of `AGING`. `label` is empty at level 2.
+    `start` is that of the window, in microseconds; a window has a day at level 1 and a week at level 2.
+    `kind` is one of `AGING`. `label` is empty at level 2.
     """
 
     start: int
@@ -64,10 +64,10 @@ class Group(NamedTuple):
 
 
 class Summary(msgspec.Struct):
-    """A group that was summed up, by the units in it. `id` follows from the scope and the group.
+    """A summarised group, with its units. `id` follows from the scope and the group.
 
-    `changes` counts how often any of it has changed. `told` is the seq of the text in which a model tells it, as long
-    as it has not changed since, and `awaited` the id under which such a text is to come; -1 and nothing without one.
+    `changes` counts changes of its units. `told` is the seq of a model's text for the summary, as long as it
+    has not changed since, and `awaited` the id of the awaited text; -1 and empty for none.
     """
 
     id: str
@@ -87,9 +87,9 @@ class Archiving(msgspec.Struct):
 
 
 class Project(msgspec.Struct):
-    """How a project as a whole stands, and `since` when, in microseconds.
+    """The state of a project as a whole, from `since` on, in microseconds.
 
-    `active_at` is when somebody last worked in it, by the clock of its partition, `git_at` when somebody last committed
+    `active_at` is the time of the last work in it, by the clock of its partition, `git_at` of the last commit
     to its repository. A dormant project can have left the views: it is `purged`.
     """
 
@@ -111,17 +111,17 @@ class Others(HasCaptures, Protocol):
 
 
 class Lifecycle:
-    """How the texts of a scope age.
+    """The aging of a scope's texts.
 
-    `summed` has the ids of the summaries by their groups, and `within` by its unit those of the summaries that have
-    taken it in, level 1 first. `mid` and `long` count the units of these tiers that are not archived, `purged` those
-    that have left the views.
+    `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
+    1 first. `mid` and `long` count the units of these tiers without archived ones, `purged` the units that
+    left the views.
 
-    `awaited` has by the id of each text that is to come the summary that it tells, `told` the same by the seq of each
-    that came.
+    `awaited` has by the id of each awaited text its summary, `told` the same by the seq of each text that
+    came.
 
-    `due`, `ready` and `ripe` follow from the rest: what is to be looked at when, what is due and waits for others of
-    its group, and which groups the next pass looks at. `due` is None where all of it is to be made anew.
+    `due`, `ready` and `ripe` follow from the rest: the calendar of checks, the due units waiting for others
+    of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
     """
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class Lifecycle:
         self.long += by * (level == LONG)
 
     def mark(self) -> LifeMark:
-        """Return what readers are told of how the scope stands."""
+        """Return the state of the scope for readers."""
         project = self.project
         return LifeMark(
             state=project.state,
@@ -227,7 +227,7 @@ def unit_of(of: Others, capture: Capture) -> int:
 
 
 def living_of(of: Others, unit: int) -> tuple[Capture, ...]:
-    """Return the captures of a unit that are not hidden, echoes left out; nothing of what is no unit any more."""
+    """Return the visible captures of a unit, echoes left out; none of a former unit."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
         captures = (of.captures.by_seq[join.seq] for join in memory.members)
@@ -263,7 +263,7 @@ def rows_of(scope: str, of: Others, unit: int) -> list[Change]:
 
 
 def all_rows_of(scope: str, of: Others, unit: int) -> list[Change]:
-    """Return the row of a unit, and those of the vectors of its captures."""
+    """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
     seqs = [unit] if memory is None else [join.seq for join in memory.joins]
     vectors = (
@@ -276,7 +276,7 @@ def all_rows_of(scope: str, of: Others, unit: int) -> list[Change]:
 
 
 def look_at(state: Lifecycle, unit: int) -> None:
-    """Let a unit be looked at in the next pass: what is due later is put off then."""
+    """Schedule a unit's check for the next pass; a step due later is postponed there."""
     if state.due is not None:
         state.due.put(0, unit)
 
@@ -400,7 +400,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change
 
 
 def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -> list[Change]:
-    """Take in what is known of the project as a whole."""
+    """Apply a change of the project as a whole."""
     project = state.project
     project.name = project.name if changed.name is None else changed.name
     project.git_at = max(project.git_at, min(changed.git_at or 0, context.clock))
@@ -419,7 +419,7 @@ def _wake(state: Lifecycle, context: Context[Others]) -> list[Change]:
 
 
 def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[Others]) -> list[Change]:
-    """Let a project stand otherwise from now on, and return the rows that this touched; none of its rows is purged."""
+    """Set the project's state, and return the changed rows; none of its rows is purged."""
     was_purged = state.project.purged
     since = max(context.clock, context.at)  # The clock stands still between ticks, and texts are said meanwhile.
     state.project = msgspec.structs.replace(state.project, state=how, since=since, purged=False)
@@ -428,7 +428,7 @@ def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], conte
 
 
 def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
-    """Return what shows how a project stands, and the rows of all its units."""
+    """Return the display of the project's state, and the rows of all its units."""
     of = context.of
     turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
     rows = (row for unit in (*turns, *of.memories.by_birth) for row in all_rows_of(context.scope, of, unit))
@@ -449,7 +449,7 @@ def snapshot(state: Lifecycle) -> bytes:
 
 
 def restore(data: bytes, of: object) -> Lifecycle:
-    """Return the state of a snapshot; what is due is found out again at the next tick."""
+    """Return the state of a snapshot; the calendar is rebuilt at the next tick."""
     state = Lifecycle()
     summaries, state.awaited, state.archived, state.project = msgspec.msgpack.decode(
         data, type=tuple[list[Summary], dict[str, str], dict[int, Archiving], Project]
@@ -470,7 +470,7 @@ def restore(data: bytes, of: object) -> Lifecycle:
 
 
 def digest(state: Lifecycle, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers: summaries by what is in them, what is archived, and how the project stands."""
+    """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
         told = by_seq[summary.told].id if summary.told >= 0 else ""

@@ -35,9 +35,9 @@ class Join(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct):
-    """One memory. `name` and `canonical` are seqs and follow from what lives; canonical is -1 if nothing does.
+    """One memory. `name` and `canonical` are seqs derived from living captures; canonical is -1 without any.
 
-    `revises` is the tie to the capture that was the name of the memory it revises.
+    `revises` is the tie to the capture that was the name of the revised memory.
     """
 
     birth: int
@@ -95,7 +95,7 @@ class Memories:
         self.clear()
 
     def clear(self) -> None:
-        """Let no capture be in any memory, for who folds all of them anew."""
+        """Remove every capture from its memory, before refolding."""
         self.by_birth: dict[int, Memory] = {}
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
@@ -121,7 +121,7 @@ class Memories:
         return self.by_birth[birth].name
 
     def living(self) -> Iterator[Memory]:
-        """Yield the memories of which something is visible, in the order of their births."""
+        """Yield the memories with a visible capture, in the order of their births."""
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
 
 
@@ -154,7 +154,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
 
 
 def _follow(state: Memories, flipped: Iterable[int], of: Others, changes: list[str]) -> None:
-    """Choose names and canonical texts anew where captures were hidden or shown."""
+    """Choose names and canonical texts after captures were hidden or shown."""
     for memory in map(state.of, flipped):
         if memory is not None:
             _refresh(state, memory, of, changes)
@@ -197,9 +197,9 @@ def expect(state: Memories, family: str, vectors: Sequence[bytes]) -> None:
 
 
 def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str]) -> None:
-    """Let each of these captures be a memory of its own; what was folded with them and is not named stays together.
+    """Make each of these captures a memory of its own; the rest of their memories stays together.
 
-    Echoes stay where the first capture stays.
+    Echoes stay with the first capture.
     """
     named = dict.fromkeys(capture.seq for capture in map(of.captures.get, ids) if capture is not None)
     births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
@@ -222,7 +222,7 @@ def snapshot(state: Memories) -> bytes:
 
 
 def restore(data: bytes, of: Others) -> Memories:
-    """Return the state of a snapshot; what can be found again from the captures and vectors is."""
+    """Return the state of a snapshot; parts derived from the captures and vectors are rebuilt."""
     state = Memories()
     memories, state.waiting, splits = msgspec.msgpack.decode(
         data, type=tuple[list[Memory], dict[int, tuple[int, ...]], list[Split]]
@@ -239,7 +239,7 @@ def restore(data: bytes, of: Others) -> Memories:
 
 
 def readings(state: Memories) -> dict[int, Reading]:
-    """Return what is known of the canonical texts that are compared by their words, by their seqs."""
+    """Return by seq the readings of the canonical texts that are compared by their words."""
     if state._index is None:
         return state.readings
     known = (pair for candidates in state._index.by_words.values() for pair in candidates.readings())
@@ -460,7 +460,7 @@ def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) ->
 
 
 def _offer(state: Memories, memory: Memory, of: Others) -> None:
-    """Put into the index what a memory is compared by; nothing where it waits, or where nothing of it lives."""
+    """Add a memory's compared data to the index; nothing while it waits, or without a living capture."""
     index, family = state._index, of.captures.by_seq[memory.birth].family or ""
     if index is None or memory.made:
         return

@@ -42,7 +42,7 @@ class Given(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct):
-    """Where a page leads, by which relation: to the page of the birth `to`, or to one of a slug that has no page."""
+    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page."""
 
     relation: str
     to: int
@@ -72,7 +72,7 @@ class Page(msgspec.Struct):
 
     @property
     def is_node(self) -> bool:
-        """Whether anything stands below it."""
+        """Return whether the page has children."""
         return any(link.relation == CHILD for link in self.links.values())
 
     @property

@@ -44,12 +44,12 @@ class Others(HasCaptures, Protocol):
 
 
 class Pages:
-    """The pages of a scope in the order in which they were first heard of; an empty state holds no root either.
+    """The pages of a scope in order of their first event; an empty state holds no root either.
 
-    `proposed` has the seqs of all captures of pages that decisions made. All but `by_birth` follows from it and the
-    captures: `slugs` and `of_capture` lead to births, `numbers` to a link by its page,
-    relation and end, `into` has by the birth of a page the links that lead there, each with the birth of its page, and
-    `waiting` by a slug those that wait for a page of that slug.
+    `proposed` has the seqs of all captures of pages made by decisions. All but `by_birth` follows from it and
+    the captures: `slugs` and `of_capture` lead to births, `numbers` to a link by its page, relation and end,
+    `into` has by the birth of a page the links to it, each with the birth of its page, and `waiting` by slug
+    the links that wait for a page with it.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Pages:
         self.proposed: dict[int, None] = {}
 
     def of(self, seq: int) -> Page | None:
-        """Return the page of which a capture is a version."""
+        """Return the page of a version's capture."""
         birth = self.of_capture.get(seq)
         return None if birth is None else self.by_birth[birth]
 
@@ -83,7 +83,7 @@ class Pages:
 
 
 class _Touched(NamedTuple):
-    """The births of the pages whose rows an event touched, and the slugs of files that show something else now."""
+    """The births of the pages whose rows an event changed, and the slugs of changed files."""
 
     rows: dict[int, None]
     files: dict[str, None]
@@ -182,7 +182,7 @@ class _Work:
                 self._changed_links(page, number, link, on=False)
 
     def look(self, ids: Iterable[str]) -> None:
-        """Find out anew what is shown of the pages of captures that were hidden or shown; a proposal stays hidden."""
+        """Update the shown versions of pages whose captures were hidden or shown; a proposal stays hidden."""
         births = dict[int, None]()
         for capture in filter(None, map(self.of.captures.get, ids)):
             if self.state.is_proposed(capture):
@@ -193,7 +193,7 @@ class _Work:
             self.stand(self.state.by_birth[birth])
 
     def stand(self, page: Page) -> None:
-        """Find out anew which versions of a page are shown."""
+        """Update the shown versions of a page."""
         standing = Standing()
         for step in page.steps:
             if self._lives(step.seq):
@@ -321,7 +321,7 @@ class _Work:
         return self.state.of_capture.get(capture.seq, capture.seq if _is_page(capture) else None)
 
     def _page(self, birth: int) -> Page:
-        """Return the page of a birth, made where nobody has spoken of it yet; the root is made with the first."""
+        """Return the page of a birth, created at its first event; the root is created with the first page."""
         found = self.state.by_birth.get(birth)
         if found is not None:
             return found
@@ -355,7 +355,7 @@ def snapshot(state: Pages) -> bytes:
 
 
 def restore(data: bytes, of: HasCaptures) -> Pages:
-    """Return the state of a snapshot; what is found by something else is found again."""
+    """Return the state of a snapshot; derived indexes are rebuilt."""
     state = Pages()
     for page in msgspec.msgpack.decode(data, type=list[Page]):
         state.by_birth[page.birth] = page
@@ -370,7 +370,7 @@ def restore(data: bytes, of: HasCaptures) -> Pages:
 
 
 def digest(state: Pages, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers, by the ids of captures, in the order in which pages came."""
+    """Yield the content of the state hash, by the ids of captures, in the order of the pages."""
 
     def id_of(seq: int) -> str | None:
         return None if seq == NOBODY else of.captures.by_seq[seq].id

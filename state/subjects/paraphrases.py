@@ -97,7 +97,7 @@ def restore(data: bytes, of: object) -> Paraphrases:
 
 
 def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers once anything was forgotten twice."""
+    """Yield the content of the state hash, once any text was forgotten twice."""
     by_seq = of.captures.by_seq
     if not any(times >= BANNING for times in state.times.values()):
         return
@@ -176,7 +176,7 @@ def _show(state: Paraphrases, root: int, of: Others, flipped: list[int]) -> None
 
 
 def _alike(state: Paraphrases, capture: Capture, of: Others, settings: Settings) -> int | None:
-    """Return the key of the forgotten text into whose memory a capture would fold; None where there is none."""
+    """Return the key of the forgotten text into whose memory a capture would fold; None for none."""
     index = _indexed(state, of, settings.embedder).get(capture.family or "")
     text = of.captures.body(capture).text
     if index is None or settings.fold_cosine_hundredths < 0:
@@ -198,7 +198,7 @@ def _key(capture: Capture, of: Others) -> int:
 
 
 def _indexed(state: Paraphrases, of: Others, embedder: str) -> dict[str, Candidates | DenseCandidates]:
-    """Return what texts are compared with by family, made when first needed, after a start and a restore alike."""
+    """Return the index of forgotten texts by family, built at first use after a start or restore."""
     if state._index is None:
         state._index = {}
         for key in state.root_of:

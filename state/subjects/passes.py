@@ -1,6 +1,6 @@
-"""How consolidation goes in a scope: what was said since the last pass, and which clusters are to be looked at again.
+"""The state of consolidation in a scope: memories since the last pass, and the clusters to try again.
 
-By these counts a pass begins. What was decided is kept in `covers`.
+A pass starts by these counts. Decisions are stored in `covers`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Others(HasCaptures, Protocol):
 
 
 class Passes:
-    """`until` is the watermark of consolidation: every capture of a smaller seq has been looked at, at the time `at`.
+    """`until` is the watermark of consolidation: captures with a smaller seq were read, at the time `at`.
 
-    `queued` has the ids of clusters that are to be looked at again, each with how often it has failed, and the seq of
-    the event that queued it. `aside` are the clusters that have failed too often, as they were: a pass that ends drops
-    those of which something has changed, since they are no longer the same clusters. `applied` counts what was decided,
-    by operation.
+    `queued` has the ids of clusters to try again, each with its number of failures, and the seq of the event
+    that queued it. `aside` are the clusters that failed too often, as they were: the end of a pass drops
+    those with a changed memory, since they are no longer the same clusters. `applied` counts decisions by
+    operation.
     """
 
     def __init__(self) -> None:
@@ -164,7 +164,7 @@ def restore(data: bytes, of: object) -> Passes:
 
 
 def digest(state: Passes, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers: nothing before the first decision, since counts alone decide nothing."""
+    """Yield the content of the state hash: nothing before the first decision, as counts decide nothing."""
     if state.until:
         yield "until", state.until, state.at
     yield from (("queued", cluster, attempts) for cluster, (attempts, _) in state.queued.items())

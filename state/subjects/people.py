@@ -1,7 +1,7 @@
-"""Who speaks in a scope and who or which project is named: by name, people and agents with the days they spoke on.
+"""The people and projects of a scope: speakers and named ones, by name, with the days on which they spoke.
 
-Everything follows from what was captured. A name is told of once it was heard or named three times, and of names the
-first 50 that were: who makes up names fills no more pages. What somebody said that holds is asked of the memories.
+The state follows from the captures. A name is shown once it was heard or named three times, and at most 50
+names are: invented names fill no more pages. A person's valid statements are in the memories.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _NAMING = ("turn", "fact", "insight", "goal", "plan")
 
 
 class Person(msgspec.Struct):
-    """Somebody, or a project, by name, as it was first written. `is_agent` says whether an agent spoke under the name.
+    """A person or project by name, as first written. `is_agent` says whether an agent spoke under the name.
 
-    `spoke` counts by day, in days since 1970, what is captured of them and not hidden. `named` are the seqs of the last
-    captures of others that name them.
+    `spoke` counts by day, in days since 1970, the visible captures by them. `named` are the seqs of the last
+    captures by others that name them.
     """
 
     name: str
@@ -140,7 +140,7 @@ def _known(state: People, name: str, key: str) -> Person | None:
 
 
 def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) -> bool:
-    """Whether somebody is told of, from now on where they came up often enough."""
+    """Return whether a person is shown to readers, from now on if named often enough."""
     if key not in state.told and len(state.told) < PEOPLE_TOLD and person.heard >= LEAST_HEARD:
         state.told[key] = None
         touched[key] = None

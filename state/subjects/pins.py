@@ -1,4 +1,4 @@
-"""What people and agents have pinned: texts that stay at hand whatever their age. Pins are kept by captured id.
+"""Pins by people and agents: texts that stay at hand at any age. Pins are stored by captured id.
 
 A memory is pinned while any of its captures is, so that folding and unfolding need not touch a pin.
 """
@@ -24,9 +24,9 @@ class Others(HasCaptures, Protocol):
 
 
 class Pins:
-    """The pinned ids of a scope, in the order of their pins. An id that is not captured yet waits for its capture.
+    """The pinned ids of a scope, in the order of their pins. An id not yet captured waits for its capture.
 
-    `moved` are those that were pinned or unpinned, until `leading` has seen them.
+    `moved` are the ids pinned or unpinned, until `leading` has read them.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Pins:
 
 
 def evolve(state: Pins, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a `pinned` event and return the rows of what it pinned or unpinned."""
+    """Apply a `pinned` event and return the rows pinned or unpinned."""
     body = event.body
     if not isinstance(body, Pinned):
         return []

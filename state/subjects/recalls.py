@@ -1,7 +1,7 @@
-"""What each session was lately shown, by which a capture that only repeats it is known as an echo.
+"""The captures recently shown to each session; a new capture that only repeats one of them is an echo.
 
-What a search or a prompt returned is shown for a time. The context of a start stands before an agent for as long as the
-session lasts, and takes no place of a search.
+A search's or prompt's results count for a time. The context of a start counts as long as the session lasts,
+and takes no place of a search.
 """
 
 from __future__ import annotations

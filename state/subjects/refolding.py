@@ -1,8 +1,8 @@
-"""Folding anew: every capture of a scope is judged again, as if all had been said under the settings in force.
+"""Refolding: every capture of a scope is judged again, as if all had been said under the settings in force.
 
-What people decided stays: what they set apart never folds together again. An echo stays an echo of whatever it folds
-with now, and a text that was made stands alone. What is hidden is compared with nothing but its own text, as always.
-How one text is judged is in `memories`.
+People's decisions stay: captures set apart never fold together again. An echo stays an echo in its new
+memory, and a consolidation's text stands alone. A hidden text is compared only with its own text, as always.
+`memories` judges a single text.
 """
 
 from __future__ import annotations

@@ -67,6 +67,6 @@ def by_names(question: str, missing: Iterable[str], texts: Iterable[str]) -> str
 
 
 def share_held(weights: Mapping[str, float], held: Iterable[str]) -> float:
-    """Return the share of the weight of a question's terms that some terms have, from 0 to 1; 1 where it has none."""
+    """Return the share of a question's weight in the held terms, from 0 to 1; 1 for one without terms."""
     whole = sum(weights.values())
     return sum(weights.get(term, 0.0) for term in dict.fromkeys(held)) / whole if whole else 1.0

@@ -1,4 +1,4 @@
-"""The texts of the scopes that a search reads, as a deep search goes over them: looks, what is near, what holds what.
+"""The texts of the scopes of a search, for a deep search: its looks, neighbours, and shares of the question.
 
 Each scope is ranked by its own texts alone; the looks of all scopes are one order by score.
 """
@@ -37,10 +37,10 @@ Links = Callable[[int], list[int]]
 
 
 class Field(NamedTuple):
-    """One scope: its texts, how a question is ranked among them, and which of them may be returned.
+    """One scope: its texts, the ranking of a question among them, and the allowed ones.
 
-    `now` is that of ranking, `session` that of who asks. `text_of` gives the whole text of a place. `walk` and `links`
-    go over the tree of pages. Where it is not said that edges are followed, they are not.
+    `now` is that of ranking, `session` the asker's. `text_of` gives the whole text of a place. `walk` and
+    `links` go over the tree of pages. Edges are followed only if set so.
     """
 
     corpus: Corpus
@@ -55,7 +55,7 @@ class Field(NamedTuple):
 
 
 class Ground:
-    """Some scopes, and what has been seen of them so far: `hits` has it by spot, `looked` the rankings of each look."""
+    """Some scopes, and the texts seen in them so far: `hits` by spot, `looked` the rankings of each look."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = fields
@@ -66,7 +66,7 @@ class Ground:
         """Those of the first look, by scope."""
 
     def look(self, query: str, most: int, number: int) -> list[Seen]:
-        """Return the best of all scopes for a query, at most so many."""
+        """Return the best texts of all scopes for a query, at most `most`."""
         rankings = [field.rank(query) for field in self._fields]
         self.rankings = self.rankings or rankings
         found = list[Seen]()
@@ -79,7 +79,7 @@ class Ground:
         return [(Spot(n, place), share) for n, field in enumerate(self._fields) for place, share in field.walk(query)]
 
     def near(self, seeds: Sequence[Seen], number: int) -> list[Seen]:
-        """Return what two hops from some texts lead to, each lent a share of the seed's relevance."""
+        """Return the texts within two hops of some texts, each lent a share of the seed's relevance."""
         reached = walk([seed.spot for seed in seeds], self._beside)
         hits = [self.hits[seed.spot] for seed in seeds]
         return self.lend(
@@ -103,7 +103,7 @@ class Ground:
         return any(lane in FINDING for lane in self.hits[spot].lanes)
 
     def weights(self, question: str) -> dict[str, float]:
-        """Return what share of a question's weight each of its terms has, in the first scope that has any text."""
+        """Return the share of a question's weight in each of its terms, by the first scope with any text."""
         corpus = next((field.corpus for field in self._fields if field.corpus.count), self._fields[0].corpus)
         return corpus.weights(question)
 
@@ -123,7 +123,7 @@ class Ground:
         return self._fields[spot.scope].text_of(spot.place)
 
     def ordered(self, found: Sequence[Seen]) -> list[Ranking]:
-        """Return the rankings by scope of what was found in all looks, with how the looks have moved each."""
+        """Return the rankings by scope of the texts found in all looks, with the looks' factor of each."""
         made = list[Ranking]()
         for scope, ranking in enumerate(self.rankings):
             own = [it for it in found if it.spot.scope == scope]
@@ -149,7 +149,7 @@ class Ground:
         return found
 
     def _beside(self, spot: Spot) -> list[tuple[Spot, float]]:
-        """Return what is near a text, the strongest first."""
+        """Return the neighbours of a text, the strongest first."""
         field = self._fields[spot.scope]
         corpus = field.corpus
         if not field.follows:

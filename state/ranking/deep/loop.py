@@ -77,11 +77,11 @@ class _Loop:
         self.steps: list[Taken] = []
 
     def found(self) -> list[Seen]:
-        """Return what was found and kept in all looks, best first."""
+        """Return the texts found and kept in all looks, best first."""
         return [it for it in self._found if it.spot not in self._dropped]
 
     def take(self, query: str, number: int) -> str:
-        """Look once, and return what is to be asked next, empty where there is enough."""
+        """Look once, and return the next query, empty at the end of the search."""
         seen = self._scouts(query, number)
         self._looks.append(self._filtered(seen, number))
         if number > 1:

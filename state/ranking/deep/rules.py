@@ -32,7 +32,7 @@ class Told(NamedTuple):
 
 
 class Judge(Protocol):
-    """Who decides in the steps of a deep search. `number` is that of the look, from 1 on."""
+    """The decisions in the steps of a deep search. `number` is that of the look, from 1 on."""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
         """Return which seen texts of a look are kept."""
@@ -41,7 +41,7 @@ class Judge(Protocol):
         """Return which pages reached by a walk are opened."""
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Return which of the best texts are kept, and what is to be asked next."""
+        """Return the best texts to keep, and the next query."""
 
 
 class Rules:

@@ -1,6 +1,6 @@
-"""What a look at the texts of some scopes sees, and how several looks become one order.
+"""The texts seen by a look at some scopes, and the merging of looks into one order.
 
-Scores are answers and never state. Nothing here knows what a text says.
+Scores are answers and never state. Nothing here reads a text.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Seen(NamedTuple):
 def merged(
     looks: Sequence[Sequence[Seen]], lent: Mapping[Spot, float], of_kind: Mapping[Spot, None] = MappingProxyType({})
 ) -> list[Seen]:
-    """Return all that some looks have seen as one order, best first, each once, no two with the same score.
+    """Return all texts seen in looks as one order, best first, each once, no two with the same score.
 
-    Each look is in its order. A text has the sum of its shares of each look's best score, by the looks' weights, and
-    `OF_KIND` where it is among those, as a share of the first look's best; or what it is `lent`, where that is more.
-    What the first look has at place r, from 1 to `SURE`, stands among the first 2 r. Equals stand as the looks have
-    them.
+    Each look is in its order. A text has the sum of its shares of each look's best score, by the looks'
+    weights, and for a text in `of_kind` also `OF_KIND`, as a share of the first look's best; or its `lent`
+    score, if greater. The text at place r of the first look, from 1 to `SURE`, is among the first 2 r. Equals
+    keep the looks' order.
     """
     every = [look for look in looks if look]
     best = every[0][0].score if every else max(lent.values(), default=0.0)
