@@ -1,8 +1,8 @@
-"""What is open in a scope: tasks, promises and questions of turns and statements, until something closes them.
+"""The open ends of a scope: tasks, promises and questions of turns and statements, until they are closed.
 
-Everything follows from what was captured, in the order of the log. A later text or action that carries the specifics of
-what is open closes it, and so does an answer to a question. What is older than 30 days before the latest capture
-is no longer told: hardly anybody says that a thing is done. What is hidden or replaced is for who shows it.
+The state follows from the captures, in the order of the log. A later text or action with the specifics of an
+open end closes it, and so does an answer to a question. Open ends older than 30 days before the latest
+capture are dropped: hardly any text reports one as done. Readers leave out hidden and replaced ones.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def text_of(of: HasCaptures, seq: int, end: End) -> str:
 
 
 def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
-    """Give up what is too old once a later day begins."""
+    """Drop too old open ends when a later day begins."""
     if day <= state.day:
         return False
     state.day = day
@@ -129,7 +129,7 @@ def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
-    """Close what a text or an action says is done."""
+    """Close the open ends that a text or an action reports as done."""
     act = act_of(body.tags)
     if capture.turn >= 0 if act is None else has_failed(body.tags):
         return False
@@ -176,7 +176,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
 
 
 def _open(state: Threads, capture: Capture, body: Captured) -> bool:
-    """Take in what a capture leaves open: a turn as it says, what is labelled a task as a whole."""
+    """Record a capture's open ends: those in a turn's text, or the whole text of a labelled task."""
     session, is_agent = capture.session or "", capture.actor.origin == "agent"
     if capture.kind == "turn":
         # Where nobody else was ever heard, answers are not captured.

@@ -61,7 +61,7 @@ class Tombstones:
 
 
 def ends_ban(origin: Origin, source: str | None, at: int, since: int) -> bool:
-    """Whether a capture of a banned text ends the ban: a person says the text, and later than it was forgotten.
+    """Return whether a capture of a banned text ends the ban: said by a person, and after the forgetting.
 
     A zone of a page is a file, whose time does not tell when a line of it was written.
     """
@@ -110,7 +110,7 @@ def restore(data: bytes, of: object) -> Tombstones:
 
 
 def digest(state: Tombstones, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers: bans on texts, then bans on ids."""
+    """Yield the content of the state hash: bans on texts, then bans on ids."""
     texts = {normal.hex(): tombstone for normal, tombstone in state.texts.items()}
     for bans in (texts, state.ids):
         yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())

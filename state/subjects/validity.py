@@ -119,7 +119,7 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
 
 
 def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the latest memory that holds, is trusted more than this one, and tells another value of the same thing."""
+    """Return the latest valid memory with more trust and another value of the same thing."""
     state = of.validity
     older = state.older.get(memory.birth, ())
     found = _living(of, (it for it in older if state.newer[it][memory.birth] == "contradicted"))
@@ -134,10 +134,10 @@ def _living(of: Others, births: Iterable[int]) -> list[Memory]:
 
 
 def valid_from(of: HasValidity, memory: Memory) -> int:
-    """Return since when a memory holds, in microseconds: when it was first said after another value was.
+    """Return the time from which a memory holds, in microseconds: its first capture after another value.
 
-    What was said again without another value between has held all the time. Of what nothing lives it is the time of its
-    name.
+    A text repeated without another value between has held all the time. For a memory without a living capture
+    it is the time of its name.
     """
     by_seq, state = of.captures.by_seq, of.validity
     if memory.canonical < 0:
@@ -214,7 +214,7 @@ def snapshot(state: Validity) -> bytes:
 
 
 def restore(data: bytes, of: HasValidity) -> Validity:
-    """Return the state of a snapshot; what follows from the memories is found again."""
+    """Return the state of a snapshot; parts derived from the memories are rebuilt."""
     state = Validity()
     state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, Said]])
     for birth, others in state.newer.items():
@@ -232,7 +232,7 @@ def restore(data: bytes, of: HasValidity) -> Validity:
 
 
 def digest(state: Validity, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers, by the ids of the captures that memories began with."""
+    """Yield the content of the state hash, by the ids of the memories' first captures."""
     by_seq = of.captures.by_seq
     for birth, others in sorted(state.newer.items()):
         yield by_seq[birth].id, [(by_seq[other].id, tie) for other, tie in sorted(others.items())]
@@ -252,7 +252,7 @@ def _take_word(
 
 
 def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
-    """Take in how people settled a conflict: what is kept holds, and what is not was replaced by what is."""
+    """Apply people's answer to a conflict: a kept memory holds, any other was replaced by a kept one."""
     for id in settled.ids:
         is_kept = id in settled.keep
         word = Said(
@@ -262,7 +262,7 @@ def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, t
 
 
 def _put_word(state: Validity, id: str, word: Said | None, of: HasValidity, touched: dict[int, None]) -> None:
-    """Let what was said of a captured id be this from now on, or nothing."""
+    """Set the last statement about a captured id, or remove it."""
     before = state.said.pop(id, None)
     if before is not None and before.to is not None:
         state.replacing[before.to].pop(id)

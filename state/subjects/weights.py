@@ -32,6 +32,6 @@ def importance(given: int | None, confirmations: int) -> int:
 
 
 def worth(importance: int, last_at: int, now: int) -> int:
-    """Return in millionths what a memory is worth at a time, in microseconds: less the longer ago it was said."""
+    """Return the worth of a memory, in millionths, at a time in microseconds: it falls with age."""
     days = max(0, now - last_at) // DAY_US
     return importance * max(OLDEST_WORTH, 1_000 - days * 1_000 // FULL_AGE_DAYS)

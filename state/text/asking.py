@@ -78,7 +78,7 @@ _YEAR = lazy(r"\b(?:19|20)\d{2}\b")
 
 
 def day_terms(query: str) -> list[str]:
-    """Return what a question says of days, in the terms of `terms_of_day`: days of months, months and years.
+    """Return the days in a question, in the terms of `terms_of_day`: days of months, months and years.
 
     A number is a day only beside its month, and "may" a month only with a capital or a day.
     """
@@ -126,7 +126,7 @@ def _is_written_time(text: str, runs: Iterable[str]) -> bool:
 
 
 def is_about_answers(query: str) -> bool:
-    """Whether a question to an assistant is about what the assistant said."""
+    """Return whether a question to an assistant is about the assistant's own answers."""
     return bool(_ABOUT_ANSWERS.search(query))
 
 

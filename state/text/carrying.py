@@ -1,8 +1,8 @@
-"""Whether an answer carries what a recalled text says in particular, by which it counts as used without being told.
+"""The test whether an answer carries the specifics of a recalled text, and so used it without a report.
 
-Names, numbers and identifiers tell much, words that follow each other in both a little less, other words that are rare
-in the scope a little, common words and those of the question nothing. Looking alone is not use, so in doubt the answer
-is no. Which answers are compared with which recalls is decided in `usage`.
+Names, numbers and identifiers are strong evidence, runs of words in both texts weaker, single words that are
+rare in the scope weak, common words and those of the question none. Looking alone is not use, so in doubt the
+answer is no. `usage` decides which answers are compared with which recalls.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def answer_of(text: str) -> Answer:
 
 
 def carries(answer: Answer, known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
-    """Tell whether an answer carries the specifics of a known text.
+    """Return whether an answer carries the specifics of a known text.
 
-    `asked` are the words of the question, `frequency` says in how many of the scope's `texts` a word stands. Enough is
-    one rare name, number or identifier; two words one after the other of which one is rare; three of which two are
-    specific and one is not common; a quarter of the rare words, and two; or all that is specific. A short text whose
-    numbers are others than the answer's is not carried.
+    `asked` are the words of the question, `frequency` returns the number of the scope's `texts` with a word.
+    Enough is one rare name, number or identifier; two successive words with a rare one; three with two
+    specific words and an uncommon one; a quarter of the rare words, and two; or all specifics. A short text
+    whose numbers differ from the answer's is not carried.
     """
     common = frozenset(asked)
     own = [word for word in dict.fromkeys(_words(known)) if word not in common]
@@ -96,7 +96,7 @@ def _numbers(said: Iterable[str]) -> frozenset[str]:
 
 
 def _differ(here: frozenset[str], there: frozenset[str]) -> bool:
-    """Tell whether both say numbers, and none of them is the same."""
+    """Return whether both have numbers, and none in common."""
     return bool(here and there) and here.isdisjoint(there)
 
 
@@ -110,7 +110,7 @@ def _is_rare(word: str, rare: tuple[int, int], frequency: Frequency, texts: int)
 
 
 def _strong_words(text: str, among: Sequence[str]) -> list[str]:
-    """Return those words that are of names, numbers or identifiers: with a digit, a capital inside, opening nothing."""
+    """Return the words of names, numbers or identifiers: with a digit, or a capital inside a sentence."""
     found, opens = [], True
     for chunk in _CHUNK.findall(unicodedata.normalize("NFKC", text)):
         lowered = chunk.lower()

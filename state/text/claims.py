@@ -1,6 +1,6 @@
-"""What an English text claims, clause by clause: the values of slots, of what subject, and what has ended.
+"""The claims of an English text, clause by clause: the values of slots, their subjects, and ended values.
 
-The tables are in `slots` and `slot_values`. Whether one text replaces another is for `replacing`.
+The tables are in `slots` and `slot_values`. `replacing` decides whether one text replaces another.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ Span = tuple[int, int]
 
 
 class Claim(NamedTuple):
-    """A slot of a subject, by its terms, has a value; `value` is as it was said, `tokens` are to compare it by."""
+    """A slot of a subject, by its terms, has a value; `value` is as said, `tokens` are its compared form."""
 
     slot: str
     cls: str
@@ -153,7 +153,7 @@ class Clause(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The clauses of a text, and whether the text only supposes or adds to what others said."""
+    """The clauses of a text, and whether the text only supposes, or adds to other texts."""
 
     clauses: tuple[Clause, ...]
     supposes: bool
@@ -300,7 +300,7 @@ def _cues() -> tuple[tuple[Slot, str, re.Pattern[str]], ...]:
 
 
 def _claims(text: str) -> Iterator[Claim]:
-    """Yield what a clause claims of slots, of settings, and of what is called by a definite noun."""
+    """Yield the claims of a clause about slots, settings, and things named by a definite noun."""
     for slot, role, pattern in _cues():
         classes = [cls for cls in slot.values if cls in FREE or _typed(text, cls)]
         for cue in pattern.finditer(text) if classes else ():
@@ -322,7 +322,7 @@ def _claims(text: str) -> Iterator[Claim]:
 
 
 def _made(text: str, slot: str, cls: str, cue: Match, span: Span, *, is_noun: bool) -> Claim | None:
-    """Return the claim of a cue and the span of its value; None where it has no subject."""
+    """Return the claim of a cue and the span of its value; None without a subject."""
     gap = next((cue.span(n) for n in range(1, cue.re.groups + 1) if cue[n]), (0, 0))
     rest = "".join(
         " " if (cue.start() <= n < cue.end() and not gap[0] <= n < gap[1]) or span[0] <= n < span[1] else char
@@ -339,7 +339,7 @@ def _made(text: str, slot: str, cls: str, cue: Match, span: Span, *, is_noun: bo
 
 
 def _of_noun(text: str, cue: Match, cls: str) -> Span | None:
-    """Return where the value stands that a noun has."""
+    """Return the span of a noun's value."""
     if cls not in FREE:
         return _near(text, cue, cls, len(text))
     link = _LINK.match(text, cue.end())
@@ -350,7 +350,7 @@ def _of_noun(text: str, cue: Match, cls: str) -> Span | None:
 
 
 def _behind(text: str, cue: Match, cls: str) -> Span | None:
-    """Return where the value stands that a verb gives."""
+    """Return the span of a verb's value."""
     if cls not in FREE:
         return _near(text, cue, cls, MOST_APART)
     start = re.compile(r"\s*(?:now\s+|currently\s+)?(?:the\s+|an?\s+)?").match(text, cue.end())
@@ -408,7 +408,7 @@ def _frame_verbs(slot: str) -> frozenset[str]:
 
 
 def _gone(text: str) -> Iterator[Gone]:
-    """Yield what a clause names and says has ended."""
+    """Yield the values that a clause names as ended."""
     for pattern in _GONE:
         for found in pattern.finditer(text):
             groups = found.groupdict()

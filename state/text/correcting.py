@@ -120,7 +120,7 @@ def _with_value(text: str, older: str, newer: str) -> str | None:
 
 
 def _tells(made: str, claim: Claim, value: str) -> bool:
-    """Whether a text tells a value in the slot of a claim, and it is another than the claim's."""
+    """Return whether a text has a new value in the slot of a claim."""
     for clause in reading(made).clauses:
         for its in (*clause.claims, *singles_of(clause.text)):
             if (its.slot, its.cls) == (claim.slot, claim.cls) and its.value == value:

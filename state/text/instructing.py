@@ -49,12 +49,12 @@ def may_instruct(lowered: str) -> bool:
 
 
 def is_polite(said: str) -> bool:
-    """Whether what is asked is told: "Could you please always answer in German?"."""
+    """Return whether a sentence is a polite request: "Could you please always answer in German?"."""
     return _POLITE.search(said) is not None
 
 
 def sets_standing(said: str) -> bool:
-    """Whether a sentence of English, with `QUOTED` for what is quoted in it, sets a standing instruction."""
+    """Return whether an English sentence, with `QUOTED` for quotations, sets a standing instruction."""
     if len(said) > MOST_CHARS or not may_instruct(said.lower()):
         return False
     said = _SINGLE_QUOTED.sub("QUOTED", said)
@@ -74,6 +74,6 @@ def _seems_standing(said: str) -> bool:
 
 
 def _openings(said: str, place: int) -> tuple[int, ...]:
-    """Return where a clause begins, with what says nothing of its own and without."""
+    """Return the starts of a clause, with and without its words without content."""
     found = _LEAD.match(said, place)
     return (place,) if found is None or found.end() == place else (place, found.end())

@@ -1,6 +1,6 @@
-"""Which forms of a clause or sentence of English set a standing instruction, as patterns by subject.
+"""Forms of an English clause or sentence that set a standing instruction, as patterns by subject.
 
-What keeps a sentence of such a form from setting one is in `instructing_none`.
+`instructing_none` has the exceptions.
 """
 
 from __future__ import annotations

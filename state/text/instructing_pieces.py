@@ -1,4 +1,4 @@
-"""The pieces of which the forms of a standing instruction of English are made. No form is here."""
+"""The pieces of the forms of an English standing instruction. No form is here."""
 
 from __future__ import annotations
 

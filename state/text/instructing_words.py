@@ -1,4 +1,4 @@
-"""The words by which `instructing` tells a standing instruction of English. No rule is here."""
+"""The words by which `instructing` finds an English standing instruction. No rule is here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CUES = tuple(
 
 
 def _any(words: str) -> str:
-    """Return a pattern of one of the words, which are patterns themselves; `_` stands for a space."""
+    """Return a pattern of any of the words, which are patterns themselves; `_` stands for a space."""
     return "(?:" + "|".join(words.split()).replace("_", " ") + ")"
 
 

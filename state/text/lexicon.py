@@ -1,7 +1,8 @@
-"""The word lists behind `text`: which capitals mean something, which spellings are one word, what may be dropped.
+"""The word lists behind `text`: meaningful capitals, spellings of one word, and words to drop.
 
-A word is in a list only if what the list does is right for every reading of it. Words of two readings stay out, since
-a fold that is missed costs a line and a fold that is wrong costs a fact. No code that reads a text lives here.
+A word is in a list only if the list's effect is right for every reading of the word. Words of two readings
+stay out, since a missed fold costs a line and a wrong fold costs a fact. No code that reads a text lives
+here.
 """
 
 from __future__ import annotations

@@ -151,9 +151,9 @@ class Told(NamedTuple):
 
 
 def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[End]:
-    """Return what a turn leaves open: tasks and promises of people, the last promise of agents, the last question.
+    """Return the open ends of a turn: people's tasks and promises, agents' last promise, the last question.
 
-    A question counts where somebody else is `heard`. Of an agent it ends the turn, and offers nothing.
+    A question counts if another speaker is `heard`. An agent's question must end the turn, and offer nothing.
     """
     if len(text) > MOST_TURN_CHARS:
         return []
@@ -174,7 +174,7 @@ def said_of(text: str, end: End, at: int) -> str:
 
 
 def answers(text: str) -> bool:
-    """Whether a turn may answer a question: it says more than thanks, a farewell, a nod, or that nobody knows yet."""
+    """Return whether a turn may answer a question: more than thanks, farewell, nod, or "not known yet"."""
     return bool(text.strip()) and not (is_goodbye(text) or is_nod(text) or leaves_open(text))
 
 
@@ -197,10 +197,10 @@ _IRREGULAR = frozenset(IRREGULAR.values())
 
 
 def may_end(told: Told, lowered: str) -> bool:
-    """Whether a text in small letters may have the terms that end something, as far as beginnings of words tell.
+    """Return whether a text in small letters may have the terms that close an open end, by words' beginnings.
 
-    Most texts end nothing, and are read no further. Letters with accents have other terms, so that any text with such
-    letters may.
+    Most texts close nothing, and are read no further. Letters with accents have other terms, so that any text
+    with such letters may.
     """
     if not lowered.isascii():
         return True
@@ -214,9 +214,9 @@ def may_end(told: Told, lowered: str) -> bool:
 
 
 def said_in(text: str, open_now: Collection[Told]) -> Iterator[tuple[frozenset[str], bool]]:
-    """Yield the terms of each sentence that asks nothing, of the lines that may end what is open.
+    """Yield the terms of each sentence except questions, of the lines that may close an open end.
 
-    With them stands whether the sentence tells of something done.
+    Each comes with whether the sentence reports a finished action.
     """
     if len(text) > MOST_TURN_CHARS:
         return
@@ -235,7 +235,7 @@ def done_by(action: str) -> frozenset[str]:
 
 
 def ends(told: Told, done: frozenset[str]) -> bool:
-    """Whether what was done is what was open, as far as their terms tell."""
+    """Return whether a finished action is the open one, judged by their terms."""
     return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
 
 
@@ -265,7 +265,7 @@ _OWING = (
 
 
 def _prose(text: str) -> list[str]:
-    """Return the lines of a text that stand in no block of code."""
+    """Return the lines of a text outside of blocks of code."""
     lines = text.split("\n")
     if "```" not in text and "~~~" not in text:
         return lines
@@ -279,7 +279,7 @@ def _prose(text: str) -> list[str]:
 
 
 def _kind_of(said: str) -> EndKind | None:
-    """Return what a person leaves open by what was taken for a task, None for what is only meant, felt or told of."""
+    """Return the kind of a person's likely open end, None for a mere intention, feeling or report."""
     if _OFFERS.search(said):
         return None
     is_timed = _is_timed(said)
@@ -313,7 +313,7 @@ def _is_timed(said: str) -> bool:
 
 
 def _last_asked(text: str) -> str | None:
-    """Return the last sentence that asks something of which an answer is waited for."""
+    """Return the last question that waits for an answer."""
     for line in reversed(_prose(text)):
         if "?" in line or "？" in line:
             for said in reversed(sentences(line)):
@@ -323,7 +323,7 @@ def _last_asked(text: str) -> str | None:
 
 
 def _ending_question(text: str) -> str | None:
-    """Return the sentence with which an agent's turn ends where that asks, and is no offer."""
+    """Return the question at the end of an agent's turn, unless it is an offer."""
     last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
     said = sentences(last)[-1:]
     return next((it for it in said if _asks(it) and not (_SMALL_TALK.search(it) or _OFFERED.search(it))), None)

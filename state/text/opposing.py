@@ -1,7 +1,7 @@
-"""Whether two texts are opposed: they name the same things, and one denies, wants or prefers what the other does not.
+"""Opposed texts: two texts about the same things, one of which denies, wants or prefers the opposite.
 
-English, and no more than that: what only resembles another text opposes nothing. `standing_of` reads each text by
-itself, so that opposed texts are found by a key.
+English only: a text that merely resembles another opposes nothing. `standing_of` reads each text by itself,
+so that opposed texts are found by a key.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(text: str) -> Standing | None:
-    """Return what a text is about and its side; None of a question, a long text, or what names too little."""
+    """Return the topic and side of a text; None for a question, a long text, or too few terms."""
     if "?" in text or len(text) > MOST_CHARS:
         return None
     denies = bool(_DENIES.search(text))
@@ -72,6 +72,6 @@ def standing_of(text: str) -> Standing | None:
 
 
 def oppose(one: str, other: str) -> bool:
-    """Return whether two texts are about the same and stand on different sides."""
+    """Return whether two texts are about the same topic, on different sides."""
     first, second = standing_of(one), standing_of(other)
     return first is not None and second is not None and first.topic == second.topic and first.side is not second.side

@@ -1,7 +1,8 @@
-"""Orders about memory, as "never mention X again" and "forget that I …": which sentence is one, and what it is about.
+"""Orders about memory, as "never mention X again" and "forget that I …": the sentences and their subjects.
 
-English first; of other languages the commonest forms are read. When in doubt a sentence is no order: "never mention
-prices in the newsletter" is a rule for work, and "forget it" says nothing of memory. Who may give orders is not here.
+English first; of other languages the commonest forms are read. When in doubt a sentence is no order: "never
+mention prices in the newsletter" is a rule for work, and "forget it" is not about memory. The right to give
+orders is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def named_by(sentence: str) -> frozenset[str]:
 
 
 def words_named_by(sentence: str) -> tuple[str, ...]:
-    """Return the words that tell what an order is about, each term once, in their order, as people are shown them."""
+    """Return the words of an order's subject, each term once, in order, for display."""
     return tuple({term: word for word, term in reversed(_named(sentence))}.values())[::-1]
 
 

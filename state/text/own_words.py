@@ -78,7 +78,7 @@ _WORKS_ON_TEXT = lazy(
 
 @remembered(MOST_REMEMBERED)
 def own_words(text: str) -> str:
-    """Return what of a text is in the voice of its sender; empty in doubt."""
+    """Return the part of a text in its sender's voice; empty in doubt."""
     if len(text) > MOST_READ_CHARS:
         return ""
     said = _BLOCK.sub("\n", text)
@@ -94,7 +94,7 @@ def own_words(text: str) -> str:
 
 
 def doubted_words(text: str) -> str:
-    """Return what of a text is perhaps its sender's: all around its blocks where nothing is for sure, else nothing."""
+    """Return the possible own words of a sender: all text around blocks if nothing is certain, else empty."""
     return "" if len(text) > MOST_READ_CHARS or own_words(text) else _BLOCK.sub("\n", text)
 
 

@@ -1,7 +1,7 @@
-"""Which people and projects a text names: beside words that only these have, as "ask Anna" or "project Reef"; English.
+"""People and projects named in an English text: beside typical words, as "ask Anna" or "project Reef".
 
-Precision before recall: products and places do not say, promise or have a sister. Which of the names are told of is not
-decided here.
+Precision before recall: products and places do not say, promise or have a sister. The names shown to readers
+are chosen elsewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a person's Markdown says, text by text: each point of a list is one, and so is each paragraph.
+"""The texts in a person's Markdown: each point of a list is one, and so is each paragraph.
 
-Headings, rules and comments are context, and no text; nor is what has no letter and no digit. A block of code belongs
-to the text before it. `written` gives Markdown that says given texts again.
+Headings, rules and comments are context, and no text; nor is a line without letters and digits. A block of
+code belongs to the text before it. `written` is the inverse: Markdown of given texts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a text does, told from its words alone: it states a fact, sets a rule, speaks about memory, or corrects.
+"""The polarity of a text, by its words alone: a fact, a rule, a text about memory, or a correction.
 
-A rule is what a user wants from now on: "Always …", "Never …", "I prefer …". What is said about memory itself ("never
-mention X") is no fact about X. Ten languages are read: English, German, Spanish, Chinese, Japanese, and of rules also
-French, Russian, Italian, Portuguese and Dutch. Questions, what is quoted and what only tells of a habit or of the past
-are no rules; who may set any is for the caller to decide.
+A rule is a user's standing wish: "Always …", "Never …", "I prefer …". A text about memory itself ("never
+mention X") is no fact about X. Ten languages are read: English, German, Spanish, Chinese, Japanese, and of
+rules also French, Russian, Italian, Portuguese and Dutch. Questions, quotations and reports of a habit or of
+the past are no rules; the caller decides who may set any.
 """
 
 from __future__ import annotations
@@ -243,9 +243,9 @@ def _orders_in(text: str) -> tuple[str, ...]:
 
 
 class Heard(msgspec.Struct, frozen=True, array_like=True):
-    """What a text says is wanted: the sentences that stand, orders about memory, and whether any of it `instructs`.
+    """The instructions in a text: standing sentences, orders about memory, and whether any of it `instructs`.
 
-    `doubted` are sentences that stand only if a person says so, since they may be pasted.
+    `doubted` are sentences in force only if a person says so, since they may be pasted.
     """
 
     standing: tuple[str, ...] = ()
@@ -258,7 +258,7 @@ NOTHING_HEARD = Heard()
 
 
 def heard_in(text: str) -> Heard:
-    """Return what a text says is wanted."""
+    """Return the instructions in a text."""
     return Heard(standing(text), orders_in(text), instructs(text), doubted(text))
 
 
@@ -271,7 +271,7 @@ def corrections_in(text: str) -> tuple[str, ...]:
 
 @remembered(MOST_REMEMBERED)
 def instructs(text: str) -> bool:
-    """Whether a sentence of a text says what is wanted from now on, whatever it leans on."""
+    """Return whether any sentence of a text sets a standing instruction, in any context."""
     return has_cue(text) and polarity(text) in ("rule", "meta")
 
 
@@ -330,5 +330,5 @@ def _is_rule(said: str) -> bool:
 
 
 def same_instruction(text: str) -> str:
-    """Return a form in which an instruction that is given twice is the same."""
+    """Return a form of an instruction, equal for its repetitions."""
     return normal_text(text).strip(" .!。！").casefold()

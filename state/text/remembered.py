@@ -16,7 +16,7 @@ DIGEST_BYTES = 16
 
 
 def remembered(most: int) -> Callable[[Callable[[str], ResultT]], Callable[[str], ResultT]]:
-    """Return what has a pure function remember its results for the `most` texts that it was asked of last anew."""
+    """Return a decorator that caches a pure function's results for the last `most` new texts."""
 
     def of(make: Callable[[str], ResultT]) -> Callable[[str], ResultT]:
         made: dict[bytes, ResultT] = {}

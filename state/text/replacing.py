@@ -1,8 +1,9 @@
-"""Whether a text replaces another, without a model: both give a value of one attribute of one subject.
+"""The test whether a text replaces another, without a model: both give a value of one subject's attribute.
 
-The attribute is named in both, by a noun or verb of a slot that holds one value at a time, or by the same verb and
-preposition; or the newer text names the older value as ended, and what it was of. When in doubt the answer is no. The
-caller orders the two by what happened when, and sees to it that a weaker source replaces no stronger one.
+Both texts name the attribute, by a noun or verb of a slot with one value at a time, or by the same verb and
+preposition; or the newer text names the older value as ended, and its subject. When in doubt the answer is
+no. The caller orders the two by the times of the facts, and makes sure that a weaker source replaces no
+stronger one.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ LEAST_ALIKE = 3
 
 
 class Replacement(NamedTuple):
-    """Why a newer text replaces an older one: by which rule, in which slot, and the two values as they were said.
+    """The reason why a newer text replaces an older one: the rule, the slot, and the two values as said.
 
-    `whole` says that the older text tells nothing besides.
+    `whole` says that the older text has no further content.
     """
 
     how: How
@@ -172,7 +173,7 @@ def _are_two(old: Claim, new: Claim) -> bool:
 
 
 def _is_same(old: Claim, new: Claim) -> bool:
-    """Whether two claims are about the same thing: they say no more of it than of what kind it is."""
+    """Return whether two claims have the same subject: they differ only in terms of its kind."""
     a, b = old.subject, new.subject
     if old.slot == "name" and new.subject <= frozenset(terms(old.value, ENGLISH)):
         return True  # "pebble was renamed to cobble"
@@ -213,7 +214,7 @@ def _is_of(older: Clause, gone: Gone, said: frozenset[str]) -> bool:
 
 
 def _values_of(older: Clause, value: str) -> list[tuple[str, frozenset[str]]]:
-    """Return the slots, and their subjects, of which a clause gives a value; of no known slot the name is empty."""
+    """Return the slots, with their subjects, of a value in a clause; an unknown slot has an empty name."""
     same = frozenset(terms(value, ENGLISH))
     claims = [it for it in (*older.claims, *older.framed) if frozenset(terms(plain(it.value), ENGLISH)) == same]
     found = re.search(rf"{_OPEN}{re.escape(value)}(?=\W*\Z|\s+(?:as|for)\b)", older.text, _I)
@@ -223,7 +224,7 @@ def _values_of(older: Clause, value: str) -> list[tuple[str, frozenset[str]]]:
 
 
 def _by_denial(before: Reading, now: Reading) -> Replacement | None:
-    """Compare with a text that denies in the same words what the older says."""
+    """Compare with a newer text that denies the older one in the same words."""
     if len(before.clauses) > 1 or before.clauses[0].denies or before.clauses[0].past:
         return None
     older = frozenset(terms(before.clauses[0].text, ENGLISH))
@@ -253,6 +254,6 @@ def _alike(older: str, newer: str) -> Replacement | None:
 
 
 def words_alike(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return how many words two rows begin with alike, whatever their case."""
+    """Return the number of equal words at the beginning of two rows, whatever their case."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((n for n, (one, other) in pairs if one.lower() != other.lower()), min(len(a), len(b)))

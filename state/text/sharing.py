@@ -14,7 +14,7 @@ MOST_HOLDING = 500
 
 
 class Sharing:
-    """Texts by number, found by the terms that they hold. It follows from the texts, in whatever order they came."""
+    """Texts by number, indexed by their terms. The index follows from the texts, in any order of arrival."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[int, None]] = {}
@@ -28,7 +28,7 @@ class Sharing:
             self._numbers.setdefault(term, {})[number] = None
 
     def drop(self, number: int) -> None:
-        """Take out what stands under a number; nothing happens where nothing does."""
+        """Remove a number's text, if present."""
         for term in self._terms.pop(number, ()):
             del self._numbers[term][number]
             if not self._numbers[term]:

@@ -1,7 +1,7 @@
-"""The tables behind `replacing`: slots that hold one value at a time, frames of verbs, and what values look like.
+"""The tables behind `replacing`: slots with one value at a time, frames of verbs, and patterns of values.
 
-English only. A row stands here only where it says the same of most things: what is in doubt stays out. No code that
-reads a text lives here.
+English only. A row is here only if it holds for most things: doubtful rows stay out. No code that reads a
+text lives here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 
 class Slot(NamedTuple):
-    """A slot that holds one value at a time: nouns that name it, verbs before and behind which its value stands.
+    """A slot with one value at a time: nouns that name it, verbs before and behind its value.
 
-    `keyed` slots are as many as their nouns: somebody's dentist is not their doctor. A `numbered` slot is only of what
-    has a number, as a ticket has.
+    A `keyed` slot is a slot for each noun: a person's dentist is not their doctor. A `numbered` slot belongs
+    only to numbered things, such as tickets.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""The words by which a statement is told: what decides, prefers, corrects, promises or names a fact, or only seems to.
+"""The words that mark a statement: a decision, preference, correction, promise or fact, or an apparent one.
 
-English, and of what is to be remembered German and Spanish. What is a standing instruction is told in `polarity`.
-Which sentence counts, and what of it is kept, is decided in `statements`.
+English, and German and Spanish for texts to remember. `polarity` finds standing instructions. `statements`
+decides which sentences count, and which part of each is captured.
 """
 
 from __future__ import annotations

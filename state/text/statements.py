@@ -1,8 +1,8 @@
-"""The statements of a turn that are worth keeping: decisions, preferences, instructions, corrections, facts, tasks.
+"""The statements of a turn worth storing: decisions, preferences, instructions, corrections, facts, tasks.
 
-By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn, or what
-"remember that" opens. Nothing is taken from questions, quotations, code, output of tools, or what is only supposed. The
-words are in `statement_cues`. Who takes statements, and what becomes of them on the log, is not here.
+By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn,
+or the text after "remember that". Nothing is taken from questions, quotations, code, output of tools, or
+suppositions. The words are in `statement_cues`. The capture of statements is elsewhere.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class _Sentence(NamedTuple):
 
 
 def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
-    """Return the statements of a turn that was said at a time in microseconds UTC, in their order.
+    """Return the statements of a turn of a time in microseconds UTC, in their order.
 
-    Of a person only those in the person's own words count, of an agent only decisions and facts with
-    an identifier: what it promises, prefers or advises does not bind.
+    Of a person only those in the person's own words count, of an agent only decisions and facts with an
+    identifier: its promises, preferences and advice do not bind.
     """
     own = text if of_agent else own_words(text)
     found = stated_in(text, at, of_agent=of_agent)
@@ -230,7 +230,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
 
 
 def _does(said: str) -> Label | None:
-    """Return what a sentence of a person would do, were it neither asked nor supposed."""
+    """Return the label of a person's sentence if it were neither a question nor a supposition."""
     if cues.INSTRUCTION.search(said):
         return "instruction"
     held = frozenset(_LETTERS.findall(said.lower()))

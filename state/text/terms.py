@@ -1,8 +1,8 @@
-"""The terms by which texts are searched: words without the commonest, in one form for all their inflections.
+"""The terms of search: words without the commonest, in one form for all their inflections.
 
-A text is stemmed as the language that its script or its commonest words tell. Marks on Latin letters fall away, since
-people leave them out. Ideographs, kana and hangul go by overlapping pairs (`text.words`), which no stemmer touches.
-Why some of the lists are those of a library and others are not is in docs/benchmarks.md.
+A text is stemmed in the language of its script or its commonest words. Marks on Latin letters are dropped,
+since people leave them out. Ideographs, kana and hangul become overlapping pairs (`text.words`), which no
+stemmer touches. docs/benchmarks.md says why some of the lists are those of a library and others are not.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _LATIN = lazy(r"[a-zà-žß]+")
 
 
 def languages_told(text: str) -> list[str]:
-    """Return the languages that a text may be in by its script or its commonest words; none if none tells."""
+    """Return the possible languages of a text by its script or its commonest words; none without a sign."""
     lower = text.lower()
     for language, letter in _SCRIPTS.items() if not text.isascii() else ():
         if letter.search(lower):
@@ -88,12 +88,12 @@ def _common() -> dict[str, tuple[str, ...]]:
 
 
 def is_common(word: str) -> bool:
-    """Whether a word, in lower case, is among the commonest of a language that is told apart."""
+    """Return whether a word, in lower case, is among the commonest of a known language."""
     return word in _common()
 
 
 def language_of(text: str) -> str:
-    """Return the language of a text by itself, English where that may be."""
+    """Return the language of a text by itself, English if possible."""
     likely = languages_told(text)
     return ENGLISH if ENGLISH in likely or not likely else likely[0]
 

@@ -73,7 +73,7 @@ class Traces:
 
 
 def parts(text: str) -> list[str]:
-    """Return a text, those of its lines that are long enough to be told apart, and the beginnings of the longest."""
+    """Return a text, its lines of sufficient length, and the beginnings of its longest lines."""
     lines = [line.strip() for line in text.splitlines()]
     long = [line for line in lines if len(line) >= LEAST_PART_CHARS]
     heads = [line[:HEAD_CHARS].rpartition(" ")[0] for line in long if len(line) > HEAD_CHARS]
@@ -81,7 +81,7 @@ def parts(text: str) -> list[str]:
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of a text that stand nowhere by chance, each once."""
+    """Return the words of a text that are in no file by chance, each once."""
     return [word for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES and not _HEX.match(word)]
 
 

@@ -23,7 +23,7 @@ Window = tuple[Event, ...]
 
 
 def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> list[Window]:
-    """Return the windows of a session that have ended, in the order of the log; settled turns stand in none."""
+    """Return the ended windows of a session, in the order of the log; settled turns are in none."""
     ended: list[Window] = []
     window: list[Event] = []
     for turn in turns:

@@ -33,9 +33,9 @@ class Problem(NamedTuple):
 
 
 def check(scope: Scope) -> list[Problem]:
-    """Return the problems of a scope's tree, kind by kind, of each kind by the pages in the order in which they came.
+    """Return the problems of a scope's tree, kind by kind, of each kind in the order of the pages.
 
-    When every fix was appended, another check finds no cycle, no orphan, and no link to what is gone.
+    Once every fix is appended, a check finds no cycle, no orphan, and no link to a removed page.
     """
     if not scope.pages.by_birth:
         return []
@@ -160,7 +160,7 @@ def _stale(scope: Scope, page: Page) -> Iterator[str]:
 
 
 def _became(scope: Scope, id: str, since: int) -> str:
-    """Return what became of a captured id after the event `since`, nothing where it holds."""
+    """Return the change of a captured id after the event `since`, empty if it still holds."""
     capture = scope.captures.get(id)
     if capture is None:
         return ""

@@ -48,9 +48,9 @@ _NAME = lazy(r"`([^`\n]{2,60})`|(?<![.!?:;\n] )(?<!\A)(?<![\w'’.-])([A-Z][\w-]
 
 
 class Proposed(NamedTuple):
-    """A page that is proposed: its slug and title, the memories it would refer to, by id, and why.
+    """A proposed page: its slug and title, the ids of its memories, and the reason.
 
-    What a model proposed was captured already: under `id`, by the model `by`. Of a rule's proposal both are empty.
+    A model's proposal was captured before: under `id`, by the model `by`. A rule's proposal has neither.
     """
 
     slug: str
@@ -62,7 +62,7 @@ class Proposed(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the page says: the memories stand beside it, as they are by then."""
+        """The text of the page: the memories are listed beside it, in their state by then."""
         return f"{HEADING}{self.title}\n\n{self.why}"
 
 
@@ -78,9 +78,9 @@ class _Told(NamedTuple):
 
 
 def propose(scope: Scope) -> list[Proposed]:
-    """Return what may be proposed of a scope and nobody has answered: by rule, then by models.
+    """Return the unanswered proposals of a scope: by rule, then by models.
 
-    It reads the text of each memory once.
+    The call reads the text of each memory once.
     """
     told = [_told(scope, memory) for memory in memories(scope)]
     found = (*_overview(scope, told), *_by_tag(told), *_by_name(told), *_by_session(told))
@@ -114,13 +114,13 @@ def proposed_id(scope: str, slug: str) -> str:
 
 
 def is_answered(scope: Scope, slug: str) -> bool:
-    """Whether a proposal was applied or declined, or somebody has written a page of its slug."""
+    """Return whether a proposal was applied or declined, or a page has its slug."""
     id = proposed_id(scope.name, slug)
     return scope.captures.get(id) is not None or id in scope.tombstones.ids or slug in scope.pages.slugs
 
 
 def memories(scope: Scope) -> Iterator[Memory]:
-    """Yield the memories that a page may refer to: what is shown, holds, and ages with the project."""
+    """Yield the memories for pages: shown, valid, and aging with the project."""
     for memory in scope.memories.by_birth.values():
         if memory.canonical >= 0 and is_shown(scope, scope.covers, memory) and holds(scope, memory):
             capture = scope.captures.by_seq[memory.canonical]
@@ -189,7 +189,7 @@ def _last(name: str) -> str:
 
 
 def _largest(pairs: list[tuple[str, _Told]], least: int) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the groups of at least so many, the largest first and of equals that of which something came first."""
+    """Return the groups of at least `least`, the largest first, then the one with the earliest member."""
     groups: dict[str, dict[str, None]] = {}
     for name, it in pairs:
         groups.setdefault(name, {})[it.id] = None

@@ -1,4 +1,4 @@
-"""Which memories stand in no page, of which a model may propose pages, and which slugs are given away already."""
+"""The memories without a page, for a model's proposals, and the slugs already taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A walk down the tree of pages, by what each page says in short. Nothing here reads a text or decides what is good."""
+"""A walk down the tree of pages, by titles and summaries. Nothing here reads a text or judges a page."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ class Visited(NamedTuple):
 
 
 def walk(row_of: RowOf, scope: str, score: Score, breadth: int = BREADTH, depth: int = DEPTH) -> list[Visited]:
-    """Return the pages below the root of a scope to which a walk comes, level by level, the best of each first.
+    """Return the pages below the root of a scope reached by a walk, level by level, the best of each first.
 
-    Of all children of the pages of a level the best go on,
-    `breadth` of them at most, each once; of equals those that were linked first. A page that was seen is not visited
-    again, so that a circle ends.
+    Of all children of a level's pages the best go on, at most `breadth`, each once; among equals those linked
+    first. A page is visited only once, so that a circle ends.
     """
     root = row_of(root_id(scope))
     if root is None:

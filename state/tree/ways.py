@@ -1,4 +1,4 @@
-"""Ways down the tree from one page to another. No function here calls itself: a tree may be as deep as it has pages."""
+"""Ways down the tree from a page to another. No function is recursive: a tree may be a chain of all pages."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Drift = Literal["", "next", "other"]
 
 
 class EmbedderPlan(NamedTuple):
-    """What a machine does for a log: give texts their vectors under `key`, and `then` let it take over, or nothing."""
+    """A machine's plan for a log: make vectors under `key`, and `then` let it take over, or nothing."""
 
     key: str | None
     then: bool = False
@@ -29,7 +29,7 @@ class EmbedderPlan(NamedTuple):
 
 
 def plan(settings: Settings, history: Sequence[Settings], own: str) -> EmbedderPlan:
-    """Return what a machine whose embedder has the key `own` does for a log with these settings.
+    """Return the plan of a machine with the embedder `own` for a log with these settings.
 
     A log that never had a dense embedder goes up by itself. Every other change is a person's decision.
     """
@@ -50,7 +50,7 @@ def wants_dense(settings: Settings) -> bool:
 
 
 def with_next(settings: Settings, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Return settings by which the embedder of a key is to take over; the floor does at once, having no vectors."""
+    """Return settings with a key's embedder as the next; the floor takes over at once, having no vectors."""
     if fold_cosine_hundredths is not None:
         cosines = {**settings.fold_cosines_hundredths, key: fold_cosine_hundredths}
         settings = msgspec.structs.replace(settings, fold_cosines_hundredths=cosines)
@@ -65,7 +65,7 @@ def taken_over(settings: Settings, key: str) -> Settings:
 
 
 def decided(settings: Settings, key: str) -> Settings:
-    """Return settings by which an embedder decides and none comes next."""
+    """Return settings with a deciding embedder and no next one."""
     return msgspec.structs.replace(settings, embedder=key, embedder_next=None)
 
 

@@ -1,6 +1,8 @@
-"""Which embedder is in effect: a table over what is wanted, at hand and on the log. It never goes down by itself.
+"""The choice of the embedder in effect: a table over wanted, available and recorded ones.
 
-Finding out what is at hand is an effect, and lives in `flows/embed/choice.py`.
+The choice never goes down by itself.
+
+Finding the available embedders is an effect, and lives in `flows/embed/choice.py`.
 """
 
 from __future__ import annotations

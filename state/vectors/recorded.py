@@ -32,10 +32,11 @@ def vector_fault(vector: NDArray[np.float32], dimensions: int) -> str:
 
 
 def quantised(vector: NDArray[np.float32]) -> bytes:
-    """Return the unit vector of `vector` x 4,000, rounded half to even, as little-endian int16: 2 bytes a dimension.
+    """Return the unit vector of `vector` x 4,000, rounded half to even, as little-endian int16.
 
-    The rounding is that of real numbers, so no order of summing, CPU or scale changes it. Its sum of squares is below
-    2^24. Raises `ValueError` for what has no direction (empty, all zeros, NaN, infinity) or over 32,768 dimensions.
+    There are 2 bytes a dimension. The rounding is that of real numbers, so no order of summing, CPU or scale
+    changes it. Its sum of squares is below 2^24. Raises `ValueError` for a vector without direction (empty,
+    all zeros, NaN, infinity) or over 32,768 dimensions.
     """
     exact = np.asarray(vector, dtype=np.float32)
     if not 0 < exact.size <= MAX_DIMENSIONS:

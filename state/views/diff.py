@@ -1,4 +1,4 @@
-"""What changed between two states of a partition: memories added, folded, revised, forgotten and restored."""
+"""The differences of two states of a partition: memories added, folded, revised, forgotten and restored."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ UNSEEN = Seen(0, {}, {})
 
 
 def seen_of(scope: Scope) -> Seen:
-    """Return what a later state of a scope is to be compared with."""
+    """Return the part of a scope's state needed for a later comparison."""
     memories = scope.memories.by_birth
     joined = {
         birth: frozenset(join.seq for join in (*memory.members, *memory.echoes)) for birth, memory in memories.items()
@@ -60,7 +60,7 @@ def seen_of(scope: Scope) -> Seen:
 
 
 def changes_since(seen: Mapping[str, Seen], new: Partition, scope: str | None) -> Changes:
-    """Return what has changed since scopes were seen, in one scope or in all, by the names of scopes."""
+    """Return the changes since `seen`, which has the earlier state by scope, in one scope or in all."""
     names = (name for name in sorted(new.scopes) if scope in (None, name))
     return joined(_in_scope(seen.get(name, UNSEEN), new.scopes[name]) for name in names)
 

@@ -85,15 +85,15 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
 
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
-    """Return what the index of a scope should say, by table and id."""
+    """Return the expected content of a scope's index, by table and id."""
     rows = [(table, row) for table, made in ROWS.items() for id in made.ids(scope) if (row := made.row(scope, id))]
     return dict(expected_content([(table, row) for table, row in rows if not isinstance(row, GoneRow)]))
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
-    """Return the leaf of the state hash for the indexes of a partition's scopes, none where they say nothing.
+    """Return the leaf of the state hash for the indexes of a partition's scopes, none if they are empty.
 
-    Vectors stand in the leaf of their own table, byte for byte.
+    Vectors are in the leaf of their own table, byte for byte.
     """
     said_by = ((name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items()))
     digests = [said for said in said_by if said[1] != "vectors"]

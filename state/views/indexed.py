@@ -66,7 +66,7 @@ def embedder_of(row: Row) -> str:
 
 
 def table_number(table: TableName) -> int:
-    """Return the number by which the index knows a table."""
+    """Return the index's number of a table."""
     return TABLE_NAMES.index(table)
 
 
@@ -91,7 +91,7 @@ def row_at(segment: Segment, place: int) -> Any:
 
 
 def heard_at(segment: Segment, place: int) -> tuple[Any, Heard]:
-    """Return the row at a place as `row_at` does, and what people want by it."""
+    """Return the row at a place as in `row_at`, and the instructions of people in it."""
     found: tuple[Any, Heard] = _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
     return found
 
@@ -189,14 +189,14 @@ def text_entry(
 
 
 def told_of_row(row: Row) -> Told:
-    """Return the languages that each text of a row may be in, as `told_of` does; nothing of what is no text."""
+    """Return the possible languages of each text of a row, as in `told_of`; none for a row without texts."""
     return tuple(map(told_of, texts_of(row)))
 
 
 def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
-    """Return of each language how many texts that are not hidden tell it and no other; `told` is that of each row.
+    """Return by language the number of visible texts in this language alone; `told` is by row.
 
-    Summaries say nothing of their own, and are not counted.
+    Summaries repeat other texts, and are not counted.
     """
     counts = [0] * len(TOLD_LANGUAGES)
     for row, its in zip(rows, told, strict=True):
@@ -208,7 +208,7 @@ def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
 
 
 def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -> Segment:
-    """Return a segment of rows; `told` is that of each, and `usual` the language of texts that may be in several."""
+    """Return a segment of rows; `told` is by row, `usual` the language of texts that may be in several."""
     documents, others = [], []
     for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
         guard = Guard(key_of(table, row.id), generation, offset)
@@ -224,7 +224,7 @@ def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -
 
 
 def said_number(text: str) -> int:
-    """Return 64 bits of the digest of a normalised text, by which texts are called the same."""
+    """Return 64 bits of the digest of a normalised text, equal for equal texts."""
     return int.from_bytes(normal_digest(text)[:8], "little")
 
 

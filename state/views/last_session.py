@@ -1,8 +1,8 @@
-"""Where a session was left, told by rule: what was asked, done and decided, which files and commands, what is open.
+"""The end of a session, by rule: requests, work, decisions, files, commands, and open ends.
 
-Each line is a piece of a turn under a word that says what the piece is. Only people ask, and only people and agents
-decide and name files: what tools put out is nobody's word. Of what an agent did by tools its actions tell. Which
-session is told of is for the caller.
+Each line is a piece of a turn under a word for its kind. Only people ask, and only people and agents decide
+and name files: output of tools is no statement. An agent's work by tools is read from its actions. The caller
+chooses the session.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NEXT = lazy(
 
 
 class Turn(Protocol):
-    """What must be known of a turn."""
+    """The fields of a turn read here."""
 
     @property
     def text(self) -> str: ...
@@ -95,7 +95,7 @@ def left_of(turns: Sequence[Turn]) -> list[Line]:
 
 
 def summary_id(scope: str, last_turn: str) -> str:
-    """Return the id of the capture in which a model sums up a session up to a turn, the last that anybody spoke."""
+    """Return the id of the capture of a model's summary of a session up to a turn, its last."""
     return derived_id("captured", scope, "memtape", f"summary:{last_turn}")
 
 
@@ -111,7 +111,7 @@ def session_line(turns: Sequence[Turn]) -> list[Line]:
 
 
 def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:
-    """Return what agents said they had done in answers before the last."""
+    """Return the finished work reported in agents' answers before the last."""
     telling = [n for n in agents if _DID.search(turns[n].text)]  # Taking sentences apart takes longer than looking.
     found = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
     return [Line(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
@@ -127,7 +127,7 @@ def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
 
 
 def _acted(turns: Sequence[Turn]) -> list[Line]:
-    """Return what was edited, folded by file, the commands that were run last, and how the last test ended."""
+    """Return the edited files, the last commands, and the result of the last test."""
     acts = [(n, turn, act) for n, turn in enumerate(turns) if (act := act_of(turn.tags)) is not None]
     edits = Counter(turn.path for _, turn, act in acts if act == "edit" and turn.path)
     lines = []

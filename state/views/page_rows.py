@@ -1,4 +1,4 @@
-"""Rows of pages: what a page is called and says in short, and where it stands. Its text is the row of a memory."""
+"""Rows of pages: title, summary, and place in the tree. A page's text is the row of a memory."""
 
 from __future__ import annotations
 
@@ -82,25 +82,25 @@ def summary_of(scope: Scope, page: Page) -> str:
 
 
 def text_of(scope: Scope, page: Page) -> str:
-    """Return the text of the version that speaks for a page, empty where none does."""
+    """Return the text of a page's current version, empty for none."""
     spoken = scope.captures.by_seq.get(page.standing.current)
     return "" if spoken is None else scope.captures.body(spoken).text
 
 
 def children_of(scope: Scope, page: Page) -> Iterator[Page]:
-    """Yield the living pages below a page, in the order in which they were linked."""
+    """Yield the living pages below a page, in the order of their links."""
     by_birth = scope.pages.by_birth
     found = (by_birth[it.to] for it in page.links.values() if it.relation == CHILD and it.to != NOWHERE)
     return (child for child in found if child.lives)
 
 
 def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
-    """Yield the living pages below which a page stands, in the order in which they were linked."""
+    """Yield the living pages above a page, in the order of their links."""
     return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
 
 
 def _edges(scope: Scope, page: Page) -> Iterator[PageEdge]:
-    """Yield the links of a page that lead to no child: those of a child that is not written yet too."""
+    """Yield the links of a page except to existing children: links to children not yet written count."""
     for link in page.links.values():
         if link.to == NOWHERE:
             yield PageEdge(link.relation, None, link.slug)

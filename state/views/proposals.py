@@ -52,7 +52,7 @@ def proposal_id(text: str, into: str = GLOBAL) -> str:
 
 
 def proposed(known: Iterable[Known]) -> list[Proposal]:
-    """Return the rules that people are asked about in what is shown of projects, the latest first."""
+    """Return the proposed rules among the shown rows of projects, the latest first."""
     found: dict[str, Proposal] = {}
     said = [it for it in known if it.origin in PEOPLE and it.valid_to is None and it.kind not in _READ]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):

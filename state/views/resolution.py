@@ -1,4 +1,4 @@
-"""Which captures are meant: all that an id, a session, a source or a tag stands for in a scope, by its folded state."""
+"""The captures of an id, a session, a source or a tag in a scope, by its folded state."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from memtape.state.subjects.memories import Join
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
-    """Return these captures with every member and echo of their memories, and what bans on their texts hide.
+    """Return these captures with every member and echo of their memories, and captures banned by their texts.
 
-    Of a text that was made of memories also those, since it tells what they do, and of a version of a page all others.
+    For a consolidation's text also the covered memories' captures, since it repeats them, and for a version
+    of a page all other versions.
 
-    In the order of the log; ids that the scope has not captured are left out.
+    In the order of the log; unknown ids are left out.
     """
     found: dict[int, Capture] = {}
     for capture in map(scope.captures.get, ids):

@@ -1,6 +1,6 @@
-"""Rows as pure functions of the state: what the sinks write and what `verify` expects to find.
+"""Rows as pure functions of the state: written by the sinks and compared by `verify`.
 
-`ROWS` says of each table how its rows are made. What a table's rows look like is in `schemas/rows.py`.
+`ROWS` has the functions that make each table's rows. The row types are in `schemas/rows.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from memtape.state.views.page_rows import page_ids, page_row
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
-    """Return the rows that changes touched as they stand now, each with its guard."""
+    """Return the changed rows as they are now, each with its guard."""
     rows = []
     for change, offset in changes.items():
         if change.table in ROWS:
@@ -63,7 +63,7 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 
 
 def all_changes(scope: Scope) -> dict[Change, int]:
-    """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
+    """Return every row and entry of the scope as a change, for comparing whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
     captures = scope.captures.by_seq.values()
     life = scope.lifecycle
@@ -79,7 +79,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 
 
 def row_of(scope: Scope, change: Change) -> Row:
-    """Return what a row holds now; a name that was given up or a ban that has ended is gone."""
+    """Return the present content of a row; a given-up name or an ended ban is gone."""
     assert change.table in ROWS
     return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
 
@@ -190,7 +190,7 @@ class _Standing(TypedDict):
 
 
 def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> _Standing:
-    """Return how a memory stands that is shown by these members; a goal that is not in force has ended."""
+    """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
     family = shown[0].family
     is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
     uses = [use for join in memory.joins if (use := scope.usage.own.get(join.seq)) is not None and use.used]
@@ -208,7 +208,7 @@ def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ende
 
 
 def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
-    """Return the value that a replaced memory told, as it was said; nothing where it is not told from the rest."""
+    """Return the value of a replaced memory, as said; empty if the value is not separable from its text."""
     found = replaces(scope.captures.body(scope.captures.by_seq[older.canonical]).text, scope.captures.body(newer).text)
     return "" if found is None or found.how == "ended" else found.older
 
@@ -236,7 +236,7 @@ def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
-    """Return by whom and in which sessions the living captures of a memory were made, each once, echoes last."""
+    """Return the origins and sessions of a memory's living captures, each once, echoes last."""
     captures = [scope.captures.by_seq[join.seq] for join in memory.joins]
     shown = [capture for capture in captures if not capture.hidden] or captures
     return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
@@ -359,7 +359,7 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
 
 
 def summary_row(scope: Scope, id: str) -> SummaryRow | None:
-    """Return the row of a summary, None where nothing of what it sums up is shown."""
+    """Return the row of a summary, None without a visible source."""
     summary = scope.lifecycle.summaries.get(id)
     spoken = sources_of(scope, summary) if summary is not None else []
     if summary is None or not spoken:
@@ -424,7 +424,7 @@ def _archived_at(scope: Scope, unit: int) -> int | None:
 
 
 def captions(body: Captured) -> tuple[str, ...]:
-    """Return what is written under the media of a capture."""
+    """Return the captions of a capture's media."""
     return tuple(media.caption for media in body.media if media.caption)
 
 
@@ -470,7 +470,7 @@ def _archive_ids(scope: Scope) -> Iterator[str]:
 
 
 class Made(NamedTuple):
-    """How the rows of a table are made: one of an id, None where there is none, and the ids of all."""
+    """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
     row: Callable[[Scope, str], Row | None]
     ids: Callable[[Scope], Iterator[str]]

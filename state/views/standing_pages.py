@@ -1,8 +1,8 @@
-"""The standing pages of a scope: what is essential, open, recent and archived, and who speaks, as values of the state.
+"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts, and people.
 
-What a page leaves out is out of a start too: `context` decides which instructions are told, `leading` what is worth
-most, and both leave out what people want left out. How a page is written, and cut to its length, is in
-`sinks/standing_pages.py`; which change touches which page is in `pages`.
+The same texts are left out of a start: `context` chooses the instructions, `leading` the worthiest memories,
+and both leave out subjects that people ordered to leave out. `sinks/standing_pages.py` writes a page and cuts
+it to its length; `pages` decides which change touches which page.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
 def standing_page(scope: Scope, path: str) -> StandingPage:
-    """Return a standing page, also where nothing stands on it."""
+    """Return a standing page, even an empty one."""
     return _PAGES[path](scope)
 
 
 def shown_on_index(scope: Scope) -> tuple[str, ...]:
-    """Return the paths of the standing pages on which anything stands, in their order."""
+    """Return the paths of the standing pages with content, in order."""
     found = {
         ESSENTIALS: _has_essential(scope),
         THREADS: next(_open_ends(scope), None) is not None,
@@ -76,14 +76,14 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
 
 
 def people_on_index(scope: Scope) -> tuple[str, ...]:
-    """Return the paths of the pages of the first people of whom anything is told."""
+    """Return the paths of the pages of the first people with content."""
     names = names_left_out(scope)
     shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key, names))
     return tuple(islice(shown, PEOPLE_ON_INDEX))
 
 
 def names_left_out(scope: Scope) -> list[frozenset[str]]:
-    """Return the terms of what people want left out, of each order."""
+    """Return the terms of each order to leave a subject out."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
     return [named_by(order) for text in ordering for order in orders_in(text)]
 
@@ -129,7 +129,7 @@ def _essentials(scope: Scope) -> StandingPage:
 
 
 def _essential(scope: Scope) -> Iterator[PageLine]:
-    """Yield goal, plan, standing instructions and facts, what matters most first, by the same choice as a start's."""
+    """Yield goal, plan, standing instructions and facts, most important first, chosen as for a start."""
     names, said = names_left_out(scope), dict[str, None]()
     yield from _aims(scope, names)
     yield from _rules(scope, names, said)
@@ -151,7 +151,7 @@ def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
 
 
 def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[PageLine]:
-    """Yield standing instructions, and note in `said` the ids of what needs no other line."""
+    """Yield standing instructions, and add to `said` the ids that need no further line."""
     rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
     said |= ids
     for item in rules:
@@ -161,7 +161,7 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
 
 
 def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[MemoryRow]:
-    """Yield the facts that hold, by worth, but for tasks, orders about memory and what people want left out."""
+    """Yield the valid facts, by worth, except tasks, orders about memory and subjects to leave out."""
     for birth in scope.leading.worthiest(scope):
         memory = scope.memories.by_birth[birth]
         body = scope.captures.body(scope.captures.by_seq[memory.canonical])
@@ -195,7 +195,7 @@ def _section(row: MemoryRow) -> str | None:
 
 
 def _subjects(row: MemoryRow) -> Iterator[str]:
-    """Yield what a fact is about, as far as words tell: tags of its own, then names and identifiers of its text."""
+    """Yield the subjects of a fact, judged by words: own tags, then names and identifiers of its text."""
     yield from () if row.tags[:1] and row.tags[0] in OWN_TAGS else dict.fromkeys(row.tags)
     yield from dict.fromkeys(_NAME.findall(row.text))
 
@@ -211,7 +211,7 @@ def _threads(scope: Scope) -> StandingPage:
 
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
-    """Yield what is open, the latest first, each text once, but for what was forgotten or replaced since."""
+    """Yield the open ends, latest first, each text once, except those forgotten or replaced since."""
     told, names = dict[str, None](), names_left_out(scope)
     open_now = ((seq, end) for (seq, _), end in scope.threads.open.items())
     found = sorted(open_now, key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
@@ -317,7 +317,7 @@ def _archive(scope: Scope) -> StandingPage:
 
 
 def _gone(scope: Scope) -> list[tuple[int, Archiving, Capture]]:
-    """Return what is archived by itself and is spoken for, the latest first."""
+    """Return the units archived by themselves with a living capture, the latest first."""
     spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
     found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
     return sorted(found, key=lambda one: (-one[1].at, one[0]))
@@ -364,7 +364,7 @@ def _living(scope: Scope, seqs: Iterable[int]) -> Iterator[Capture]:
 
 
 def _wanted(scope: Scope) -> Iterator[Known]:
-    """Yield what people want from now on, the latest on the log first: turns, and texts that speak for memories."""
+    """Yield people's standing instructions, the latest on the log first: turns, and canonical texts."""
     for capture in _living(scope, reversed(scope.instructions.wanted)):
         memory = scope.memories.of(capture.seq)
         speaks = capture.kind == "turn" if memory is None else memory.canonical == capture.seq

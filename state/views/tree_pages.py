@@ -28,7 +28,7 @@ def path_of_id(scope: Scope, id: str) -> Iterator[str]:
 
 
 def tree_page(scope: Scope, path: str) -> TreePage:
-    """Return the file at a path as it stands now."""
+    """Return the file at a path, as it is now."""
     page = scope.pages.at(path.removeprefix(f"{PAGES}/").removesuffix(".md"))
     row = None if page is None else page_row(scope, page.id)
     if page is None or row is None:
@@ -52,7 +52,7 @@ def name_of(page: Page | PageRow) -> str:
 
 
 def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
-    """Yield what stands below a page, the first of them with what they say."""
+    """Yield the pages below a page, the first of them with their summaries."""
     for number, child in enumerate(children_of(scope, page)):
         named = ListedPage(name_of(child), child.is_node, number < TOLD_CHILDREN)
         if named.told:
