@@ -67,12 +67,12 @@ def http_client(target: HttpTarget, timeout_s: float) -> httpx.Client:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     if target.key:
         headers["Authorization"] = f"Bearer {target.key}"
-    # A proxy of the environment would see what plain http carries, so it is used with encryption only.
+    # An environment's proxy could read plain http, so it is used with encryption only.
     return httpx.Client(
         headers=headers,
         timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
         follow_redirects=False,
-        # Plain http shows no certificate, and it takes 25 ms to load what certificates are held to.
+        # Plain http needs no certificates, and loading the trusted ones takes 25 ms.
         verify=target.encrypted,
         trust_env=target.encrypted,
     )
@@ -103,7 +103,7 @@ def _endpoint(base: str, names: Names, insecure: bool) -> str:
     except ValueError:
         raise _bad(names, "it cannot be read") from None
     if parts.username is not None or parts.password is not None or "@" in parts.netloc:
-        # Not quoted: what stands there may be a password.
+        # Not quoted: the text may be a password.
         raise _bad(names, f"it names a user; a key goes into {names.key}")
     if parts.scheme not in ("http", "https") or not host:
         raise _bad(names, "it does not begin with https:// or http:// and a host")

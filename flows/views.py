@@ -108,7 +108,7 @@ def _noted(method: Method) -> Method:
 def views(log: Log, target: Target, control: Control) -> Dataflow:
     """Return the dataflow that brings the views of `target` up to date with `log`."""
     flow = Dataflow("views")
-    # Step ids and keys are what a recovery store is found by: renaming one orphans it.
+    # A recovery store is found by step ids and keys: renaming one orphans it.
     slots = op.input("log", flow, _LogSource(log, target, control))
     deltas = op.stateful_batch("fold", slots, lambda folded: _Fold(log, target, control, folded or 0))
     op.output("views", deltas, _ViewsSink(log.partitions, target, control))

@@ -184,7 +184,7 @@ def strayed(log: Log, partition: int, offset: int, known: str) -> str:
         if end >= offset:
             raise
         return f"partition {partition} of the log ends at offset {end}, before {offset}"
-    except DamagedLog:  # Whoever reads that slot for what it says names it.
+    except DamagedLog:  # A reader of the slot's content reports it.
         return ""
     if known in ("", found):
         return ""

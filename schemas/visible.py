@@ -18,7 +18,7 @@ _HIDDEN = lazy(
     # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else. Two in a
     # row join nothing, but can be read as bits.
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])|(?<=[\u200c\u200d])[\u200c\u200d]"
-    # What makes an emoji of the character before it (U+FE0F) is at home after one that can be an emoji.
+    # U+FE0F makes an emoji of the character before it, and may follow a character that can be an emoji.
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
 
@@ -47,7 +47,7 @@ def visible_json(data: bytes) -> bytes:
 def _each_hidden(text: str, written: Callable[[str], str]) -> str:
     if text.isascii() and text.isprintable():
         return text
-    # What stood between two such characters may stand alone when they are written out.
+    # A joiner between two such characters may be left alone when they are written out.
     while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:
         text = shown
     return text

@@ -177,7 +177,7 @@ class ScopeFiles:
         """Save a file's content under another name beside it, and return the new path."""
         file = self._folder / path
         if file.read_bytes() != data:
-            raise FileNotFoundError(file)  # Somebody has saved it just now, and it is read again.
+            raise FileNotFoundError(file)  # A person has saved the file just now, and it is read again.
         _keep_copy(file, data)
         beside = (other for other in _entries(file.parent) if _is_kept_of(file, other))
         return next(other for other in beside if other.read_bytes() == data).relative_to(self._folder).as_posix()
@@ -234,7 +234,7 @@ class ScopeFiles:
         seen = self._seen(path)
         there = seen[0]
         found = parts(there) if isinstance(there, bytes) else None
-        # Bytes of zero are what a machine leaves that lost its power, and nothing that anybody has written.
+        # A file of zeros is left by a power failure, and was written by no person.
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
         is_taken = isinstance(there, bytes) and _digest(there) in ours
         if found is not None and not is_ours:

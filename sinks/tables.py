@@ -177,7 +177,7 @@ class Shard:
     def write_watermark(self, watermark: Watermark) -> None:
         """Store the offset up to which all written rows are valid; call it last."""
         for path in sorted(self.path.glob("*.lance")):
-            # Asked once: nobody else writes here, and what this writes it notes.
+            # Read once: no other process writes here, and this one records its own writes.
             if path.stem not in self._versions and (table := self._table(path.stem)) is not None:
                 self._versions[path.stem] = table.version
         indexes, held = dict(self._index.numbers), dict(self._index.held)

@@ -37,7 +37,7 @@ BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 60.0
 BODY_MAX_BYTES = 32 * 1024 * 1024
 
-# What the request itself is refused for: one text may be the cause, as a text that is too long.
+# Status codes for a refused request: one text may be the cause, for example a text that is too long.
 _REFUSED_FOR_CONTENT = (400, 413, 422)
 _NEXT_STEPS = {
     401: f"Set {KEY_VARIABLE} to a valid key.",
@@ -110,7 +110,7 @@ class HttpEmbedder:
         """Yield the same, a request at a time."""
         return sound_only(texts, lambda asked: (made for batch in batches(asked) for made in self._batch(batch)))
 
-    # --- What a failure means ---
+    # --- The meaning of a failure ---
 
     def _introduce(self) -> None:
         try:

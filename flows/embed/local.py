@@ -94,7 +94,7 @@ class LocalEmbedder:
         try:
             vectors = np.asarray(encode(texts))
         except Exception as error:
-            # Whatever the model does not take must not fail with the texts beside it.
+            # A text that the model does not take must not fail the texts beside it.
             if len(texts) == 1:
                 return [EmbeddingFailure(f"the model does not take it ({type(error).__name__})")]
             return [made for text in texts for made in self._encode([text], encode)]

@@ -77,7 +77,7 @@ class HttpModel:
     def _ask_once(self, client: httpx.Client, body: bytes, deadline: float) -> str:
         import httpx
 
-        # httpx's exceptions hold the request with its headers, and are nobody's cause.
+        # httpx's exceptions hold the request with its headers, and must not become a cause.
         try:
             with client.stream("POST", self._target.url, content=body) as response:
                 self._check_status(response.status_code)

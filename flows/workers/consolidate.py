@@ -168,7 +168,7 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
     scope = of.name
     cluster = conclusion.cluster
     captures = tuple(dict.fromkeys(id for candidate in cluster for id in candidate.captures))
-    if len(captures) > MAX_IDS:  # Whoever erases one of them could not be promised that all goes with it.
+    if len(captures) > MAX_IDS:  # Erasing one of the captures left out would not erase the text.
         return []
     inputs = tuple(Input(id=candidate.id, seq=candidate.seq) for candidate in cluster)
     said = [(it.op, [of.id for of in it.of], it.text, it.survivor and it.survivor.id) for it in conclusion.operations]

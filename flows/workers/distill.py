@@ -222,7 +222,7 @@ class Distillation(Worker):
                 return
 
     def _due(self, session: Session) -> list[Window]:
-        # What is hidden is read from the log, so only for a session in which something may be due.
+        # Hidden ids are read from the log, so only for a session in which something may be due.
         may_be = self._due_among(list(self._talk.turns[session].values()))
         return self._due_among(self._talk.standing(session)) if may_be else []
 

@@ -68,7 +68,7 @@ class EmbedQueue:
         self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
         # Where the first text stands that waits and is not held.
         self._left: list[int | None] = [None] * log.partitions
-        # What stands further on for texts that have not been read yet: how often each was tried, _DONE if it has one.
+        # By text not read yet: the number of its failed tries so far, _DONE if it has a vector.
         self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
 
     @property
@@ -130,7 +130,7 @@ class EmbedQueue:
         except EmbedderUnavailable:
             self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
             raise
-        finally:  # What came before an outage was paid for, and might never come so far again.
+        finally:  # Vectors from before an outage were paid for, and the next try might not get as far.
             self._record(batch[: len(made)], made, now_us)
 
     def _drop_erased(self, number: int) -> None:

@@ -125,7 +125,7 @@ class Shadows(Worker):
                 self._log.append(made)
                 self.done += len(made)
                 self.changed = True
-            if not self.stopping.is_set():  # Else what is answered already is known by its ids.
+            if not self.stopping.is_set():  # Otherwise answered searches are known by their ids.
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
 
     def _due(self, number: int, slots: list[Slot]) -> Iterator[Due]:
@@ -143,7 +143,7 @@ class Shadows(Worker):
             if not (ids and is_here and is_chosen(event.id, settings.shadow_percent)):
                 continue
             known = self._log.known(event.scope, [event.id, *ids])
-            if known.get(event.id) == slot.offset:  # A repetition was asked as what it repeats.
+            if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
                 yield Due(slot.offset, event, tuple(name for id, name in ids.items() if id not in known))
 
     def _answers(self, number: int, due: Due) -> Iterator[Event]:

@@ -63,7 +63,7 @@ class Worker(ABC):
         while not self.stopping.is_set():
             try:
                 self.catch_up()
-            except Exception as error:  # A worker lives as long as its owner, whatever went wrong.
+            except Exception as error:  # A worker lives as long as its owner, despite any error.
                 self._tell(error)
                 self.stopping.wait(wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])

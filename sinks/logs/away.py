@@ -23,7 +23,7 @@ class SpoolingLog(KafkaLog):
     def __init__(self, url: str, spool: Spool, ids: Path, settings: Settings) -> None:
         self._spool = spool
         self._is_open = False
-        # A broker for which captures wait was away a moment ago, and nobody should wait long to hear that again.
+        # A broker with spooled captures was away a moment ago: the next caller should not wait long.
         super().__init__(url, None, settings, ids=ids, deadline_s=AGAIN_S if spool.count() else DEADLINE_S)
         self._deadline_s, self._is_open = DEADLINE_S, True
         self.deliver()

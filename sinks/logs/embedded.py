@@ -275,7 +275,7 @@ class EmbeddedLog:
     def close(self) -> None:
         """See `Log.close`."""
         with self._lock:
-            self._files = None  # SQLite takes two of them away with the last who has the log open.
+            self._files = None  # SQLite removes two of them with the last process that has the log open.
             self._db.close()
 
     def check_briefly(self) -> None:
@@ -335,7 +335,7 @@ class EmbeddedLog:
             )
 
     def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
-        sound = type(salt) is bytes is type(payload)  # A flipped bit can also change what SQLite takes a value for.
+        sound = type(salt) is bytes is type(payload)  # A flipped bit can also change the type of a value.
         if not sound or _digest(salt, payload) != digest:
             raise DamagedLog(
                 f"Slot {offset} of partition {partition} in {self.path} does not match its digest.",

@@ -529,7 +529,7 @@ class KafkaLog:
                 "Events were deleted; restore the topic from a copy. Nothing has been skipped.",
             ) from None
         except BaseException:
-            # What the library had fetched is in an unknown state: after a damaged batch its next poll never returns.
+            # The fetched records are in an unknown state: after a damaged batch the next poll never returns.
             self._drop_consumer()
             raise
         consumer.pause(place)
@@ -590,7 +590,7 @@ class KafkaLog:
                 auto_offset_reset="none",
                 check_crcs=True,
                 allow_auto_create_topics=False,
-                # A fetch at the end would otherwise hold up the next partition's: it is only asked for what is there.
+                # A fetch at the end would hold up the next partition's: only existing slots are fetched.
                 fetch_max_wait_ms=1,
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
@@ -640,7 +640,7 @@ def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
 def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
     from kafka.errors import KafkaError
 
-    with suppress(KafkaError):  # What was still on its way has been told to who sent it.
+    with suppress(KafkaError):  # The outcome of records on their way was reported to their senders.
         producer.close(timeout=deadline_s)
 
 

@@ -90,7 +90,7 @@ def parse_kafka_url(url: str) -> KafkaTarget:
     rest, _, query = rest.partition("?")
     authority, _, topic = rest.partition("/")
     if "@" in authority:
-        # Not quoted: what stands there may be a password.
+        # Not quoted: the text may be a password.
         raise MemtapeError(
             "A Kafka URL names no user before its hosts.", f"Say ?user=NAME, and set {PASSWORD_VARIABLE}."
         )

@@ -29,7 +29,7 @@ def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> L
     url = log_url(home)
     if url is None:
         return EmbeddedLog(home.log_path, settings=None if home.log_path.exists() else first_settings())
-    # The library costs a capture 0.2 s, which who keeps the log in the home does not pay.
+    # The library costs a capture 0.2 s, which a home with an embedded log does not pay.
     from memtape.sinks.logs.away import AwayLog, SpoolingLog
     from memtape.sinks.logs.spool import Spool
 
@@ -45,7 +45,7 @@ def passing_log(home: Path, given: Log | None) -> Log:
 
     Raises `MemtapeError` for a given log that is durable.
     """
-    # Who keeps the log in the home does not load it.
+    # A process with a durable log does not load it.
     from memtape.sinks.logs.memory import MemoryLog, log_of_process
 
     if given is not None and not isinstance(given, MemoryLog):
@@ -60,7 +60,7 @@ def log_url(home: Home) -> str | None:
     url = os.environ.get(LOG_VARIABLE)
     source, url = (LOG_VARIABLE, url) if url else (str(home.settings_path), local_settings(home).log)
     if url is not None and URL_MARK not in url:
-        # Not quoted: nobody knows what it is.
+        # Not quoted: the text is of unknown kind.
         raise MemtapeError(
             f"The log that {source} names is no URL.",
             "Write kafka://host:port/topic, or leave it out for the log in the home itself.",

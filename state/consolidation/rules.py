@@ -79,7 +79,7 @@ def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
         left.append(best)
         operations += [Operation("remove", others, survivor=best)] if others else []
     named = [candidate for operation in operations for candidate in _inputs(operation)]
-    # Whatever took part in one operation takes part in no other of the same pass: both would name it.
+    # A memory takes part in one operation of a pass only: two operations would both name it.
     return operations, [candidate for candidate in left if candidate not in named]
 
 

@@ -198,7 +198,7 @@ def evolve(
     state.seq += 1
     counters.events += 1
     counters.types = counters.types | {event.type: counters.types.get(event.type, 0) + 1}
-    if _is_of_shadow(event):  # Nobody was shown what it found, so that it is counted and means nothing.
+    if _is_of_shadow(event):  # Its results were shown to no session, so that it is counted and has no effect.
         return []
     state.sent = max(state.sent, event.sent)
     if event.body is not None:
@@ -208,7 +208,7 @@ def evolve(
         return []
     if event.body is None:  # An erased event is its header: it counts and says nothing.
         return []
-    if isinstance(event.body, Erased):  # What it names was blank before it was folded.
+    if isinstance(event.body, Erased):  # The named events were blank before they were folded.
         state.generation += 1
         return []
     context = Context(state.name, seq, offset, at, settings, counters, state, clock)

@@ -132,7 +132,7 @@ def _contracted(tokens: list[str]) -> list[str]:
     return read
 
 
-# --- What says nothing ---
+# --- Words without content ---
 
 _MARKS = _QUOTES | lexicon.word_set(", ; : ( ) [ ] ... 、 - – — --") | {" ...", " ;", " :", " ,", ' "', " '"}
 _SAID_ALONE = lexicon.word_set("no yes nope not ok okay")

@@ -63,7 +63,7 @@ VECTOR_TYPES = {
 
 
 def vector_segment_of(rows: Sequence[tuple[int, int, int, bytes]], dimensions: int) -> VectorSegment:
-    """Return a segment of (key, generation, offset, quantised vector), each key once; b"" for removed."""
+    """Return a segment of (key, generation, offset, quantised vector), each key once; no bytes if removed."""
     rows = sorted(rows, key=lambda row: row[0])
     vectors = np.zeros((len(rows), dimensions), "<i2")
     for place, (_, _, _, data) in enumerate(rows):

@@ -355,7 +355,7 @@ class Corpus:
         parts = {"words": words.texts[places], "session": weights.session * words.sessions[self._sessions[places]]}
         strength = words.strength
         if similar is not None:
-            # What has no vector yet is taken for one like the others.
+            # A text without a vector so far counts as average.
             parts["cosine"] = weights.cosine * _filled(*similar.of(places))
             sessions = similar.sessions_of(places)
             parts["session cosine"] = weights.session_cosine * _filled(sessions, sessions > NOWHERE)
@@ -370,7 +370,7 @@ class Corpus:
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
-        # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
+        # Without a single named speaker every turn gets half, which changes no order; memories always do.
         flags = self._texts.flags[places]
         by_named = self._texts.spoken_by(named[0], places) if len(named) == 1 else HALF
         hint = held_by_answers(query)

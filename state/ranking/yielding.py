@@ -45,7 +45,7 @@ def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flag
     at, flags = texts.column("at", places), texts.flags[places]
     own: Flags = (texts.sessions.number[places] == number) & (at > now - JUST_US)
     turns = np.flatnonzero((texts.sessions.number == number) & (texts.flags & TURN != 0))
-    # A statement that was taken from a turn has its time; what the session captured itself has its own.
+    # A statement has the time of its turn; a capture by the session itself has its own.
     taken = (flags & TAGGED != 0) & is_one_of(at, texts.column("at", turns))
     said: Flags = own & ((flags & TURN != 0) | taken)
     return said

@@ -89,7 +89,7 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
         if not left:
-            break  # What is ripe besides waits for the next pass, and is not looked at before.
+            break  # Further ripe groups wait for the next pass, and are not checked before.
         least = least_of(state, group)
         units = _still_due(state, group, context) if len(state.ready[group]) >= least else []
         taken = units[:left] if len(units) >= least and left >= least else []

@@ -144,7 +144,7 @@ def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
     yield from (("used", of.captures.by_seq[seq].id, use.id) for seq, use in sorted(state.uses.items()))
 
 
-# --- Who is against whom ---
+# --- The sides of a conflict ---
 
 
 def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:

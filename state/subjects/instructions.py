@@ -33,7 +33,7 @@ def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> 
     body = event.body
     if not isinstance(body, Captured) or event.actor.origin not in PEOPLE or body.kind in ("document", "page"):
         return []
-    # What a turn wants from now on is captured as its statement, and costs most to tell.
+    # A turn's instructions are captured as its statements, and are the most expensive to find.
     if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or instructs(body.text)):
         state.wanted[context.seq] = None
     if orders_in(body.text):

@@ -204,7 +204,7 @@ def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Cha
             changes += [change for unit in again if on for change in come_back(state, unit, context)]
         case Captured() | Used():
             changes += [change for unit in again for change in come_back(state, unit, context)]
-        case _ if context.gone:  # What was two is one, which says the same: said again.
+        case _ if context.gone:  # Two memories of equal content became one: the content was said again.
             one = dict.fromkeys(unit_of(context.of, context.of.captures.by_seq[birth]) for birth in context.gone)
             changes += [change for unit in one for change in come_back(state, unit, context)]
         case _:
@@ -349,7 +349,7 @@ def _touched(event: Event, context: Context[Others]) -> list[int]:
     captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
-    turns = [capture.turn for capture in captures if capture.turn >= 0]  # Its summary tells what was taken from it.
+    turns = [capture.turn for capture in captures if capture.turn >= 0]  # A summary covers its statements.
     return list(dict.fromkeys([*(unit_of(of, capture) for capture in captures), *turns]))
 
 

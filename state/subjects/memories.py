@@ -290,7 +290,7 @@ def place(
         memory.members.append(Join(capture.seq, verdict.how, verdict.similarity))
     else:
         tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
-        # What only echoed stays known as such, also where it folds with nothing.
+        # An echo stays an echo, even without a memory to fold with.
         founder = Join(capture.seq, "echo" if echoed else "new", verdict.similarity)
         memory = Memory(capture.seq, [founder], [], tie)
         state.by_birth[memory.birth] = memory

@@ -102,7 +102,7 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
     if capture.hidden or capture.made:
         return []
     moved = _pass_days(state, capture.at // DAY_US, context.of)
-    # An answer is told by who speaks, and costs less than what a text says is done.
+    # An answer is found by its speaker, which costs less than finding finished work in a text.
     if capture.kind == "turn" and capture.actor.origin in SPEAKING:
         moved |= _answer(state, capture, event.body.text, context.of)
     if capture.kind in _TELLING and state.open:
@@ -179,7 +179,7 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
     """Record a capture's open ends: those in a turn's text, or the whole text of a labelled task."""
     session, is_agent = capture.session or "", capture.actor.origin == "agent"
     if capture.kind == "turn":
-        # Where nobody else was ever heard, answers are not captured.
+        # In a session with a single speaker, answers are not captured.
         heard = state.spoken.get(session, ("", False))[1]
         is_said = capture.actor.origin in SPEAKING
         found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []

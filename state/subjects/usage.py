@@ -120,7 +120,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
             changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
                 by_seq = context.of.captures.by_seq
-                # What the session itself has said, its agent knows without a recall.
+                # The session's own captures are known to its agent without a recall.
                 others = [seq for seq in seqs if by_seq[seq].session != event.session]
                 shown = Shown(
                     event.id, context.at, context.at + TURN_US, query, tuple(others[:SHOWN_RESULTS]), start=start

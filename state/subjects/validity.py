@@ -202,7 +202,7 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
             _choose_current(state, family, of, touched)
     found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
     names = dict.fromkeys(memory.name for memory in found)
-    # In daily logs stands what is marked where it was replaced.
+    # Daily logs mark replaced entries.
     entries = dict.fromkeys(id for memory in found for join in memory.joins for id in entries_with(of, join.seq))
     changes = [Change("memories", context.scope, of.captures.by_seq[name].id) for name in names]
     return changes + [Change("journal", context.scope, id) for id in entries]
@@ -239,7 +239,7 @@ def digest(state: Validity, of: Others) -> Iterator[Any]:
     yield from sorted(state.said.items())
 
 
-# --- What somebody said ---
+# --- Statements about memories ---
 
 
 def _take_word(
@@ -329,7 +329,7 @@ def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
     return word is not None and word.to is not None and _of_id(of, word.to) is other
 
 
-# --- What follows from the texts ---
+# --- Conclusions from the texts ---
 
 
 def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched: dict[int, None]) -> None:
@@ -450,7 +450,7 @@ def _of_id(of: Others, id: str) -> Memory | None:
     return None if capture is None else of.memories.of(capture.seq)
 
 
-# --- What is aimed at ---
+# --- Goals and plans ---
 
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:

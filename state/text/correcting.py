@@ -95,7 +95,7 @@ def _readings(text: str, correction: Correction, near: str) -> Iterator[Correcte
                 continue  # The text has another value that may be meant.
             rest = correction.said[: value.start()]
             if any(word not in _SAYS_NOTHING and term not in held for word, term in worded_terms(rest, ENGLISH)):
-                continue  # It names what the text does not.
+                continue  # The correction names terms not in the text.
             made = _with_value(text, claim.value, value[0])
             if made is not None and _tells(made, claim, value[0]):
                 yield Corrected(made, claim.value, value[0])

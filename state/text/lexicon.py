@@ -180,15 +180,15 @@ ABOUT_TYPING = word_set(
     """
 )
 
-# What is written with a dot of its own, so that the next word opens no sentence.
+# Abbreviations with a dot, behind which no sentence opens.
 ABBREVIATIONS = word_set("e.g. i.e. vs. mr. mrs. ms. dr. prof. st. no. approx. cf. incl. a.m. p.m. u.s. inc. ltd. co.")
 
-# What may open a text before its first sentence does.
+# Openings of a text before its first sentence.
 BULLETS = word_set("- * • –")
 ANNOUNCERS = BULLETS | word_set("note: remember: fyi fyi: fyi,")
 
 
-# --- What two texts may differ in and be one memory ---
+# --- Differences between texts of one memory ---
 
 # Each is only short for the other. `it's`, `he'd` and `let's` have two readings, and so has `can not only`.
 CONTRACTIONS = _pairs(

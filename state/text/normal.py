@@ -232,7 +232,7 @@ def _core_tokens(core: str) -> tuple[str, ...]:
         return with_unit[1], with_unit[2]
     code = _CODE.fullmatch(core)
     if code and not code[1].isalpha() and code[1] not in _TOUCHED:
-        return (code[1],)  # Nobody would take it for a word without the backticks either.
+        return (code[1],)  # It would be no word without the backticks either.
     return (core,)
 
 

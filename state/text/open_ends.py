@@ -245,7 +245,7 @@ def edits(told: Told, path: str) -> bool:
 
 
 def _tasks(text: str, at: int) -> Iterator[End]:
-    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # What most turns lack.
+    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # Most turns.
         return
     for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:

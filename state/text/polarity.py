@@ -142,7 +142,7 @@ _RULES = (
 )
 _VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(?-i:(?<=[a-z,'] )[A-Z][\w-]+)))"
 _CORRECTIONS = (
-    # A value of something that was named before, behind what says that another is wrong.
+    # A value of a thing named before, behind words that call another value wrong.
     r"^(?:(?:oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies)[,\s]+)*"
     r"(?:(?:no|nope|nah|wrong|actually|correction|not quite|sorry|wait)\b[\s,:!.;—–-]*\s)*"
     r"(?:no|nope|nah|wrong|actually|correction|not quite|sorry)\b"

@@ -207,7 +207,7 @@ def _is_of(older: Clause, gone: Gone, said: frozenset[str]) -> bool:
         if named and named <= said and (besides <= named or gone.new):
             return True
         if not slot and not besides and not gone.new and not gone.moved and _SPEAKS.search(older.text):
-            return _MEANS.search(older.text) is not None  # What is given up altogether is given up here too.
+            return _MEANS.search(older.text) is not None  # An end of the whole thing is an end here too.
         if not named and ((noun and noun <= said) or (_SPEAKS.search(older.text) and not besides)):
             return bool(slot) and (slot in HOMES) is gone.moved
     return False

@@ -179,7 +179,7 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
     stated = text[start : sentence.end]
     begins_so = cues.LEANS.search(stated) is not None
     if begins_so or (cues.LEANS_ON.search(stated) and polarity(said) != "meta"):
-        # What "it" is stands in the sentence before, or nowhere that can be told.
+        # The noun of "it" is in the sentence before, or nowhere to be found.
         if (
             (begins_so and label == "instruction")
             or before is None
@@ -215,7 +215,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
     bare = _QUOTED.sub(" QUOTED ", said)
     if of_agent:
         return _of_agent(bare)
-    # What most sentences lack is looked for first: it is a matter of time alone.
+    # Tests that most sentences fail come first, to save time.
     is_standing = instructs(bare)
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
@@ -286,7 +286,7 @@ def _is_fact(said: str) -> bool:
 def without_code(text: str) -> str:
     """Return a turn with `HIDDEN` in the place of each character of code and of long quotations."""
     for pattern, marks in ((_FENCE, ("```", "~~~", "<")), (_CITED, ('"', "“", "„", "«"))):
-        if not any(map(text.__contains__, marks)):  # What most turns lack.
+        if not any(map(text.__contains__, marks)):  # Most turns have none.
             continue
         text = pattern.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
     return text

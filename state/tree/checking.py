@@ -140,7 +140,7 @@ def _above(scope: Scope, page: Page, place: dict[int, int]) -> Page | None:
     segments = page.slug.split("/")
     for length in range(len(segments) - 1, 0, -1):
         other = scope.pages.at("/".join(segments[:length]))
-        # What comes later down the tree may stand below it.
+        # A page later in the order may be below it.
         if other is not None and other.lives and place.get(other.birth, len(place)) < place[page.birth]:
             return other
     return None

@@ -34,7 +34,7 @@ def unplaced(scope: Scope) -> list[Unplaced]:
     found = list[Unplaced]()
     for memory in memories(scope):
         captures = tuple(scope.captures.by_seq[join.seq].id for join in memory.joins)
-        # Whoever erases one of them could else not be promised that all goes with it.
+        # Beyond the limit, an erasure of one capture could not be promised to erase the page.
         if memory.birth not in births and len(captures) < MAX_IDS // MOST:
             name, spoken = scope.captures.by_seq[memory.name], scope.captures.by_seq[memory.canonical]
             text = scope.captures.body(spoken).text

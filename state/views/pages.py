@@ -154,7 +154,7 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
         if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH
         yield from _standing_paths(scope, [scope.captures.by_seq[join.seq] for join in memory.joins])
-    # What was used with it links to it by its name.
+    # Pages of memories used together link to it by its name.
     yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
 
 

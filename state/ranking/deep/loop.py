@@ -132,7 +132,7 @@ class _Loop:
 
     def _follow(self, number: int) -> None:
         since, known = self._clock_us(), dict.fromkeys(self._ground.first)
-        # What edges alone have led to is a hop away already.
+        # Texts reached by edges alone are a hop away already.
         seeds = [it for it in self._looks[-1] if self._ground.is_found(it.spot)][:SEEDS]
         near = self._ground.near(seeds, number)
         self._lend(near)
