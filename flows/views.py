@@ -295,7 +295,7 @@ def run_flow(
 
 
 def is_about_recovery(error: BaseException) -> bool:
-    """Whether Bytewax could not use its recovery store. It has classes for some of that and panics at the rest."""
+    """Return whether an error, of its classes or a panic, is Bytewax's about its recovery store."""
     from bytewax.recovery import InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError
 
     known = (InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError, UnpicklingError)

@@ -48,7 +48,7 @@ def without_private(text: str, *, keeps_lines: bool = False) -> str:
 
 
 def is_private(text: str) -> bool:
-    """Whether a text without its private parts says nothing: no letter and no digit beside `[private]`."""
+    """Return whether a text is empty without its private parts: no letter and no digit beside `[private]`."""
     return MARK in text and _SAID.search(text.replace(MARK, "")) is None
 
 

@@ -98,22 +98,21 @@ class Displayed(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryRow(Displayed, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
-    `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
-    where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
-    beyond the first; echoes count as none. `revises` is a
-    captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
-    took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
-    open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
-    `held` are the times before in which it held, where another value came between, the earliest first.
-    `replaces` are captured ids of those that it replaced, the latest first, and `before` is the value that the first of
-    these told, as it was said (nothing where no value is told from the rest). `outdated_by` is
-    a captured id of a memory that replaced a part of what this one tells. `contradicts` is a captured id of a memory
-    that tells another value of the same thing, holds, and is trusted more. `into` is a captured id of the memory that
-    stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
-    `wordings` are its other living texts, echoes' included, each once but for its white space, that of the greatest
-    (trust, time, order) first.
-    `importance_confirmed` is in thousandths. `uses` counts how often its captures were used in its scope, the last time
-    at `used_at`. Whether it is stale follows from `category`, `last_at` and `used_at` at any time.
+    `ids` are all captures that resolve to it, members then echoes. `provenance` is that of the living ones,
+    or of all if none lives, each once; views made under rules before 5 lack it. `confirmations` counts the
+    living members beyond the first; echoes count as none. `revises` is a captured id of the revised memory.
+    `replaced` marks a goal or plan after a later one took over. A hidden memory is forgotten and can be
+    restored. `valid_from` and `valid_to` are its period, half open; `valid_to` is None while it holds, and
+    `replaced_by` is a captured id of the memory that replaced it then. `held` are the earlier periods in
+    which it held, with another value between, the earliest first. `replaces` are captured ids of the memories
+    that it replaced, the latest first, and `before` is the value of the first of these, as said (empty if not
+    separable from its text). `outdated_by` is a captured id of a memory that replaced a part of its content.
+    `contradicts` is a captured id of a valid memory with more trust and another value of the same thing.
+    `into` is a captured id of the memory that covers it, and `made_of` are captured ids of the memories that
+    its text was made of, recursively. `wordings` are its other living texts, echoes' included, each once but
+    for its white space, that of the greatest (trust, time, order) first. `importance_confirmed` is in
+    thousandths. `uses` counts the uses of its captures in its scope, the last at `used_at`. Staleness follows
+    from `category`, `last_at` and `used_at` at any time.
     """
 
     key: str
@@ -776,5 +775,5 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Whether no row, page or dead letter changed, so that nothing needs to be written."""
+        """Return whether no row, page or dead letter changed, so that nothing needs to be written."""
         return not (self.rows or self.pages or self.dead_letters)

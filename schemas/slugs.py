@@ -21,7 +21,7 @@ _DIGEST_CHARS = 8
 
 
 def is_slug(text: str) -> bool:
-    """Whether a page may have this slug."""
+    """Return whether a page may have this slug."""
     return len(text) <= SLUG_CHARS and text != ROOT and _SLUG.fullmatch(text) is not None
 
 

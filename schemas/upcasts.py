@@ -1,7 +1,7 @@
 """Old versions of events, read for ever: each step lifts a decoded object by one version.
 
-A step may rename, add and compute from the object alone; it may not read anything else, and it never
-changes once a version has been on anybody's log.
+A step may rename, add and compute from the object alone; it may not read anything else, and it never changes
+once any log has an event of its version.
 """
 
 from __future__ import annotations

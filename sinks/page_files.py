@@ -149,7 +149,7 @@ class ScopeFiles:
         return dict(sorted(found.items()))
 
     def has_tree(self) -> bool:
-        """Whether a file of the tree is among ours."""
+        """Return whether a file of the tree is among ours."""
         return any(path.startswith(f"{TREE_FOLDER}/") for path in self.listed())
 
     def is_read(self, path: str, data: bytes, ours: Digests) -> bool:
@@ -375,7 +375,7 @@ def _keep_copy(path: Path, data: bytes) -> None:
 
 
 def _is_kept_of(path: Path, other: Path) -> bool:
-    """Whether a file has the name that something of another was kept under."""
+    """Return whether a file has the name that something of another was kept under."""
     return other.name.startswith(path.stem) and _KEPT.search(other.name) is not None
 
 

@@ -169,7 +169,7 @@ class Opened(NamedTuple):
         return found
 
     def has_any(self, table: TableName) -> bool:
-        """Whether a row of a table lives."""
+        """Return whether a row of a table lives."""
         number = table_number(table)
         pairs = zip(self.segments, self.living, strict=True)
         return any(bool((alive & (segment.tables == number)).any()) for segment, alive in pairs)

@@ -37,7 +37,7 @@ def standing(page: StandingPage) -> str:
 
 
 def tells_of(written: str, id: str) -> bool:
-    """Whether a written page has a line of a memory or turn."""
+    """Return whether a written page has a line of a memory or turn."""
     return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
 
 

@@ -130,7 +130,7 @@ class Shard:
         self._opened: dict[str, Opened] = {}
 
     def exists(self) -> bool:
-        """Whether a first row has ever come."""
+        """Return whether a first row has ever come."""
         return self.path.is_dir()
 
     def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:

@@ -32,7 +32,7 @@ def packaged_minilm() -> Path | None:
 
 
 def is_named_minilm(model: str) -> bool:
-    """Whether the name of a model is MiniLM's."""
+    """Return whether the name of a model is MiniLM's."""
     return model.removeprefix("sentence-transformers/") == MINILM
 
 

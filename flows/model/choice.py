@@ -30,7 +30,7 @@ _ANY = StepOptions()
 
 
 def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a model is wanted here at all; it may still be named wrongly."""
+    """Return whether a model is wanted here at all; it may still be named wrongly."""
     return any(_named(options, environment))
 
 

@@ -97,5 +97,5 @@ class Commits(Worker):
         return at
 
     def _is_on_log(self, scope: str) -> bool:
-        """Whether anything was ever said in a scope: else it is no project yet."""
+        """Return whether anything was ever said in a scope: else it is no project yet."""
         return bool(self._log.read(partition_of(scope, self._log.partitions), 0, 1, scope=scope))

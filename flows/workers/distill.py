@@ -141,7 +141,7 @@ class Asking:
         return turn in self._talk.made_of or self._asked.is_settled(turn)
 
     def is_due(self, window: Window, now_us: int) -> bool:
-        """Whether a window is to be asked about by itself: again after a while, and not after many failures."""
+        """Return whether a window is due: some time after its last try, and not after too many failures."""
         attempts, asked_us = self._asked.attempts(window[0].id)
         return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
 

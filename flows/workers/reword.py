@@ -41,7 +41,7 @@ class Retell(Protocol):
     def given_up(self) -> Container[tuple[str, int]]: ...
 
     def is_named(self) -> bool:
-        """Whether there is a model to ask at all."""
+        """Return whether there is a model to ask at all."""
 
     def __call__(self, summary: Untold) -> Retold | None:
         """Return a summary in the model's words, None for an unusable answer.

@@ -52,7 +52,7 @@ class AskedWindows:
             self._lock.release()
 
     def is_settled(self, turn: str) -> bool:
-        """Whether nothing more is to be asked about a turn."""
+        """Return whether nothing more is to be asked about a turn."""
         return _digest(turn) in self._settled
 
     def attempts(self, first: str) -> tuple[int, int]:

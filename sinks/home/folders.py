@@ -158,7 +158,7 @@ class Home:
 
     @property
     def is_nowhere(self) -> bool:
-        """Whether nothing can be made in it."""
+        """Return whether nothing can be made in it."""
         return self.path == _NOWHERE
 
     @property

@@ -55,11 +55,11 @@ class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next((it for it in self.lasting(now_us) if it.concerns(scope)), None)
 
     def covers(self, scope: str, at_us: int) -> bool:
-        """Whether a scope was paused at a time."""
+        """Return whether a scope was paused at a time."""
         return any(it.concerns(scope) and it.since <= at_us and it.lasts(at_us) for it in self.pauses)
 
     def leaves_out(self, session: str | None) -> bool:
-        """Whether nothing of a session is to be stored."""
+        """Return whether nothing of a session is to be stored."""
         return bool(self.sessions) and session is not None and _digest(session) in self.sessions
 
 

@@ -645,7 +645,7 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
 
 def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    """Whether these are the bytes of an event of the scope and of one of the types; headers could say anything.
+    """Return whether a payload is an event of the scope and one of the types; headers are not trusted.
 
     JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
     """

@@ -101,7 +101,7 @@ class KafkaTopic:
         return self.generation != before
 
     def is_filling(self, generation: int) -> bool:
-        """Whether a generation is not whole yet."""
+        """Return whether a generation is not whole yet."""
         return self.settings(generation).get("retention.bytes") == FILLING["retention.bytes"]
 
     def is_closed(self) -> bool:

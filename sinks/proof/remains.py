@@ -73,7 +73,7 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def prove(self) -> bool:
-        """Whether finding none of them says that a text is gone; ids alone do not."""
+        """Return whether finding none of them says that a text is gone; ids alone do not."""
         return self.said > self.hidden and not self.labelled
 
 
@@ -201,7 +201,7 @@ def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPa
 
 
 def without_structure(needles: Needles) -> Needles:
-    """Leave out the texts and words that a home holds which was never told anything."""
+    """Return needles without the texts and words found in any home without captures."""
     traces = Traces(needles.texts, needles.words)
     found = [traces.find(run) for run in STRUCTURE_PATH.read_text(encoding="utf-8").splitlines()]
     texts = {traces.texts[number] for traced in found for number in traced.texts}
@@ -214,7 +214,7 @@ def without_structure(needles: Needles) -> Needles:
 
 
 def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
-    """Look for texts and words in the slots of a log; ids stand in their headers."""
+    """Search the slots of a log for texts and words; ids are in the slots' headers."""
     return _search(needles).find("log", "log", "slots", _grains(slots), ids_count=False)
 
 

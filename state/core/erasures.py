@@ -37,7 +37,7 @@ class Erasures:
         return len(named) > before
 
     def covers(self, event: Event) -> bool:
-        """Whether an event is erased: it is named, or derives from one that is. Ask in the order of the log."""
+        """Return whether an event is erased: named, or derived from an erased one. Call in log order."""
         named = self.named.get(event.scope or "")
         if not named or isinstance(event.body, Erased):
             return False

@@ -124,7 +124,7 @@ def _is_finite(token: str) -> bool:
 
 
 def _are_of_one_kind(older: str, newer: str) -> bool:
-    """Whether two values may fill one slot: both or none have a number, and both open with one preposition or none."""
+    """Return whether two values may fill one slot: both or none have a number, and the same preposition."""
     openings, numbered = [], []
     for value in (older, newer):
         first = value.split()[0].lower()

@@ -26,7 +26,7 @@ class Due:
         units.append(unit)
 
     def has_any(self, hour: int) -> bool:
-        """Whether anything is to be looked at by an hour."""
+        """Return whether anything is to be looked at by an hour."""
         return bool(self._hours) and self._hours[0] <= hour
 
     def taken(self, hour: int) -> Iterable[int]:

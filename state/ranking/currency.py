@@ -175,7 +175,7 @@ def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool
 
 
 def _may_follow(one: Memory, other: Memory) -> bool:
-    """Whether one was said after another, in another sitting, of no source that is trusted less."""
+    """Return whether one was said after another, in another sitting, of no source that is trusted less."""
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
@@ -210,7 +210,7 @@ def _has_digit(term: str) -> bool:
 
 
 def _are_apart(one: Memory, other: Memory) -> bool:
-    """Whether both give a value of one class, of things that share no word: two ports are no two values of a port."""
+    """Return whether both give a value of one class, of things without a common word, such as two ports."""
     pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
     return bool(pairs) and all(
         its.tokens != that.tokens

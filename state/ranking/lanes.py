@@ -63,7 +63,7 @@ class Hit(NamedTuple):
 
 
 def is_perhaps(hit: Hit) -> bool:
-    """Whether a text was found by its vector alone, and is not similar enough for that to say much."""
+    """Return whether a text was found by its vector alone, and is not similar enough for that to say much."""
     return "sparse" not in hit.lanes and "edges" not in hit.lanes and hit.lanes.get("dense", 1.0) < LEAST_COSINE
 
 

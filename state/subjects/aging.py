@@ -292,7 +292,7 @@ def _is_recalled(of: Others, unit: int) -> bool:
 
 
 def is_pinned(of: Others, unit: int) -> bool:
-    """Whether any capture of a unit is pinned, echoes included."""
+    """Return whether any capture of a unit is pinned, echoes included."""
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 

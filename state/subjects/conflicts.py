@@ -237,7 +237,7 @@ def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Confl
 
 
 def _may_be_asked(state: Conflicts, of: HasValidity, pair: Pair) -> bool:
-    """Whether both sides live, nothing else replaced one of them, and neither people nor a question spoke of them."""
+    """Return whether both sides live, none was replaced or stated to hold, and no question named both."""
     one, other = pair
     if one.canonical < 0 or other.canonical < 0 or is_told(of, one, other) or is_told(of, other, one):
         return False
@@ -345,7 +345,7 @@ def _is_over(of: HasValidity, conflict: Conflict) -> bool:
 
 
 def _is_replaced(of: HasValidity, memory: Memory, rival: Memory) -> bool:
-    """Whether a memory was replaced otherwise than by a rule and its rival."""
+    """Return whether a memory was replaced otherwise than by a rule and its rival."""
     after = successor(of, memory)
     return after is not None and (after is not rival or is_told(of, memory, rival))
 

@@ -1,7 +1,7 @@
 """The memories of people with standing instructions, and the captures with orders about memory.
 
-A text is read once, at its capture, so that a page need not read a whole scope. Readers decide which hidden,
-replaced or told ones to show.
+A text is read once, at its capture, so that a page need not read a whole scope. Readers leave out hidden and
+replaced ones.
 """
 
 from __future__ import annotations

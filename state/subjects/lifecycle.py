@@ -165,7 +165,7 @@ class Lifecycle:
         )
 
     def is_purged(self, unit: int) -> bool:
-        """Whether a unit has left the views."""
+        """Return whether a unit has left the views."""
         archiving = self.archived.get(unit)
         return self.project.purged or (archiving is not None and archiving.purged)
 
@@ -250,7 +250,7 @@ def sources_of(of: Others, summary: Summary) -> list[Capture]:
 
 
 def is_archived(of: HasLifecycle, unit: int) -> bool:
-    """Whether a unit is archived, by itself or with its project."""
+    """Return whether a unit is archived, by itself or with its project."""
     spoken = spoken_of(of, unit)
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 

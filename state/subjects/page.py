@@ -67,7 +67,7 @@ class Page(msgspec.Struct):
 
     @property
     def lives(self) -> bool:
-        """Whether it has a text, as the root needs none."""
+        """Return whether it has a text, as the root needs none."""
         return self.birth == ROOT_BIRTH or self.standing.current >= 0
 
     @property

@@ -344,7 +344,7 @@ class _Work:
         return base if base != NOBODY and self._lives(base) else NOBODY
 
     def _lives(self, seq: int) -> bool:
-        """Whether a version is neither forgotten nor withdrawn."""
+        """Return whether a version is neither forgotten nor withdrawn."""
         capture = self.of.captures.by_seq[seq]
         return self.of.tombstones.of(capture) is None and capture.id not in self.of.withdrawals.ids
 
@@ -404,7 +404,7 @@ def _forget_link(state: Pages, page: Page, number: int, link: Link) -> None:
 
 
 def _is_page(capture: Capture) -> bool:
-    """Whether a capture may be a page: one part of a longer text is none."""
+    """Return whether a capture may be a page: one part of a longer text is none."""
     return (
         capture.kind == "page" and capture.own is not None and (capture.own.part is None or capture.own.part.count == 1)
     )

@@ -34,7 +34,7 @@ class Pins:
         self.moved: dict[str, None] = {}
 
     def has_any(self, ids: Iterable[str]) -> bool:
-        """Whether any of these captured ids is pinned."""
+        """Return whether any of these captured ids is pinned."""
         return any(id in self.ids for id in ids)
 
 

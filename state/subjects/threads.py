@@ -61,7 +61,7 @@ class Threads:
         self._told: dict[Key, Told] = {}
 
     def has_any(self, seqs: Iterable[int]) -> bool:
-        """Whether anything of these captures is open."""
+        """Return whether anything of these captures is open."""
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 

@@ -175,7 +175,7 @@ def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
 
 
 def holds(of: HasValidity, memory: Memory) -> bool:
-    """Whether nothing replaced a memory."""
+    """Return whether nothing replaced a memory."""
     return successor(of, memory) is None
 
 

@@ -73,6 +73,6 @@ def category_of(kind: Kind, tags: Sequence[str], text: str) -> Category:
 
 
 def is_stale(category: Category, last: int, now: int) -> bool:
-    """Whether a memory that was last said or used at a time is stale, both in microseconds."""
+    """Return whether a memory that was last said or used at a time is stale, both in microseconds."""
     days = FRESH_DAYS[category]
     return days is not None and now - last > days * DAY_US

@@ -176,7 +176,7 @@ def reading(text: str) -> Reading:
 
 
 def _is_english(text: str) -> bool:
-    """Whether a text is English, or so short that another language was guessed from a name."""
+    """Return whether a text is English, or so short that another language was guessed from a name."""
     return language_of(text) == ENGLISH or (
         text.isascii() and re.search(r"\b(?:is|are|the|my|our|now)\b", text, _I) is not None
     )
@@ -254,7 +254,7 @@ def compared(value: str, cls: str) -> tuple[str, ...]:
 
 
 def differ(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether two values are not one: neither says no more than a part of the other."""
+    """Return whether two values are not one: neither says no more than a part of the other."""
     return bool(a and b) and not (set(a) <= set(b) or set(b) <= set(a))
 
 

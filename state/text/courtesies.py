@@ -46,5 +46,5 @@ def is_nod(prompt: str) -> bool:
 
 
 def is_goodbye(prompt: str) -> bool:
-    """Whether a prompt does nothing but thank and part."""
+    """Return whether a prompt does nothing but thank and part."""
     return len(prompt) <= MOST_CHARS and not is_nod(prompt) and _IS_GOODBYE.match(prompt) is not None

@@ -44,7 +44,7 @@ _AT_A_CLAUSE, _AT_THE_START, _IS_MARKED, _IS_NONE = (
 
 
 def may_instruct(lowered: str) -> bool:
-    """Whether a text in small letters has a word without which it sets nothing in English."""
+    """Return whether a text in small letters has a word without which it sets nothing in English."""
     return any(map(lowered.__contains__, CUES))
 
 
@@ -64,7 +64,7 @@ def sets_standing(said: str) -> bool:
 
 
 def _seems_standing(said: str) -> bool:
-    """Whether a clause of a sentence has the form of an instruction; the first may have more of them."""
+    """Return whether a clause of a sentence has the form of an instruction; the first may have more forms."""
     if any(_AT_THE_START.match(said, place) for place in _openings(said, 0)):
         return True
     for found in _BREAK.finditer(said):

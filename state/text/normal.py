@@ -319,7 +319,7 @@ def words_of_run(run: str) -> list[str]:
 
 
 def _is_plain(char: str) -> bool:
-    """Whether a character is surely none of `_PAIRED` and `_MARKS`: a Latin, Greek or Cyrillic letter, or a sign."""
+    """Return whether a character is Latin, Greek, Cyrillic or a sign, in neither `_PAIRED` nor `_MARKS`."""
     return char < "\u0300" or "\u0370" <= char < "\u0483" or "\u1e00" <= char < "\u2e80"
 
 

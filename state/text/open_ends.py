@@ -179,7 +179,7 @@ def answers(text: str) -> bool:
 
 
 def leaves_open(text: str) -> bool:
-    """Whether a turn says that the answer is not known yet, and little else."""
+    """Return whether a turn says that the answer is not known yet, and little else."""
     return len(text) <= MOST_UNKNOWN_CHARS and _UNKNOWN.search(text) is not None
 
 
@@ -308,7 +308,7 @@ def _is_promise(said: str) -> bool:
 
 
 def _is_timed(said: str) -> bool:
-    """Whether a sentence says when something is to be done; "in the month-day form" does not."""
+    """Return whether a sentence says when something is to be done; "in the month-day form" does not."""
     return cues.TIME_AHEAD.search(_IN_THE.sub("", said)) is not None
 
 

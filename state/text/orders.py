@@ -107,7 +107,7 @@ def may_order(text: str) -> bool:
 
 
 def is_order(sentence: str) -> bool:
-    """Whether a sentence is an order about memory."""
+    """Return whether a sentence is an order about memory."""
     return any(form.search(sentence) for form in _FORM) or _FOREIGN.search(sentence) is not None
 
 

@@ -276,7 +276,7 @@ def instructs(text: str) -> bool:
 
 
 def has_cue(text: str) -> bool:
-    """Whether a text has a word without which it holds no rule and nothing about memory."""
+    """Return whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
     return may_instruct(lowered) or _has_one(lowered, CUES, _ASCII_CUES)
 

@@ -124,7 +124,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
 # A text is compared with up to thirty others, one after the other.
 @lru_cache(maxsize=8_192)
 def _states(text: str) -> bool:
-    """Whether a text may state something: it is no code and no question."""
+    """Return whether a text may state something: it is no code and no question."""
     return not (_CODE.search(text) or "?" in text or "？" in text)
 
 

@@ -91,7 +91,7 @@ def all_words(text: str) -> dict[str, None]:
 
 
 def is_searched(text: str) -> bool:
-    """Whether a text is long enough to be found inside others."""
+    """Return whether a text is long enough to be found inside others."""
     return sum(map(len, tokens(text))) >= LEAST_CHARS
 
 

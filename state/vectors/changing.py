@@ -45,7 +45,7 @@ def plan(settings: Settings, history: Sequence[Settings], own: str) -> EmbedderP
 
 
 def wants_dense(settings: Settings) -> bool:
-    """Whether a log with these settings has dense vectors or is to have them."""
+    """Return whether a log with these settings has dense vectors or is to have them."""
     return settings.embedder != FLOOR or settings.embedder_next is not None
 
 

@@ -138,7 +138,7 @@ def _essential(scope: Scope) -> Iterator[PageLine]:
 
 
 def _has_essential(scope: Scope) -> bool:
-    """Whether `_essential` yields anything, in the time of one line."""
+    """Return whether `_essential` yields anything, in the time of one line."""
     names, said = names_left_out(scope), dict[str, None]()
     return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
 
@@ -236,7 +236,7 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
 
 
 def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
-    """Whether the statement that was taken from a turn of this text, if any was, is neither forgotten nor replaced."""
+    """Return whether the statement of a turn of this text, if any, is neither forgotten nor replaced."""
     for seq in scope.captures.stated.get(capture.seq, ()):
         stated = scope.captures.by_seq[seq]
         if scope.captures.body(stated).text == text and not _is_open(scope, stated):

@@ -103,7 +103,7 @@ class Bans:
         return [event for event in found if not self.hide(self._own[event.id], False)]
 
     def _waits(self, event: Event) -> bool:
-        """Whether a capture of the tail is a page that a decision may have made, or one that is shown no more."""
+        """Return whether a capture of the tail is a page that may be a decision's, or is no longer shown."""
         if not isinstance(event.body, Captured) or event.body.kind != "page":
             return False
         return self.moves_pages or bool(event.refs) or self.paths.get(event.body.path or "", event.id) != event.id

@@ -99,7 +99,7 @@ class Ground:
         return sorted(found, key=lambda it: -it.score)
 
     def is_found(self, spot: Spot) -> bool:
-        """Whether words or vectors have found a text that was seen, and not edges alone."""
+        """Return whether words or vectors have found a text that was seen, and not edges alone."""
         return any(lane in FINDING for lane in self.hits[spot].lanes)
 
     def weights(self, question: str) -> dict[str, float]:
