@@ -1,5 +1,5 @@
-"""How events move: from a log through the reducers to whatever takes the deltas, and the workers beside it.
+"""The movement of events: from a log through the reducers to the writers of views, and the workers beside it.
 
-A flow decides nothing about what an event means (`state`) and knows no format (`sinks`); the log and the
-views are handed in by `tools`.
+A flow decides nothing about the meaning of an event (`state`) and knows no format (`sinks`); `tools` passes
+the log and the views.
 """

@@ -1,4 +1,4 @@
-"""What turns said, read again from the log where the state needs it: for a row that changed, a page, or an answer."""
+"""The bodies of turns, read again from the log when a changed row, a page or an answer needs them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from memtape.schemas.events import Captured
 from memtape.schemas.log import Log
 
 HELD, HELD_CHARS = 8_192, 4_000_000
-"""So many bodies, and so many characters of them, stay in memory: those that were put or asked for last."""
+"""Bodies, and their characters, held in memory: the last put or read."""
 PAGE_SLOTS, FEW_SLOTS = 256, 8
-"""So many slots are read at once by whoever reads on, and so few where one is asked for here and one there, as for what
-was recalled of long ago: a page for each would take most of a fold, and push out what was said just now."""
+"""Slots read at once by a sequential reader, and by a random read.
+
+A random read is for example of a recall's old results: a whole page for each would take most of a fold, and
+evict the latest bodies.
+"""
 
 
 class LoggedBodies:
-    """The `Bodies` of a partition of a log. Raises `NotFound` for what has been erased since the state was made."""
+    """The `Bodies` of a partition of a log. Raises `NotFound` for a body erased since the state was made."""
 
     def __init__(self, log: Log, partition: int) -> None:
         self._log = log

@@ -1,6 +1,6 @@
-"""An endpoint of an OpenAI-compatible API as a person names it, checked, and a client that asks nowhere else.
+"""An endpoint of an OpenAI-compatible API as a person names it, checked, and a client bound to the endpoint.
 
-What is asked there is in the files that ask.
+Requests and answers are in the files that call the endpoint.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONNECT_S = 5.0
 
 
 class Names(NamedTuple):
-    """What is asked (`what`), the last segments of its path (`ending`), and the variables that name place and key."""
+    """Purpose of an endpoint (`what`), last segments of its path (`ending`), and environment variables."""
 
     what: str
     ending: str
@@ -32,7 +32,7 @@ class Names(NamedTuple):
 
 
 class HttpTarget(msgspec.Struct, frozen=True):
-    """An endpoint and its model. `key` is empty where none is wanted, and no `repr` or error shows it."""
+    """An endpoint and its model. `key` is empty if none is wanted; no `repr` or error shows the key."""
 
     url: str
     model: str
@@ -44,12 +44,12 @@ class HttpTarget(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """The endpoint's name in errors."""
         return f"The {self.what} {self.model} at {urlsplit(self.url).netloc}"
 
     @property
     def encrypted(self) -> bool:
-        """Whether what goes there cannot be read on the way."""
+        """Return whether the connection is encrypted (HTTPS)."""
         return self.url.startswith("https:")
 
     def redirected(self, status: int, url_variable: str) -> MemtapeError:
@@ -67,12 +67,12 @@ def http_client(target: HttpTarget, timeout_s: float) -> httpx.Client:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     if target.key:
         headers["Authorization"] = f"Bearer {target.key}"
-    # A proxy of the environment would see what plain http carries, so it is used with encryption only.
+    # An environment's proxy could read plain http, so it is used with encryption only.
     return httpx.Client(
         headers=headers,
         timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
         follow_redirects=False,
-        # Plain http shows no certificate, and it takes 25 ms to load what certificates are held to.
+        # Plain http needs no certificates, and loading the trusted ones takes 25 ms.
         verify=target.encrypted,
         trust_env=target.encrypted,
     )
@@ -103,7 +103,7 @@ def _endpoint(base: str, names: Names, insecure: bool) -> str:
     except ValueError:
         raise _bad(names, "it cannot be read") from None
     if parts.username is not None or parts.password is not None or "@" in parts.netloc:
-        # Not quoted: what stands there may be a password.
+        # Not quoted: the text may be a password.
         raise _bad(names, f"it names a user; a key goes into {names.key}")
     if parts.scheme not in ("http", "https") or not host:
         raise _bad(names, "it does not begin with https:// or http:// and a host")

@@ -43,10 +43,11 @@ class SnapshotStore(Protocol):
 
 
 class Projection:
-    """The living state of a partition.
+    """The current state of a partition.
 
-    Changes below `written` are in the views already: they are folded, since the state needs them, and
-    not written again. `last` are the last slots before the state's offset, by which the log is known again.
+    Changes below `written` are in the views already: the slots are folded for the state, and their changes
+    are not written again. `last` are the last slots before the state's offset, by which the log is
+    recognized.
     """
 
     def __init__(self, state: Partition, written: int, snapshots: SnapshotStore, last: Sequence[Slot] = ()) -> None:
@@ -57,9 +58,9 @@ class Projection:
         self._snapshot_offset = state.offset
 
     def advance(self, slots: Sequence[Slot]) -> Delta | None:
-        """Fold slots and return what they changed, None while all of it is written already.
+        """Fold slots and return their changes, None while all of them are written already.
 
-        A state that an `erased` event made stale takes in nothing more: the views are to be made anew.
+        A state made stale by an `erased` event folds nothing more: the views must be rebuilt.
         """
         state = self.state
         if state.stale:
@@ -122,7 +123,7 @@ def watermark_of(state: Partition, trail: str) -> Watermark:
 
 
 def basis_of(log: Log, partition: int, erased: Sequence[Slot] | None = None) -> Basis:
-    """Return what views and snapshots of a partition are to be made from now; `erased` are its slots of erasures."""
+    """Return the basis of views and snapshots of a partition made now; `erased` are its slots of erasures."""
     slots = log.erased(partition) if erased is None else erased
     return Basis(log.log_id, rules_version(), erasures_of(slots).count)
 
@@ -137,10 +138,10 @@ def open_projection(
     erased: Sequence[Slot],
     on_fold: OnFold = lambda done, total: None,
 ) -> Projection:
-    """Return the projection of a partition as it stood before `offset`: its newest snapshot, and the log from there.
+    """Return the projection of a partition before `offset`: its newest snapshot, and the log from there.
 
-    `erased` are the slots of its erasures. Its state is stale where more has been erased than `basis` knows. `on_fold`
-    is told how many slots of all that are behind the snapshot are folded.
+    `erased` are the slots of its erasures. Its state is stale if more has been erased than `basis` counts.
+    `on_fold` is called with the number of folded slots behind the snapshot, and of all.
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
@@ -153,7 +154,7 @@ def open_projection(
 
 
 def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda done, total: None) -> None:
-    """Go on with a state until it stands before `offset`."""
+    """Advance a state to the slots before `offset`."""
     start = state.offset
 
     def told() -> Iterator[Slot]:

@@ -36,7 +36,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Views(Protocol):
-    """What takes the deltas of one partition, as `sinks.epochs.PartitionViews` does."""
+    """The writer of the deltas of one partition, such as `sinks.epochs.PartitionViews`."""
 
     def apply(self, delta: Delta) -> bool: ...
 
@@ -44,7 +44,7 @@ class Views(Protocol):
 
 
 class Target(Protocol):
-    """Where a flow lands: for each partition its views, its snapshots, up to where it is written, and on what basis.
+    """The target of a flow, by partition: its views, its snapshots, its watermarks, and their basis.
 
     `erased` gives the slots of the erasures that the basis counts.
     """
@@ -61,12 +61,12 @@ class Target(Protocol):
 
 
 class Control:
-    """How the caller and the running flow speak: stop it, and see how far it is.
+    """The caller's control of a running flow: stop it, and read its progress.
 
-    `once` ends the flow when the ends that the log had at the start are reached. The flow stops by itself
-    when it has met erased events that a projector must tend to: views that hold them, or slots to be blanked.
-    `failures` are what was raised inside the flow, since Bytewax does not tell it where there are several processes.
-    `on_step` is told of each batch that was folded and each epoch that was written how long that took.
+    `once` ends the flow at the ends that the log had at the start. The flow stops by itself at erased events
+    that a projector must handle: views that hold their texts, or slots to be blanked. `failures` are the
+    exceptions inside the flow, since Bytewax does not report them with several processes. `on_step` is called
+    with the duration of each folded batch and each written epoch.
     """
 
     def __init__(
@@ -81,16 +81,16 @@ class Control:
 
     @property
     def events_read(self) -> int:
-        """How many slots were folded that no earlier run had folded, or that changed the views.
+        """The number of slots folded for the first time, or folded with a change of the views.
 
-        A partition without an event of a scope has no watermark, so that each run reads its settings and ticks anew;
-        that is no news to anybody.
+        A partition without an event of a scope has no watermark, so that each run reads its settings and
+        ticks anew. These slots are not counted.
         """
         return sum(self.read.values())
 
 
 def _noted(method: Method) -> Method:
-    """Make a method note in its object's `_control` what it raises."""
+    """Wrap a method: append each exception to `_control.failures` of the object, then raise it again."""
 
     @functools.wraps(method)
     def noting(self: Any, *args: Any) -> Any:
@@ -108,7 +108,7 @@ def _noted(method: Method) -> Method:
 def views(log: Log, target: Target, control: Control) -> Dataflow:
     """Return the dataflow that brings the views of `target` up to date with `log`."""
     flow = Dataflow("views")
-    # Step ids and keys are what a recovery store is found by: renaming one orphans it.
+    # A recovery store is found by step ids and keys: renaming one orphans it.
     slots = op.input("log", flow, _LogSource(log, target, control))
     deltas = op.stateful_batch("fold", slots, lambda folded: _Fold(log, target, control, folded or 0))
     op.output("views", deltas, _ViewsSink(log.partitions, target, control))
@@ -170,10 +170,10 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
 
 
 class _Fold(StatefulBatchLogic[Slots, Delta, int]):
-    """One partition's projection, made when its first slots come, since only they say which it is and from where.
+    """One partition's projection, created at its first slots, which tell the partition and the offset.
 
-    The log is the journal: what Bytewax stores of it is the next offset, and the state comes from the
-    newest snapshot and the log. `folded` is the offset up to which an earlier run has folded.
+    The log is the journal: Bytewax stores only the next offset, and the state comes from the newest snapshot
+    and the log. `folded` is the offset up to which an earlier run has folded.
     """
 
     def __init__(self, log: Log, target: Target, control: Control, folded: int) -> None:
@@ -276,10 +276,10 @@ def run_flow(
     addresses: Sequence[str] = (),
     process: int = 0,
 ) -> None:
-    """Run a dataflow, once, in this thread and `workers - 1` others until it ends; `recovery` is a prepared store.
+    """Run a dataflow to its end, in this thread and `workers - 1` others; `recovery` is a prepared store.
 
-    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own address and
-    connects to the others', and all of them end together.
+    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own
+    address and connects to the others', and all of them end together.
     """
     from bytewax._bytewax import cluster_main
     from bytewax.recovery import RecoveryConfig
@@ -295,7 +295,7 @@ def run_flow(
 
 
 def is_about_recovery(error: BaseException) -> bool:
-    """Whether Bytewax could not use its recovery store. It has classes for some of that and panics at the rest."""
+    """Return whether an error, of its classes or a panic, is Bytewax's about its recovery store."""
     from bytewax.recovery import InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError
 
     known = (InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError, UnpicklingError)

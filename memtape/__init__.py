@@ -8,8 +8,7 @@ captures one line should not wait for libraries that only a search needs.
 from time import monotonic_ns as _monotonic_ns
 
 STARTED_NS = _monotonic_ns()
-"""When this process began, so far as it can be known without asking the system: who waits for a command waits from then
-on. Other processes of the machine have the same clock."""
+"""Start of this process, as far as known without asking the system. All processes share the clock."""
 
 TYPE_CHECKING = False  # As type checkers take it; importing it would take half as long as a hook that a server takes.
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> None:
-    """Do what the words of this process ask for, and end it."""
+    """Run the command of this process's arguments, then end the process."""
     # Algebra takes one core at most: starting more threads takes longer than a search.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _spare_bytecode()

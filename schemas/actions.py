@@ -1,7 +1,7 @@
-"""How a turn of a tool says that an agent did something: the tags of an action.
+"""The form of an agent's action: the tags of a turn by a tool.
 
-An action is a turn of origin `tool` whose text is one line. Its path is the file that was edited. What hosts call their
-tools is not here.
+An action is a turn of origin `tool` whose text is one line. Its path is the edited file. The hosts' names of
+tools are elsewhere.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ ACTION_TAG = "action"
 
 
 def action_tags(act: Act, exit: int | None = None) -> tuple[str, ...]:
-    """Return the tags of an action; `exit` is the code of a command, which is not 0 where it failed."""
+    """Return the tags of an action; `exit` is the exit code of a command, not 0 after a failure."""
     return (ACTION_TAG, act, *(() if exit is None else (f"exit:{exit}",)))
 
 
 def act_of(tags: Sequence[str]) -> str | None:
-    """Return what was done by an action with these tags, None for tags of no action."""
+    """Return the act named by the tags of an action, None for tags of no action."""
     return tags[1] if len(tags) >= 2 and tags[0] == ACTION_TAG else None
 
 
 def has_failed(tags: Sequence[str]) -> bool:
-    """Whether an action with these tags is a command that failed."""
+    """Return whether the tags mark an action as a failed command."""
     return act_of(tags) is not None and any(tag.startswith("exit:") and tag != "exit:0" for tag in tags[2:])

@@ -1,7 +1,7 @@
 """Events to bytes and back: one JSON object, written by orjson with sorted keys (the canonical form).
 
-Reading is strict and never guesses. What this file refuses becomes an error at the door and a dead
-letter on the log, decided here once for both.
+Reading is strict and never guesses. Bytes refused here become an error at an append and a dead letter on the
+log, by the same rules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NESTED = re.compile(r"^\$")
 
 
 class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The event before its body is read under its own type."""
+    """An event before its body is decoded by its own type."""
 
     body: Any
 
@@ -49,8 +49,8 @@ def canonical(value: Any) -> bytes:
 def encode(event: Event) -> bytes:
     """Return the bytes of an event for the log.
 
-    Whatever a reader would refuse is refused here, with `InvalidEvent`: nothing passes the door that
-    would be a dead letter behind it. A blank event passes, for copies of logs that hold some.
+    An event that a reader would refuse is refused here, with `InvalidEvent`: no appended event becomes a dead
+    letter. A blank event passes, for copies of logs that hold some.
     """
     try:
         payload = canonical(event)
@@ -64,7 +64,7 @@ def encode(event: Event) -> bytes:
 
 
 def _is_capture(payload: bytes) -> bool:
-    """Whether bytes that were written here are a capture that may pass. What is wrong with others, `decode` says."""
+    """Return whether bytes written here are a valid capture; for any other bytes `decode` names the fault."""
     if len(payload) > MAX_EVENT_BYTES or b"\\u0000" in payload:
         return False
     event = _as_capture(payload)
@@ -75,7 +75,7 @@ def _is_capture(payload: bytes) -> bool:
 
 
 def _as_capture(payload: bytes) -> _Capture | None:
-    """Return a capture of the newest version, read in one step; None for what is another event, blank or older."""
+    """Return a capture of the newest version, decoded in one step; None for a different or blank event."""
     try:
         event = _CAPTURES.decode(payload)
     except msgspec.MsgspecError:
@@ -97,7 +97,7 @@ def decode(payload: bytes) -> Event:
 
 
 def event_of(payload: bytes) -> Event | None:
-    """Return the event of bytes that nobody has checked; None for what the fold makes a dead letter."""
+    """Return the event of unchecked bytes; None for bytes that the fold makes a dead letter."""
     try:
         return decode(payload)
     except InvalidEvent:
@@ -105,9 +105,9 @@ def event_of(payload: bytes) -> Event | None:
 
 
 def body_of_capture(payload: bytes) -> Captured | None:
-    """Return the body of a slot that was read as a capture before, None where there is none any more.
+    """Return the body of a slot known to be a capture, None if it has been blanked.
 
-    It is faster than `decode`, which has found the event sound.
+    It is faster than `decode`, which has checked the event before.
     """
     event = _as_capture(payload) or event_of(payload)
     return event.body if event is not None and isinstance(event.body, Captured) else None
@@ -121,7 +121,7 @@ def blanked(payload: bytes) -> bytes:
 
 
 def content_digest(event: Event) -> int:
-    """Return 64 bits that tell a second event of an id apart from a repetition; `sent` does not count."""
+    """Return 64 bits that distinguish another event of an id from a repetition; `sent` does not count."""
     content = canonical(msgspec.structs.replace(event, sent=0))
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
 

@@ -1,6 +1,6 @@
-"""The row of a conflict, a question to people about two memories: how it ended, and in which order rows are listed.
+"""The row of a conflict, a question to people about two memories, and the sort order of rows.
 
-When a conflict is raised and what an answer means is not here (`state`).
+When a conflict is raised and the effect of an answer are elsewhere (`state`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ TOLD_WHY: dict[ConflictWhy, str] = {
 
 
 class ConflictRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A conflict between the memories of two captured ids, `a` the one that was said first; their texts stand there.
+    """A conflict between the memories of two captured ids, with their texts; `a` was said first.
 
-    `a_evidence` and `b_evidence` are the ids of the events that affirmed each side before the conflict was `raised_at`,
-    or of the decision in which a model says that both cannot hold.
-    `kept` is `a` or `b` where one of them was kept. `settled_at` is when people answered, or when it expired.
+    `a_evidence` and `b_evidence` are the ids of the events that affirmed each side before the conflict was
+    `raised_at`, or of a model's decision that both cannot hold. `kept` is `a` or `b` if one of them was kept.
+    `settled_at` is the time of people's answer, or of expiry.
     """
 
     key: str
@@ -47,7 +47,7 @@ class ConflictRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def by_weight(row: ConflictRow) -> tuple[int, int, str]:
-    """Return by which conflicts are listed: those that wait first, the gravest and then the latest first."""
+    """Return the sort key of a list of conflicts: pending ones first, then the gravest, then the latest."""
     order = _SEVERITIES.index(row.severity) if row.status == "pending" else len(_SEVERITIES)
     return order, -(row.raised_at if row.status == "pending" else row.settled_at or 0), row.id
 

@@ -1,4 +1,4 @@
-"""What a machine prefers of embedders. Which embedder decides on a log is in its `configured` events instead."""
+"""A machine's settings for embedders. A log's deciding embedder is in its `configured` events instead."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ FLOOR = "floor"
 
 
 def embedder_key(name: str, revision: str, dimensions: int) -> str:
-    """Return the key of an embedder: vectors are comparable where it is equal, and nowhere else."""
+    """Return the key of an embedder: vectors are comparable only under equal keys."""
     return f"{name}@{revision}/{dimensions}"
 
 
 def dimensions_of(key: str) -> int:
-    """Return the dimensions that an embedder's key tells, 0 where it is none."""
+    """Return the dimensions in an embedder's key, 0 for any other text."""
     digits = key.rpartition("/")[2]
     return int(digits) if len(digits) <= 5 and digits.isascii() and digits.isdigit() else 0
 
@@ -47,9 +47,10 @@ class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is at hand: `configured` is whether somebody set it up, the reasons say in a clause why it cannot be used.
+    """The available embedders: whether each was `configured` by a person, and why each is unusable.
 
-    A reason is empty where the embedder answers. Without an endpoint's URL `http_configured` is False.
+    A reason is a clause, and empty if the embedder answers. Without an endpoint's URL `http_configured` is
+    False.
     """
 
     http_configured: bool = False
@@ -58,7 +59,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
-    """The embedder in effect. Degraded: its vectors stay in use, and until it answers no new ones are made."""
+    """The embedder in effect. Degraded: old vectors stay in use; new ones are made once it answers."""
 
     kind: Kind
     degraded: bool = False
@@ -66,7 +67,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EmbedderRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """Nothing may be embedded or searched by vectors before somebody decides; one sentence, and the next step."""
+    """A refusal of vectors until a person decides: one sentence, and the next step."""
 
     message: str
     hint: str

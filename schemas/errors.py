@@ -1,6 +1,6 @@
-"""The errors that a caller can act on, each with one sentence and, where there is one, the next step.
+"""The errors that a caller can act on: one sentence each, with the next step if there is one.
 
-Only errors that cross a room's border live here; what goes wrong inside one function stays there.
+Only errors that cross a room's border live here; an error inside one function stays there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 class MemtapeError(Exception):
     """Base of every error that Memtape raises on purpose.
 
-    `str(error)` is one sentence for people; `hint` is what to do next, or empty.
+    `str(error)` is one sentence for people; `hint` is the next step, or empty.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -18,11 +18,11 @@ class MemtapeError(Exception):
 
 
 class InvalidEvent(MemtapeError):
-    """An event that may not stand on the log.
+    """An event that may not be on the log.
 
-    `code` is a stable word (`not_json`, `unknown_type`, `newer_version`, `oversized`, `misplaced`,
-    `denied`, `private`, `unimportant`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty.
-    Neither holds anything that the payload said, so both may be kept in a dead letter; the message may quote it.
+    `code` is a stable word (`not_json`, `unknown_type`, `newer_version`, `oversized`, `misplaced`, `denied`,
+    `private`, `unimportant`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty.
+    Neither holds any part of the payload, so both may be kept in a dead letter; the message may quote it.
     """
 
     def __init__(self, code: str, message: str, where: str = "") -> None:
@@ -37,7 +37,7 @@ class InvalidEvent(MemtapeError):
 
 
 class Denied(InvalidEvent):
-    """A capture that comes from a file whose content is not taken, such as one of keys."""
+    """A capture of a file whose content is never stored, for example a key file."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__("denied", message, "$.body.path")
@@ -45,7 +45,7 @@ class Denied(InvalidEvent):
 
 
 class OnlyPrivate(Denied):
-    """A capture that is nothing but private parts, so that nothing of it may be stored."""
+    """A capture whose text is private as a whole, so that nothing is left to store."""
 
     def __init__(self) -> None:
         InvalidEvent.__init__(self, "private", "The text is private as a whole, and nothing was stored.", "$.body.text")
@@ -53,7 +53,7 @@ class OnlyPrivate(Denied):
 
 
 class Unimportant(Denied):
-    """A capture of which its maker says that it is less important than the profile in force takes."""
+    """A capture whose given importance is below the minimum of the profile in force."""
 
     def __init__(self, message: str, hint: str) -> None:
         InvalidEvent.__init__(self, "unimportant", message, "$.body.importance_given")
@@ -65,9 +65,10 @@ class InvalidScope(MemtapeError):
 
 
 class NotAdopted(MemtapeError):
-    """A repository that names a scope of another one, by its origin or configuration, and that nobody has allowed.
+    """A repository whose origin or configuration names another repository's scope without permission.
 
-    `scope` is the scope, and `elsewhere` the folder that has it, None where only a repository at the same path had it.
+    `scope` is the scope, and `elsewhere` the folder that has it, None if only a repository at the same path
+    had it.
     """
 
     def __init__(self, folder: str, scope: str, elsewhere: str | None) -> None:
@@ -86,7 +87,7 @@ class OffsetOutOfRange(MemtapeError):
 
 
 class DamagedLog(MemtapeError):
-    """A slot whose bytes do not match their digest, or a log that cannot be what it says it is."""
+    """A slot whose bytes do not match their digest, or a log that contradicts its own description."""
 
 
 class LogGone(MemtapeError):
@@ -104,14 +105,14 @@ class DamagedViews(MemtapeError):
 class LogAway(MemtapeError):
     """The broker of a log does not answer. Nothing was stored by the call.
 
-    So many captures are `spooled`, and wait in the home.
+    `spooled` captures wait in the home.
     """
 
     spooled: int = 0
 
 
 class LogExists(MemtapeError):
-    """A log was to be made where one stands with other properties (another number of partitions)."""
+    """A log exists with other properties than the one to create (another number of partitions)."""
 
 
 class Paused(MemtapeError):
@@ -119,18 +120,18 @@ class Paused(MemtapeError):
 
 
 class StillHeld(MemtapeError):
-    """Bytes that were taken out are still there, since another process reads an old state of what they are kept on."""
+    """Removed bytes still exist, since another process reads an old state of the storage."""
 
 
 class UnknownOutcome(MemtapeError):
-    """An append of which nobody can say whether it was stored, in whole or in part.
+    """An append with an unknown outcome: stored, not stored, or stored in part.
 
     Append again with the same ids: the state counts an id once.
     """
 
 
 class Locked(MemtapeError):
-    """Another living process holds the lock; `pid` names it, or is None where it could not be read."""
+    """Another living process holds the lock; `pid` is its id, or None if unreadable."""
 
     def __init__(self, message: str, pid: int | None, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -142,11 +143,11 @@ class NotFound(MemtapeError):
 
 
 class ModelTimeout(MemtapeError):
-    """A model that has not answered within its time."""
+    """A model did not answer within its time limit."""
 
 
 class BadAnswer(MemtapeError):
-    """An answer of a model of which nothing can be taken. Asked again it may answer better."""
+    """An unusable answer of a model. A second question may get a better one."""
 
 
 class BudgetSpent(MemtapeError):
@@ -158,4 +159,4 @@ class EmbedderUnavailable(MemtapeError):
 
 
 class NotEmbedded(MemtapeError):
-    """This one text has no vector: the embedder works and does not take it."""
+    """The embedder works but refuses a text, so that the text has no vector."""

@@ -1,6 +1,6 @@
-"""The envelope and the body of every type of event at its newest version, and the rules that one event alone must keep.
+"""The envelope and the body of every type of event at its newest version, and the rules of a single event.
 
-What a sequence of events means is not here (`state`), nor are their bytes (`codec`).
+The meaning of a sequence of events is elsewhere (`state`), and so are their bytes (`codec`).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MAX_TAGS = 64
 MAX_IDS = 10_000
 MAX_DIMENSIONS = 32_768
 MAX_ATTEMPTS = 3
-"""How often a text is tried; what has failed so often has no vector under that embedder."""
+"""Tries of a text; after the last failure it has no vector by the embedder."""
 MAX_INPUTS = 25
 """A decision is about so many memories at most."""
 VECTOR_SQUARES = 2**24
-"""Below this stays the sum of squares of a quantised vector, so that float32 products of two are exact."""
+"""Bound of the sum of squares of a quantised vector: float32 products of two are exact below it."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
 MAX_AT_LEAD_US = 300 * US_PER_S
 
 Origin = Literal["operator", "user", "agent", "tool", "web", "model"]
 PEOPLE: tuple[Origin, ...] = ("operator", "user")
-"""Who asks, and whose words may instruct. What tools, the web and models put out is nobody's word."""
+"""Origins of people, who ask and may instruct. Output of tools, the web and models is no person's word."""
 SPEAKING: tuple[Origin, ...] = (*PEOPLE, "agent")
-"""Whose turns state something. What tools and models put out is no statement of anybody."""
+"""Origins whose turns state facts. Output of tools and models is no statement."""
 Kind = Literal["turn", "fact", "journal", "goal", "plan", "insight", "document", "page"]
 Tier = Literal["short", "mid", "long"]
 """How far a text has moved on: nothing, one summary, or two sum it up."""
@@ -49,7 +49,7 @@ Source = Literal["memories", "turns", "documents", "insights", "summaries", "pag
 DeepStep = Literal["scouts", "filter", "walk", "edges", "gate"]
 """The steps of each look of a deep search, in their order."""
 Failure = Literal["", "late", "silent", "wrong", "unreachable", "spent"]
-"""Why a model decided nothing: no answer in time, an empty one, one of no use, nobody there, or the day's budget."""
+"""Reason why a model decided nothing: late, empty, useless, unreachable, or the day's budget spent."""
 
 Id = Annotated[str, Meta(pattern=ID_PATTERN)]
 Scope = Annotated[str, Meta(pattern=SCOPE_PATTERN)]
@@ -60,7 +60,7 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
 Slug = Annotated[str, Meta(min_length=1, max_length=200)]
-"""A text, since people choose it; `schemas.slugs` says what one may be."""
+"""A text, since people choose slugs; `schemas.slugs` has the rules."""
 Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -77,9 +77,9 @@ class Media(_Body, frozen=True):
 
 
 class Part(_Body, frozen=True):
-    """Which piece of a document, or of a text too long for one event, this is: `index` from 0, of `count`.
+    """A piece of a document, or of a text too long for one event: `index` from 0, of `count`.
 
-    Of a document the `path` of the event tells the rest (`schemas.places`).
+    For a document the `path` of the event has the rest (`schemas.places`).
     """
 
     count: Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -87,7 +87,7 @@ class Part(_Body, frozen=True):
 
 
 class Captured(_Body, frozen=True):
-    """A text that somebody said or wrote. `importance_given` is in hundredths, 0 to 100."""
+    """A text that a person or agent said or wrote. `importance_given` is in hundredths, 0 to 100."""
 
     branch: Label | None
     importance_given: Annotated[int, Meta(ge=0, le=100)] | None
@@ -101,9 +101,9 @@ class Captured(_Body, frozen=True):
 
 
 class Filters(_Body, frozen=True):
-    """What a search was narrowed to; empty or null where it was not. `not_kinds` and the like were left out.
+    """The filters of a search; empty or null for none. `not_kinds` and the like exclude.
 
-    Version 1 had no `origins` and `sessions`, version 2 no `tiers` and nothing that is left out.
+    Version 1 had no `origins` and `sessions`, version 2 no `tiers` and no exclusions.
     """
 
     kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
@@ -127,11 +127,12 @@ class Mark(_Body, frozen=True):
 
 
 class Traced(_Body, frozen=True):
-    """One step of one look of a deep search: what it was given, what came of it, who decided, at which cost, how long.
+    """One step of one look of a deep search: its input, result, author, cost and duration.
 
-    `given` and `kept` count texts. `ids` are those that a look or a walk saw first, or that filter and gate dropped.
-    `query` is what a look asked, or what the gate wants asked next. `cost` is in characters that a model read and
-    wrote, `took_us` how long the step took, which means nothing. `failure` says why a model decided nothing.
+    `given` and `kept` count texts. `ids` are those that a look or a walk saw first, or that filter and gate
+    dropped. `query` is the query of a look, or the next query of a gate. `cost` is in characters that a model
+    read and wrote. `took_us` is the duration of the step, and has no effect. `failure` is the reason why a
+    model decided nothing.
     """
 
     by: Name
@@ -147,11 +148,11 @@ class Traced(_Body, frozen=True):
 
 
 class Recalled(_Body, frozen=True):
-    """A search: what was asked, how, what it returned, best first, and under what it answered.
+    """A search: its query, lanes, filters, results (best first), and the state of the answering views.
 
-    `now` is ranking's now in microseconds; `revision` is that of the settings in force. `after` says how many results
-    the pages before this one had, and `quotas` how many results of a source were wanted at most. `passes` says how
-    often a deep search has looked, and `trace` has its steps in their order; of any other it is empty.
+    `now` is ranking's now in microseconds; `revision` is that of the settings in force. `after` is the number
+    of results on earlier pages, and `quotas` the wanted maximum of results by source. `passes` is the number
+    of looks of a deep search, and `trace` has its steps in order; any other search has none.
     """
 
     after: Count
@@ -183,24 +184,25 @@ class Restored(_Body, frozen=True):
 
 
 class Erased(_Body, frozen=True):
-    """The end of these events' bodies, wherever the log holds or will hold them, and of what derives from them.
+    """The end of these events' bodies, anywhere on the log, now and later, and of derived events' bodies.
 
-    It counts as if they had never been made. It names captured or recalled ids, bans no text and stands for ever.
+    The events count as if never made. The ids are of captures or recalls; no text is banned, and an erasure
+    never ends.
     """
 
     ids: Ids
 
 
 class Unfolded(_Body, frozen=True):
-    """These captured ids are no longer one with what they were folded with: each is a memory of its own."""
+    """These captured ids leave their memory: each becomes a memory of its own."""
 
     ids: Ids
 
 
 class Used(_Body, frozen=True):
-    """Which captured ids shaped an answer, and the `recalled` event that returned them where there was one.
+    """The captured ids that shaped an answer, and the `recalled` event that returned them, if any.
 
-    It stands in the scope of who used them; ids of `global` may stand among them.
+    The event belongs to the scope of its actor; ids of `global` may be among `ids`.
     """
 
     ids: Ids
@@ -240,14 +242,14 @@ class Ticked(_Body, frozen=True):
 
 
 class Pinned(_Body, frozen=True):
-    """These captured ids are pinned from now on, or no longer: what is pinned neither ages nor is archived."""
+    """These captured ids are pinned, or no longer: a pinned memory neither ages nor is archived."""
 
     ids: Ids
     on: bool
 
 
 OF_MEMORIES = ("holds", "replaced_by")
-"""The relations of `linked` that say something of a memory; all others are links from one page to another."""
+"""The relations of `linked` about memories; all others are links between pages."""
 CHILD = "child"
 """The relation of a page that stands below another."""
 EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
@@ -255,13 +257,14 @@ EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
 
 
 class Linked(_Body, frozen=True):
-    """What somebody says of a memory, by a captured id: that it holds, or that another replaced it (`to`).
+    """A statement about a memory, or a link from a page. `on` false ends the statement or link.
 
-    It overrules what follows from the texts, and what was said of the memory before; `on` false ends it. Who is trusted
-    less than who said a memory cannot end it.
+    For a memory, by a captured id: the memory holds, or another (`to`) replaced it. The statement overrules
+    conclusions from the texts, and earlier statements about the memory. An actor with less trust than the
+    memory's author cannot end the memory.
 
-    Any other relation is a link from a page, by its id, to another: `child` puts the other below it. `slug` names a
-    page that nobody has written yet; the link leads there when it is born. `on` false ends the link. Version 1 knew
+    Any other relation is a link from a page, by its id, to another page: `child` puts the other page below.
+    `slug` names a page not yet written; the link leads to the page once a page has the slug. Version 1 knew
     memories alone.
     """
 
@@ -273,12 +276,13 @@ class Linked(_Body, frozen=True):
 
 
 class Edited(_Body, frozen=True):
-    """What somebody changed of a page; null changes nothing, and what is empty ends what was given.
+    """A person's or agent's changes of a page; null changes nothing, and an empty value ends an earlier one.
 
-    `by` is the capture that is the page's text from now on. `base` is the version that the writer saw: where that is
-    not the current one, both stand. `slug` moves the page. `hints` are questions and topics that lead here, `refs`
-    files, URLs and captured ids that it tells of, and `rest` is front matter that Memtape does not know, word for word.
-    The event's refs are `refs_of_edit`, so that what was said of an erased text goes with it.
+    `by` is the capture that is the page's text from now on. `base` is the version that the writer saw: if it
+    is not the current version, both stay in force. `slug` moves the page. `hints` are questions and topics
+    that lead here, `refs` are files, URLs and captured ids that the page tells of, and `rest` is front matter
+    unknown to Memtape, word for word. The event's refs are `refs_of_edit`, so that the edit is erased with
+    the text it was about.
     """
 
     base: Id | None
@@ -293,13 +297,13 @@ class Edited(_Body, frozen=True):
 
 
 NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
-"""An edit of no page that changes nothing, of which others are made."""
+"""An edit without page or changes, a base for others."""
 
 
 class Settled(_Body, frozen=True):
-    """How a person settled a conflict between two memories, by a captured id of each: which of them are kept.
+    """A person's answer to a conflict between two memories, by a captured id of each: the kept ones.
 
-    What is not kept is closed by the other. A conflict that is settled again stands as it was settled last.
+    A memory not kept is closed by the other. Of several answers to a conflict the last counts.
     """
 
     ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=2)]
@@ -308,10 +312,10 @@ class Settled(_Body, frozen=True):
 
 
 class Withdrawn(_Body, frozen=True):
-    """The source of these captured ids says them no longer (`on`), or says them again.
+    """The source of these captured ids no longer has them (`on`), or has them again.
 
-    It hides these captures and bans no text, whoever says it: a memory goes on by what others have said. An id that is
-    not captured yet is left alone. `restored` ends it too.
+    The event hides these captures and bans no text: a memory stays by its other captures. An id not captured
+    yet is left alone. `restored` ends a withdrawal too.
     """
 
     ids: Ids
@@ -319,10 +323,10 @@ class Withdrawn(_Body, frozen=True):
 
 
 class Archived(_Body, frozen=True):
-    """These captured ids are archived from now on (`on`), each with the memory that it belongs to, or come back.
+    """These captured ids are archived from now on (`on`), each with its memory, or come back.
 
-    What is archived leaves search, context and `MEMORY.md`, and comes back by itself where it is used, pinned or said
-    again. An id that is not captured yet is left alone.
+    An archived memory leaves search, context and `MEMORY.md`, and comes back by itself when used, pinned or
+    said again. An id not captured yet is left alone.
     """
 
     ids: Ids
@@ -331,10 +335,10 @@ class Archived(_Body, frozen=True):
 
 
 class ScopeChanged(_Body, frozen=True):
-    """What is known of a project as a whole from now on; null where nothing changes.
+    """A change of a project as a whole; null changes nothing.
 
-    `name` is for people. `state` says that the project is finished, so that all that was said before is archived, or
-    that it goes on. `git_at` is when somebody last committed to its repository.
+    `name` is for people. `state` finishes the project, so that all earlier texts are archived, or resumes it.
+    `git_at` is the time of the last commit to its repository.
     """
 
     git_at: Time | None
@@ -350,13 +354,14 @@ class Input(_Body, frozen=True):
 
 
 class Operation(_Body, frozen=True):
-    """One thing that was decided of some of the inputs, `ids`; what is decided of none is kept as it is.
+    """One decision about some of the inputs, `ids`; inputs without a decision stay as they are.
 
-    `replace`: the text of the capture `by` stands for these memories, of which the first holds what is so now and the
-    others what was before. `remove`: the memory of the input `by` says the same and stands for these. `add`: the text
-    of the capture `by` was drawn from these, which stand as they did. `conflict`: the memory of the input `by` and each
-    of these cannot both hold, and people are asked which does. `reword`: the text of the capture `by` tells what the
-    summary `ids` tells, an input whose `seq` is how often the summary had changed.
+    `replace`: the text of the capture `by` stands for these memories, of which the first holds the present
+    state and the others the past. `remove`: the memory of the input `by` says the same and stands for these.
+    `add`: the text of the capture `by` was drawn from these, which stay as they are. `conflict`: the memory
+    of the input `by` and each of these cannot both hold, and people are asked which does. `reword`: the text
+    of the capture `by` rewrites the summary `ids`, an input whose `seq` is the number of the summary's
+    changes.
     """
 
     by: Id
@@ -365,17 +370,18 @@ class Operation(_Body, frozen=True):
 
 
 MAKING = ("add", "replace", "reword")
-"""The operations that have a text made; the others are about inputs alone."""
+"""The operations that make a text; all others are about inputs alone."""
 COVERING = ("remove", "replace")
-"""The operations after which something else stands for the inputs that they name."""
+"""The operations that cover their inputs."""
 
 
 class Decided(_Body, frozen=True):
-    """What a consolidation made of memories that are alike, or up to where a pass of it has looked.
+    """A consolidation's decision about similar memories, or the end of a pass.
 
-    It applies while every input still has its `seq` and nothing stands for it. The texts that it names are captured
-    after it, and are no memories without it. `reason` says why an attempt failed, and then nothing is decided; it holds
-    nothing of a text. `until` ends a pass: all that was captured in the scope before this `seq` has been looked at.
+    The decision applies while every input still has its `seq` and no cover. Its texts are captured after it,
+    and are no memories without it. `reason` says why an attempt failed; then nothing is decided. `reason`
+    holds no words of a text. `until` ends a pass: the pass has read all captures of the scope before this
+    `seq`.
     """
 
     attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
@@ -408,13 +414,13 @@ Body = (
 
 
 class EventType(NamedTuple):
-    """What holds of all events of one type.
+    """The properties of all events of one type.
 
-    `steps` lift an event from each version to the next, from 1 on. `has_scope` is false for what goes to each partition
-    explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may append it to `global`.
-    `can_be_blank` says that the event can be erased. `effect` says what it changes: *nothing* that a reader sees,
-    the *views* alone, *answers* too (a search brings the views up to date first), or what is *visible* (a reader lays
-    the event over views that are behind).
+    `steps` lift an event from each version to the next, from 1 on. `has_scope` is false for an event sent to
+    each partition explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may
+    append it to `global`. `can_be_blank` says that the event can be erased. `effect` is what changes:
+    *nothing* for readers, the *views* alone, *answers* too (a search brings the views up to date first), or
+    *visible* rows (a reader applies the event to views that are behind).
     """
 
     body: type[Body]
@@ -426,7 +432,7 @@ class EventType(NamedTuple):
 
     @property
     def version(self) -> int:
-        """The newest version, which is what this reader knows."""
+        """Newest version: the version of this reader."""
         return len(self.steps) + 1
 
 
@@ -450,7 +456,7 @@ EVENT_TYPES: dict[str, EventType] = {
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
 }
-"""Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
+"""Every event type known to this reader, by name. A new type needs a row, and its body above."""
 
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
@@ -466,37 +472,37 @@ SUMMARY_TAG = "summary"
 """The tag of a capture in which a model sums up a session."""
 
 CONSOLIDATED_TAG = "consolidated"
-"""The tag of a capture that a consolidation made of other memories."""
+"""The tag of a capture made by a consolidation of other memories."""
 
 DEV_TAG = "env:dev"
 """The tag of a capture under a profile of development, by which it is pruned."""
 PRUNED_BEFORE = "7d"
-"""What development has left is pruned when it is older."""
+"""Age at which leftovers of development are pruned."""
 
 REPOSITORY_TAG = "repository"
-"""The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""
+"""The tag of a capture about the project's repository; the next tag is the subject; the last one holds."""
 
 OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
 """The tags that Memtape gives by itself."""
 
 
 class Actor(_Body, frozen=True):
-    """Who said it: a name for people, and an origin set by the producing surface, never by the text."""
+    """The author of an event: a name for people, and an origin set by the producer, never by the text."""
 
     name: Name
     origin: Origin
 
 
 UNKNOWN = "unknown"
-"""The name of an actor whom nobody named."""
+"""The name of an actor without a name."""
 SYSTEM = Actor(name="memtape", origin="tool")
-"""Who appends what no person or agent said: settings and time."""
+"""The actor of events by no person or agent: settings and time."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One event. `at` is when it happened and `sent` when it was appended, microseconds in UTC.
 
-    `body` is None where the event was erased: the header stays, what a person or model wrote is gone.
+    `body` is None after an erasure: the header stays, all text is gone.
     """
 
     actor: Actor
@@ -512,7 +518,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 def check_event(event: Event) -> None:
-    """Hold the rules of one event that its fields' types do not say; raise `InvalidEvent` otherwise."""
+    """Check the rules of one event beyond its fields' types; raise `InvalidEvent` for a violation."""
     type_of = EVENT_TYPES.get(event.type)
     if type_of is not None and (event.scope is not None) is not type_of.has_scope:
         expected = "needs a scope" if type_of.has_scope else "has no scope"
@@ -550,7 +556,7 @@ def check_event(event: Event) -> None:
 
 
 def may_write(event: Event) -> bool:
-    """Whether its origin may change what this scope remembers: `global` belongs to operators."""
+    """Return whether the event's origin may write to its scope: only operators write to `global`."""
     return event.scope != GLOBAL or event.actor.origin == "operator" or EVENT_TYPES[event.type].of_anyone
 
 
@@ -560,16 +566,16 @@ def tick_id(tick: Ticked) -> str:
 
 
 def make_tick(partition: int, sent: int, accepted: bool = False) -> Event:
-    """Return the tick of the hour of `sent`, the same whoever makes it (`sent` apart)."""
+    """Return the tick of the hour of `sent`, the same for every writer (`sent` apart)."""
     tick = Ticked(accepted=accepted, hour=sent // HOUR_US, partition=partition)
     return make_event("ticked", tick_id(tick), tick, None, SYSTEM, (), tick.hour * HOUR_US, sent)
 
 
 def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
-    """Return the event that records what became of the text of the event `ref`.
+    """Return the event with the vector or failure of the text of the event `ref`.
 
-    Its id follows from the text's, the embedder and, where it failed, the attempt: of two workers' vectors the first
-    on the log counts.
+    Its id follows from the text's, the embedder and, after a failure, the attempt: of two workers' vectors
+    the first on the log counts.
     """
     outcome = "vector" if body.reason is None else f"failed {body.attempt}"
     id = derived_id("embedded", scope, body.embedder, f"{ref}:{outcome}")
@@ -585,13 +591,13 @@ def make_event(
 
 
 def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
-    """Return the event that gives a log its settings."""
+    """Return the `configured` event that gives a log its settings."""
     body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
     return make_event("configured", id, body, None, SYSTEM, (), sent, sent)
 
 
 def refs_of_edit(edited: Edited) -> tuple[str, ...]:
-    """Return the refs of an edit: the text that it brings, else the version that its writer saw, else the page."""
+    """Return the refs of an edit: the new text, else the version that the writer saw, else the page."""
     return (edited.by or edited.base or edited.id,)
 
 
@@ -671,7 +677,7 @@ def _rewords_one(operation: Operation) -> bool:
 
 
 def check_text_size(field: str, text: str) -> None:
-    """Raise `InvalidEvent` for a text that does not go into one event."""
+    """Raise `InvalidEvent` for a text too long for one event."""
     # A character takes at most four bytes, so that most texts need not be encoded to be measured.
     size = len(text) if len(text) * 4 <= MAX_TEXT_BYTES else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT_BYTES:

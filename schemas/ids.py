@@ -26,7 +26,7 @@ def derived_id(type: str, scope: str | None, source: str | None, native_id: str)
 
 
 def id_bytes(event_id: str) -> bytes:
-    """Return the 16 bytes of an id, for places that hold very many. Raises `ValueError` for what is none."""
+    """Return the 16 bytes of an id, for compact storage. Raises `ValueError` for an invalid id."""
     data = bytes.fromhex(event_id.replace("-", ""))
     if len(event_id) != ID_CHARS or len(data) != ID_BYTES:
         raise ValueError(f"{event_id[:ID_CHARS]!r} is no id.")

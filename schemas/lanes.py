@@ -1,7 +1,6 @@
-"""The lanes by which a text can be found or moved, and what says that a recall was asked for by nobody, or is that of
-a shadow.
+"""The lanes of a search, and the marks among lanes of a recall unasked for or by a shadow.
 
-What each lane does is in `state/ranking/lanes.py`.
+`state/ranking/lanes.py` says what each lane does.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ Lane = Literal["sparse", "dense", "hot", "fresh", "edges"]
 LANES: tuple[Lane, ...] = get_args(Lane)
 
 Unasked = Literal["start", "prompt"]
-"""What gave an agent memories that it did not ask for: the context of a start, or what a prompt surely needs."""
+"""The reasons for memories given to an agent unasked for: a start's context, or a prompt's sure results."""
 UNASKED: tuple[Unasked, ...] = get_args(Unasked)
 _TOKENS = "tokens:"
 
@@ -21,7 +20,7 @@ MOST_LOOKS = 3
 """So often a deep search looks at most (spec R4)."""
 
 SHADOW = "shadow"
-"""What marks the recall of a retriever that answered beside the active one and whose results nobody was shown."""
+"""The mark of a shadow's recall: its results were shown to no session."""
 Failure = Literal["", "raised", "late", "skipped"]
 """Why a shadow found nothing to tell: it ended with an error, not in time, or was not asked since it was just late."""
 FAILURES: tuple[Failure, ...] = get_args(Failure)
@@ -29,23 +28,23 @@ _RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed:"
 
 
 def unasked_lanes(by: Unasked, tokens: int) -> tuple[str, ...]:
-    """Return what stands among the lanes of a recall that nobody asked for: what gave it, and its length in tokens."""
+    """Return the lanes of a recall unasked for: the giver's name, and the given text's length in tokens."""
     return by, f"{_TOKENS}{tokens}"
 
 
 def unasked_by(lanes: Collection[str]) -> Unasked | None:
-    """Return what gave the results of a recall with these lanes unasked, None where somebody searched."""
+    """Return the giver of a recall unasked for, by its lanes; None for a search."""
     return next((by for by in UNASKED if by in lanes), None)
 
 
 def tokens_given(lanes: Collection[str]) -> int | None:
-    """Return how many tokens an agent was given with a recall, None where that was not counted."""
+    """Return the number of tokens given to an agent with a recall, None if not counted."""
     told = _told(lanes, _TOKENS)
     return int(told) if told.isdecimal() and told.isascii() else None
 
 
 class ShadowLanes(NamedTuple):
-    """What the lanes of a shadow's recall tell: its retriever, how long it took, and why it failed, if it did."""
+    """Content of a shadow's lanes: retriever, duration in microseconds, and failure (empty for none)."""
 
     retriever: str
     took_us: int = 0
@@ -53,13 +52,13 @@ class ShadowLanes(NamedTuple):
 
 
 def shadow_lanes(told: ShadowLanes) -> tuple[str, ...]:
-    """Return what stands among the lanes of a recall that is a shadow's."""
+    """Return the lanes of a shadow's recall."""
     last = _FAILED + told.failure if told.failure else f"{_TOOK}{told.took_us}"
     return SHADOW, _RETRIEVER + told.retriever, last
 
 
 def shadow_of(lanes: Collection[str]) -> ShadowLanes | None:
-    """Return what the lanes of a recall tell of a shadow, None where somebody was shown what was found."""
+    """Return the content of a shadow's lanes, None for a recall whose results were shown."""
     if SHADOW not in lanes:
         return None
     took, failed = _told(lanes, _TOOK), _told(lanes, _FAILED)

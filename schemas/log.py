@@ -1,6 +1,6 @@
-"""The log's interface: what every log must offer, whatever it is kept on.
+"""The log's interface, the same for every storage.
 
-The implementations are in `sinks` (embedded, in memory) and pass one contract suite.
+The implementations are in `sinks` (embedded, in memory, on Kafka) and pass one contract suite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memtape.schemas.events import Event
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
-    """Where an event stands: offsets count from 0 in each partition, without gaps."""
+    """The position of an event: offsets count from 0 in each partition, without gaps."""
 
     partition: int
     offset: int
@@ -28,7 +28,7 @@ SPOOLED = Position(-1, -1)
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """One place of the log and the bytes in it, which nothing has decoded or believed yet."""
+    """An offset of the log and its bytes, not yet decoded or checked."""
 
     partition: int
     offset: int
@@ -47,15 +47,15 @@ class Log(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, for people and for who opens it again: a path, or a URL without a secret."""
+        """The log's address, for people and for opening it again: a path, or a URL without a secret."""
         ...
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """Append all of `events` or none, and return their positions, in order.
 
-        An event with a scope goes to the scope's partition. Before a partition's first event of an
-        hour (by `sent`) the hour's tick is appended. A tick goes to the partition that it names and a
-        `configured` to every one, whose position in partition 0 is returned. Raises `InvalidEvent`.
+        An event with a scope goes to the scope's partition. Before a partition's first event of an hour (by
+        `sent`) the hour's tick is appended. A tick goes to the partition in its body and a `configured` to
+        every partition; the position in partition 0 is returned. Raises `InvalidEvent`.
         """
         ...
 
@@ -74,40 +74,41 @@ class Log(Protocol):
         ...
 
     def erased(self, partition: int) -> list[Slot]:
-        """Return the slots of the `erased` events of a partition, which readers must know before they read the rest.
+        """Return the slots of the `erased` events of a partition, which readers need before all other slots.
 
-        One whose id another event of its scope had before counts for nothing and is left out. It is quick: a log keeps
-        an index of them.
+        An event is left out if an earlier event of its scope has its id. The call is quick: a log keeps an
+        index of these events.
         """
         ...
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """Return which of `ids` an event of a scope has already, erased or not, with the offset of the first that has.
+        """Return the ids already used by events of a scope, erased ones too, each with its first offset.
 
-        For importers, so that taking in again adds nothing; who appends at the same time may still add one, which then
-        counts once: the first is the one that counts.
+        Importers use it, so that a second import adds nothing. A concurrent writer may still append an id
+        again; only the first event of an id counts.
         """
         ...
 
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
-        """Return at most `limit` (scope, id) of events of these types whose id begins so, each once, in the ids' order.
+        """Return at most `limit` distinct (scope, id) of events of these types, by a prefix of the id, in
+        order.
 
         No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
         """
         ...
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """Take the bodies out of slots (offsets by partition) for good; what else of an event is in them stays.
+        """Remove the bodies from slots (offsets by partition) for good; the rest of each event stays.
 
-        What cannot be read becomes `null`, a dead letter of nothing. It returns when the bytes are gone from what
-        the log is kept on, and raises `StillHeld` where another process keeps them from going: call it again then.
+        An undecodable slot becomes `null`, an empty dead letter. The call returns once the bytes are gone
+        from the storage, and raises `StillHeld` if another process keeps them: call again then.
         """
         ...
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """Return the offset of the first event whose `sent` is after a time, the end where there is none."""
+        """Return the offset of the first event with `sent` after a time, the end if there is none."""
         ...
 
     def ends(self) -> list[int]:
@@ -115,9 +116,10 @@ class Log(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise `DamagedLog` where what the log is kept on is damaged in a way that reading could pass over.
+        """Raise `DamagedLog` for storage damaged in a way that reading could miss.
 
-        It reads everything once, a second or two for a million events, and is for who is about to trust it all.
+        The check reads everything once, a second or two for a million events, for callers about to trust all
+        of it.
         """
         ...
 
@@ -126,7 +128,7 @@ class Log(Protocol):
         ...
 
     def close(self) -> None:
-        """Release what the log holds open. Closing twice is allowed."""
+        """Release all resources of the log. Closing twice is allowed."""
         ...
 
 
@@ -170,10 +172,10 @@ def trail_of(log: Log, partition: int, offset: int) -> str:
 
 
 def strayed(log: Log, partition: int, offset: int, known: str) -> str:
-    """Return in what a log is not the one whose trail before an offset was `known`, empty where it is.
+    """Return how a log differs from the log whose trail before an offset was `known`; empty if equal.
 
-    That is so where an older state of the log, or another copy of it, stands in its place. An empty `known` is one
-    that nobody kept: then only the end is compared.
+    A log differs if an older state of the log, or another copy, took its place. If `known` is empty, no trail
+    was kept, and only the end is compared.
     """
     try:
         found = trail_of(log, partition, offset)
@@ -182,7 +184,7 @@ def strayed(log: Log, partition: int, offset: int, known: str) -> str:
         if end >= offset:
             raise
         return f"partition {partition} of the log ends at offset {end}, before {offset}"
-    except DamagedLog:  # Whoever reads that slot for what it says names it.
+    except DamagedLog:  # A reader of the slot's content reports it.
         return ""
     if known in ("", found):
         return ""

@@ -1,8 +1,8 @@
-"""The table of metrics, as data: what each is called, what it says, and which labels it has with which values.
+"""The table of metrics, as data: name, help text and labels of each metric, with the labels' values.
 
-`tools/ask/metrics.py` fills it in, `docs/metrics.md` is written from it, and dashboards and alerts are held to it.
-Every label has one of a few values or the number of a partition, so that nothing of what was said, asked or named by
-anybody is a label. It is light, since hooks load it.
+`tools/ask/metrics.py` fills in the values, `docs/metrics.md` is written from the table, and tests compare
+dashboards and alerts with the table. A label has one of a few fixed values or the number of a partition, so
+that no text, query or name becomes a label. The module is light, since hooks load it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from memtape.schemas.lanes import LANES
 
 Door = Literal["cli", "python", "mcp", "prompt", "page"]
 DOORS: tuple[Door, ...] = ("cli", "python", "mcp", "prompt", "page")
-"""By which way a question came; `prompt` is a hook's, which nobody asked for. Files name each by its place here, so
-that values are only ever added, at the end. That is so of `OUTCOMES`, `STEPS`, `FAULTS` and `LANES` too."""
+"""The doors by which a question came; `prompt` is a hook's, unasked for.
+
+Files store the index of each, so that values are only ever appended. The same holds for `OUTCOMES`, `STEPS`,
+`FAULTS` and `LANES`.
+"""
 Outcome = Literal["found", "nothing"]
 OUTCOMES: tuple[Outcome, ...] = ("found", "nothing")
 Step = Literal["fold", "write", "snapshot", "rebuild"]
 STEPS: tuple[Step, ...] = ("fold", "write", "snapshot", "rebuild")
 OnStep = Callable[[Step, int, int], None]
-"""Is told what was done, for which partition, and how long that took in nanoseconds."""
+"""Called with a finished step, its partition, and its duration in nanoseconds."""
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = ("cli", "hook", "mcp", "page", "worker")
 
@@ -31,7 +34,7 @@ STEP_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 
 
 class Sampled(NamedTuple):
-    """What processes note in a home's file of samples: its number there, and the values of its one or two labels."""
+    """A metric in a home's file of samples: its number there, and the values of its one or two labels."""
 
     number: int
     first: tuple[str, ...]
@@ -51,7 +54,7 @@ SAMPLED: dict[str, Sampled] = {
 
 
 class Metric(NamedTuple):
-    """One metric: its kind, what it says, and the names of its labels."""
+    """One metric: kind, help text, names of labels, and source of values."""
 
     kind: Literal["counter", "gauge", "histogram"]
     help: str
@@ -128,6 +131,6 @@ METRICS: dict[str, Metric] = {
 
 
 def sample_names() -> dict[str, str]:
-    """Return the name of each kind of sample that is exposed, with the metric that it is of."""
+    """Return the metric of each exposed kind of sample, by the kind's name."""
     endings = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
     return {name + ending: name for name, metric in METRICS.items() for ending in endings[metric.kind]}

@@ -1,4 +1,4 @@
-"""What a machine prefers of models that write text. What one wrote is in events instead."""
+"""A machine's settings for models that write text. Texts written by a model are events instead."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Most = Annotated[int, Meta(ge=0)]
 
 
 class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The model of one step, where it is another: a name at the same endpoint, or a command of its own.
+    """The model of one step, if different: a name at the same endpoint, or a command of its own.
 
-    A step has no endpoint of its own, since the key is for one.
+    A step has no endpoint of its own, since the key is for a single endpoint.
     """
 
     model: str = ""
@@ -31,7 +31,7 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """The base of an OpenAI-compatible API (`http://127.0.0.1:11434/v1`)."""
 
     model: str = ""
-    """The model's name there; of a command only what its statements are signed with."""
+    """The model's name at the endpoint; for a command the name that signs its statements."""
 
     command: str = ""
     """A command as in a shell, without one: it reads a prompt on stdin and writes the answer to stdout."""
@@ -46,19 +46,19 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """
 
     extract: StepOptions = StepOptions()
-    """The model that takes facts from talk, where it is another."""
+    """The model for facts in talk, if different."""
 
     gate: StepOptions = StepOptions()
     """The model that is asked first whether talk holds anything; none is asked where this names none."""
 
     consolidate: StepOptions = StepOptions()
-    """The model that is asked what to make of memories that are alike, where it is another."""
+    """The model for decisions about similar memories, if different."""
 
     recall: StepOptions = StepOptions()
-    """The model that is asked in a deep search, where it is another."""
+    """The model for deep searches, if different."""
 
     def of(self, step: Step) -> StepOptions:
-        """Return what is said of one step."""
+        """Return the options of one step."""
         options = {
             "extract": self.extract, "gate": self.gate, "consolidate": self.consolidate, "recall": self.recall
         }  # fmt: skip

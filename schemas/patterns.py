@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions compiled at their first use.
 
-Python compiles an expression anew in each process, a long one for some milliseconds. A hook is a process at each
-prompt, and uses few of the expressions of the files that it loads.
+Python compiles an expression in each process again, a long one for some milliseconds. A hook is a process at
+each prompt, and uses few of the expressions of its modules.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, cast
 
 
 class _Lazy:
-    """What becomes a compiled expression, method by method, as each is first asked for."""
+    """A stand-in for a compiled expression, which compiles at the first use of a method."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._given = pattern, flags
@@ -25,5 +25,5 @@ class _Lazy:
 
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an expression that is compiled when it is first used, and whose mistakes are found then."""
+    """Return an expression that is compiled at its first use; errors in the pattern are raised then."""
     return cast("re.Pattern[str]", _Lazy(pattern, flags))

@@ -1,8 +1,8 @@
-"""The form of what stands for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
+"""The form of a placeholder for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
 
-The kind says what was there; the digits are the same for the same secret under one key. Under another key they differ,
-so that a difference of digits tells nothing of a change. What a secret looks like and
-where the key is, `tools/capture/secrets` knows.
+The kind names the secret's kind; the digits are equal for equal secrets under one key. Under another key they
+differ, so that different digits are no evidence of a change. `tools/capture/secrets` knows the patterns of
+secrets and the key.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ PLACEHOLDER = re.compile(r"\[redacted:([a-z0-9]+(?:-[a-z0-9]+)*):[0-9a-f]{8}\]")
 
 
 def placeholder(kind: str, digest: str) -> str:
-    """Return what stands for a secret of a kind; `digest` is `2 * DIGEST_BYTES` hexadecimal digits."""
+    """Return the placeholder of a secret of a kind; `digest` is `2 * DIGEST_BYTES` hexadecimal digits."""
     return f"{_OPENING}{kind}:{digest}]"
 
 
 def placeholders(texts: Iterable[str | None]) -> int:
-    """Return how many placeholders stand in texts."""
+    """Return the number of placeholders in texts."""
     return sum(len(PLACEHOLDER.findall(text)) for text in texts if text and _OPENING in text)
 
 
 def without_digits(text: str) -> str:
-    """Return a text in which every placeholder of a kind is the same, for who compares what texts tell."""
+    """Return a text with the placeholders of a kind made equal, for comparing texts."""
     return PLACEHOLDER.sub(r"[redacted:\1]", text) if _OPENING in text else text
 
 

@@ -1,8 +1,8 @@
-"""Where a part of a document stands, as the `path` of its event tells it: the form of that path, written and read.
+"""The place of a part of a document, in the `path` of its event: the form of the path, written and read.
 
-`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the path of the fourth of seven
-parts. A document that has no path of its own has parts whose path begins with `#`. How a document is cut is not here
-(`tools.capture.documents`).
+`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the path of the fourth of
+seven parts. The parts of a document without a path have paths that begin with `#`. `tools.capture.documents`
+cuts documents.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _PLACED = re.compile(
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a part stands in its document: the `number`th, from 1, of `count`; characters `start` to `end`.
+    """The place of a part in its document: the `number`th, from 1, of `count`; characters `start` to `end`.
 
-    `start` counts from 0 in the text of the log, whose line ends are as they were; `end` is exclusive. `path` is the
-    document's own, `document` the id of its first part.
+    `start` counts from 0 in the text of the log, with its original line ends; `end` is exclusive. `path` is
+    the document's own, `document` the id of its first part.
     """
 
     path: str | None
@@ -40,7 +40,7 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.path or ''}#{fragment}"
 
     def told(self) -> str:
-        """Return what people read: `guide.md, part 4 of 7`."""
+        """Return the place for people: `guide.md, part 4 of 7`."""
         return f"{self.path or 'a document'}, part {self.number} of {self.count}"
 
     def ids(self, scope: str) -> list[str]:
@@ -49,7 +49,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def place_in(path: str | None) -> Place | None:
-    """Return the place that a path tells, None where it is no part's."""
+    """Return the place in a path, None for a path without one."""
     found = _PLACED.match(path) if path else None
     if found is None:
         return None
@@ -59,5 +59,5 @@ def place_in(path: str | None) -> Place | None:
 
 
 def part_id(scope: str, document: str, number: int) -> str:
-    """Return the id of a part: the first has that of the document, from which all others' follow."""
+    """Return the id of a part: the first has the document's id, from which all further ids derive."""
     return document if number == 1 else derived_id("captured", scope, None, f"{document}#{number}")

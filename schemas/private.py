@@ -1,11 +1,11 @@
-"""What a person keeps to themselves: `<private>…</private>` in a text, for which `[private]` stands on the log.
+"""Private parts of a text: `<private>…</private>`, replaced on the log by `[private]`.
 
-Pure. Every text loses these parts where its secrets are taken out, and once more at the door of each log
-(`sinks/logs/admission.py`). Where a text comes from is not known here.
+Pure. Every text loses these parts together with its secrets, and once more at the append to each log
+(`sinks/logs/admission.py`). The source of a text is unknown here.
 
-A tag counts in any letter case, with spaces and attributes, and wherever it stands, in code too. Parts nest. One that
-does not end hides all that follows. Only an opening tag that stands alone between backticks, as code, is a word about
-the tag as long as nothing closes it. `&lt;private&gt;` is no tag.
+A tag counts in any letter case, with spaces and attributes, and anywhere, in code too. Parts nest. A part
+without an end hides the rest of the text. Only an opening tag alone between backticks, as code, is a word
+about the tag as long as nothing closes it. `&lt;private&gt;` is no tag.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SAID = lazy(r"\w")
 
 
 def without_private(text: str, *, keeps_lines: bool = False) -> str:
-    """Return a text with `[private]` for each private part; the same text where there is none.
+    """Return a text with `[private]` for each private part; the same text without any.
 
-    With `keeps_lines` all that follows stands on the line on which it stood.
+    With `keeps_lines` the text behind keeps its line numbers.
     """
     if "<" not in text:
         return text
@@ -48,17 +48,17 @@ def without_private(text: str, *, keeps_lines: bool = False) -> str:
 
 
 def is_private(text: str) -> bool:
-    """Whether a text without its private parts says nothing: no letter and no digit beside `[private]`."""
+    """Return whether a text is empty without its private parts: no letter and no digit beside `[private]`."""
     return MARK in text and _SAID.search(text.replace(MARK, "")) is None
 
 
 def without_marks(text: str) -> str:
-    """Return a text without what stands for private parts, as it is searched for."""
+    """Return a text without placeholders of private parts, as it is searched for."""
     return " ".join(text.split(MARK)).strip() if MARK in text else text
 
 
 def without_private_parts(event: Event, payload: bytes) -> Event | None:
-    """Return an event without the private parts of its texts; None where it has none. `payload` are its bytes."""
+    """Return an event without the private parts of its texts; None without any. `payload` are its bytes."""
     if b"<" not in payload or b"private" not in payload.lower():
         return None
     name, session = without_private(event.actor.name), event.session and without_private(event.session)
@@ -87,12 +87,12 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_code(tag: re.Match[str]) -> bool:
-    """Whether a tag stands alone between backticks."""
+    """Return whether a tag is alone between backticks."""
     return tag.string[tag.start() - 1 : tag.start()] == "`" == tag.string[tag.end() : tag.end() + 1]
 
 
 def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
-    """Add a part, which takes those that began inside it."""
+    """Append a span; drop the spans inside the new span."""
     while closed and closed[-1][0] > start:
         closed.pop()
     closed.append((start, end))

@@ -1,6 +1,6 @@
-"""The names of retrievers, each of which says how it finds, and the states in which a retriever or embedder can be.
+"""The names of retrievers, which encode their recipes, and the states of a retriever or embedder.
 
-What retrievers do is in `tools/ask`; which of them are in which state stands in the settings of a log.
+Retrievers are in `tools/ask`; their states are in the settings of a log.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ RANKS: tuple[Ranks, ...] = get_args(Ranks)
 ORDINARY: Ranks = "memtape"
 """The retriever that answers."""
 MAX_NAME_CHARS = 180
-"""With what stands before it among the lanes of a recall, a name has its place there."""
+"""A name of this length, with its prefix, fits among the lanes of a recall."""
 
 _WITHOUT, _WITH = " without ", " with "
 
 
 class Recipe(NamedTuple):
-    """How a retriever finds: how it ranks and, of the ordinary one alone, the lanes that it does without, and the key
-    of the embedder whose vectors it goes by; nothing for that of the log.
+    """The parts of a retriever: ranking, lanes left out, and key of its embedder, empty for the log's.
+
+    Only the ordinary ranking takes lanes and embedder.
     """
 
     ranks: Ranks
@@ -37,20 +38,20 @@ class Recipe(NamedTuple):
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
-        """The lanes by which the ordinary one finds."""
+        """The lanes of this retriever: all lanes without those in `without`."""
         return tuple(lane for lane in LANES if lane not in self.without)
 
     @property
     def name(self) -> str:
-        """The name by which `recipe_of` reads it again; one recipe has one name."""
+        """The retriever's only name. `recipe_of` makes the recipe of the name again."""
         less = _WITHOUT + ", ".join(self.without) if self.without else ""
         return self.ranks + less + (_WITH + self.embedder if self.embedder else "")
 
 
 def recipe_of(name: str) -> Recipe:
-    """Return what a name says: `bm25`, `memtape without hot, edges`, `memtape with KEY` and so on.
+    """Return the recipe of a name: `bm25`, `memtape without hot, edges`, `memtape with KEY` and so on.
 
-    Raises `MemtapeError` for a name that says nothing.
+    Raises `MemtapeError` for an unknown name.
     """
     head, _, embedder = name.partition(_WITH)
     ranks, _, lanes = head.partition(_WITHOUT)

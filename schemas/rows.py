@@ -1,7 +1,7 @@
-"""What the views hold: the rows of their tables and the pages of the vault, as plain values.
+"""The content of the views: the rows of their tables and the pages of the vault, as plain values.
 
 A row's `key` is its scope and id, since an id is only unique inside its scope. The guard of a row
-(`generation`, `offset`) says which event caused it; like every offset it is left out of the state hash.
+(`generation`, `offset`) names the event behind it; like every offset it is left out of the state hash.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 
 ORDER = "an order about memory"
-"""What readers are told of what people said about memory, which states nothing of what it names."""
+"""The mark for readers of people's orders about memory, which state nothing about their subject."""
 BEFORE_CHARS = 80
-"""So much is shown of a value that was replaced."""
+"""Characters shown of a replaced value."""
 Polarity = Literal["fact", "rule", "meta", "correction"]
 """What a text does: it states something, sets a rule, gives an order about memory, or corrects what was said."""
 Category = Literal["identity", "preference", "technical", "goal", "context"]
-"""What a memory is about, by which its age is judged."""
+"""The subject of a memory, on which its aging depends."""
 Status = Literal["draft", "stable", "deprecated"]
 """What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
 replaced."""
@@ -35,11 +35,11 @@ Fed = TableName | Literal["vault"]
 
 
 class Change(NamedTuple):
-    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, how
-    the scope as a whole does, what is open in it, what is known of one of its people, what waits for a pass, or the
-    file of a slug (`files`).
+    """A key that must be rendered again: a table row, or one of the inputs of pages.
 
-    Sinks ask the state for what the row holds now.
+    The inputs are an entry of the journal, a memory's standing, the scope's standing, open ends, a person,
+    the counts of the next pass, and the file of a slug (`files`). Sinks ask the state for the current
+    content.
     """
 
     table: TableName | Literal["journal", "standing", "scope", "threads", "people", "buffer", "files"]
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
 
 class MemberRow(msgspec.Struct, frozen=True):
-    """One capture of a memory: how it joined, and how similar it was (ten-thousandths of a cosine)."""
+    """One capture of a memory: how it joined, and its similarity (ten-thousandths of a cosine)."""
 
     id: str
     how: str
@@ -57,28 +57,28 @@ class MemberRow(msgspec.Struct, frozen=True):
 
 
 class Provenance(msgspec.Struct, frozen=True):
-    """Of what origin a capture is, and in which session it was made."""
+    """The origin of a capture, and its session."""
 
     origin: Origin
     session: str | None
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A time in which a memory held, half open, in microseconds."""
+    """A period in which a memory held, half open, in microseconds."""
 
     valid_from: int
     valid_to: int
 
 
 class Wording(msgspec.Struct, frozen=True):
-    """One text of a memory that is not its canonical one, and the capture that says it best (trust, time, order)."""
+    """A text of a memory besides the canonical text, and the text's best capture (trust, time, order)."""
 
     id: str
     text: str
 
 
 class Displayed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a memory, a turn and a result of a search say alike. A field that is added here stands in all three."""
+    """The fields shared by a memory, a turn and a search result. A field added here is added to all three."""
 
     id: str
     scope: str
@@ -98,22 +98,21 @@ class Displayed(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryRow(Displayed, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
-    `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
-    where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
-    beyond the first; echoes count as none. `revises` is a
-    captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
-    took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
-    open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
-    `held` are the times before in which it held, where another value came between, the earliest first.
-    `replaces` are captured ids of those that it replaced, the latest first, and `before` is the value that the first of
-    these told, as it was said (nothing where no value is told from the rest). `outdated_by` is
-    a captured id of a memory that replaced a part of what this one tells. `contradicts` is a captured id of a memory
-    that tells another value of the same thing, holds, and is trusted more. `into` is a captured id of the memory that
-    stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
-    `wordings` are its other living texts, echoes' included, each once but for its white space, that of the greatest
-    (trust, time, order) first.
-    `importance_confirmed` is in thousandths. `uses` counts how often its captures were used in its scope, the last time
-    at `used_at`. Whether it is stale follows from `category`, `last_at` and `used_at` at any time.
+    `ids` are all captures that resolve to it, members then echoes. `provenance` is that of the living ones,
+    or of all if none lives, each once; views made under rules before 5 lack it. `confirmations` counts the
+    living members beyond the first; echoes count as none. `revises` is a captured id of the revised memory.
+    `replaced` marks a goal or plan after a later one took over. A hidden memory is forgotten and can be
+    restored. `valid_from` and `valid_to` are its period, half open; `valid_to` is None while it holds, and
+    `replaced_by` is a captured id of the memory that replaced it then. `held` are the earlier periods in
+    which it held, with another value between, the earliest first. `replaces` are captured ids of the memories
+    that it replaced, the latest first, and `before` is the value of the first of these, as said (empty if not
+    separable from its text). `outdated_by` is a captured id of a memory that replaced a part of its content.
+    `contradicts` is a captured id of a valid memory with more trust and another value of the same thing.
+    `into` is a captured id of the memory that covers it, and `made_of` are captured ids of the memories that
+    its text was made of, recursively. `wordings` are its other living texts, echoes' included, each once but
+    for its white space, that of the greatest (trust, time, order) first. `importance_confirmed` is in
+    thousandths. `uses` counts the uses of its captures in its scope, the last at `used_at`. Staleness follows
+    from `category`, `last_at` and `used_at` at any time.
     """
 
     key: str
@@ -153,7 +152,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
-    """One thing that was said, whole. What is not of people states something, and has no other `polarity`."""
+    """One whole turn. `polarity` differs from `fact` only if a person spoke."""
 
     key: str
     captions: tuple[str, ...]
@@ -189,9 +188,10 @@ class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UseRow(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a captured id was used, when last, and when within the 18 days before that (at most 64 times).
+    """The uses of a captured id: number, last time, and times in the 18 days before it (at most 64).
 
-    `id` is the captured id, or `other:` and a digest of one of `global`: no other scope's id stands here.
+    `id` is the captured id, or `other:` and a digest of an id of `global`: no id of another scope is stored
+    here.
     """
 
     key: str
@@ -203,10 +203,10 @@ class UseRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Two captured ids that were used together in `count` windows; `weight` is in billionths as of `at`.
+    """Two captured ids used together in `count` windows; `weight` is in billionths as of `at`.
 
-    `learned` is the weight that 90 days of windows teach, in billionths, over `learned_windows` together, of which the
-    last was completed at `learned_at`. Where a pair lacks one of the two weights, its fields are 0.
+    `learned` is the weight from 90 days of windows, in billionths, over `learned_windows` joint windows, the
+    last completed at `learned_at`. Without one of the two weights, its fields are 0.
     """
 
     key: str
@@ -223,7 +223,7 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
-    """Return what readers are told of a row beside its text, wherever it is shown."""
+    """Return the marks of a row for readers, shown beside its text everywhere."""
     told = ("pinned",) * row.pinned
     if row.archived_at is not None:
         told += (archived_on(row.archived_at),)
@@ -236,24 +236,24 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
 
 
 def signature(actor: str, origin: Origin) -> str:
-    """Return the name of a person; of anybody else the origin, and the name behind it where it is known."""
+    """Return the name of a person; for any other origin the origin, and its name if known."""
     if origin in PEOPLE:
         return actor
     return origin if actor == UNKNOWN or origin in ("web", "model") else f"{origin} {actor}"
 
 
 def archived_on(at: int) -> str:
-    """Return what readers are told of what is archived, by itself or with its project."""
+    """Return the mark of an archived text, archived by itself or with its project."""
     return f"archived on {format_day(at)}"
 
 
 def stale(last_at: int) -> str:
-    """Return what readers are told of a memory that is stale, by when it was said last."""
+    """Return the mark of a stale memory, with the day of its last capture."""
     return f"stale: last said on {format_day(last_at)}"
 
 
 def told_of_value(row: MemoryRow) -> tuple[str, ...]:
-    """Return what readers are told of the value that a memory tells: replaced, since when, or contradicted."""
+    """Return the marks of a memory's value for readers: replaced, since when, or contradicted."""
     told: tuple[str, ...] = ()
     if row.valid_to is not None:
         told += (replaced(row.valid_to, row.replaced_by),)
@@ -264,23 +264,23 @@ def told_of_value(row: MemoryRow) -> tuple[str, ...]:
 
 
 def replaced(valid_to: int, by: str | None) -> str:
-    """Return what readers are told of what was replaced."""
+    """Return the mark of a replaced memory: the UTC day of `valid_to`, and the id of the replacement."""
     return f"replaced on {format_day(valid_to)} by {by}"
 
 
 def since(valid_from: int, before: str) -> str:
-    """Return what readers are told of what replaced something: since when it holds, and the value before it."""
+    """Return the mark of a replacing memory: the UTC day of `valid_from`, and the value before it."""
     value = f"; before: {one_line(before, BEFORE_CHARS)}" if before else ""
     return f"since {format_day(valid_from)}{value}"
 
 
 class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What texts of one kind say in short that moved on, of a day (`level` 1) or a week (2).
+    """A summary of moved texts of one kind, of a day (`level` 1) or a week (2).
 
-    `since` and `until` are those of the day or week, half open. `sources` are the captured ids of all that is summed
-    up and not hidden, in the order in which it moved on, `first_at` and `last_at` the times of the first and last of
-    these. `label` is the session or speaker of a day, empty of a week. `text` is what `highlights` say, or what a model
-    made of it (`by_model`). `quality` is in hundredths.
+    `since` and `until` bound the day or week, half open. `sources` are the captured ids of all visible texts
+    summed up, in the order in which they moved, `first_at` and `last_at` the times of the first and last of
+    these. `label` is the session or speaker of a day, empty for a week. `text` are the `highlights`, or a
+    model's text (`by_model`). `quality` is in hundredths.
     """
 
     key: str
@@ -302,10 +302,10 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):
-    """That a memory or turn is archived: since when, and why (`age`, or somebody `asked` for it).
+    """An archived memory or turn: the time and the reason (`age`, or `asked` by a person).
 
-    `id` is that of its first capture, and `offset_of` where its text stands on the log, which keeps it. What is
-    `purged` has no other row.
+    `id` is the id of the first capture; `offset_of` is the offset of the text, which the log keeps. A
+    `purged` memory or turn has no other row.
     """
 
     key: str
@@ -328,13 +328,13 @@ class PageEdge(msgspec.Struct, frozen=True):
 
 
 class PageRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A page, and a node where it has `children`. `id` is that of its first capture; the root has one of its own.
+    """A page, and a node if it has `children`. `id` is the id of its first capture; the root has its own.
 
-    `slug` is empty where the page has no place. `title` is as given, else the first heading, else the slug; `summary`
-    as given, else the first sentence. `children` and `parents` are the ids of pages that live, in the order in which
-    they were linked. `version` is the capture that speaks for it, None of a root without a text; `beside` are those
-    that stand beside that one until somebody has seen both, and `versions` counts all. `actor`, `origin` and `at` are
-    of the version, and `first_at` of the first one.
+    `slug` is empty for a page without a place. `title` is as given, else the first heading, else the slug;
+    `summary` as given, else the first sentence. `children` and `parents` are the ids of living pages, in the
+    order of their links. `version` is the current capture, None for a root without a text; `beside` are the
+    versions beside it until an author has seen both, and `versions` counts all. `actor`, `origin` and `at`
+    are of the version, and `first_at` of the first one.
     """
 
     key: str
@@ -358,7 +358,7 @@ class PageRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def diverged(self) -> bool:
-        """Whether more than one version of it stands."""
+        """Return whether the page has more than one version in force."""
         return bool(self.beside)
 
 
@@ -367,13 +367,13 @@ TOLD_LEVELS = {1: "day", 2: "week"}
 
 
 def summary_told(row: SummaryRow) -> str:
-    """Return what readers are told of a summary beside its text: `summary of 14 turns, day of 2026-02-03`."""
+    """Return the mark of a summary for readers: `summary of 14 turns, day of 2026-02-03`."""
     one, more = ("journal entry", "journal entries") if row.kind == "journal" else (row.kind, f"{row.kind}s")
     return f"summary of {many(len(row.sources), one, more)}, {TOLD_LEVELS[row.level]} of {format_day(row.since)}"
 
 
 class GoneRow(msgspec.Struct, frozen=True):
-    """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
+    """A removed row. The row keeps its key and guard, so that a late write cannot bring the old row back."""
 
     key: str
     id: str
@@ -406,7 +406,7 @@ ALL_FED: tuple[Fed, ...] = (*TABLES, "vault")
 
 
 class Guarded(msgspec.Struct, frozen=True):
-    """A row with its guard: the scope's generation and the offset of the event that caused it."""
+    """A row with its guard: the scope's generation, and the offset of the event behind the row."""
 
     table: TableName
     row: Row
@@ -424,7 +424,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a daily log; `mark` tells where what it says was replaced."""
+    """One line of a daily log; `mark` is set for a replaced statement."""
 
     id: str
     at: int
@@ -437,12 +437,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`MEMORY.md`: what holds now, where the rest is, and how many conflicts wait for people.
+    """`MEMORY.md`: the valid memories, links to the rest, and the number of pending conflicts.
 
-    `summary_pages` are those of the latest summaries, and `project` tells how a project stands that is not active.
-    `standing` and `people` are the paths of the standing pages, and of those of people, on which anything stands.
-    `places` has the path of the page of each memory that is shown. `zone` is of every page: the living texts that were
-    captured from its zone, in the order of the log, for a page that has lost its zone.
+    `summary_pages` are those of the latest summaries, and `project` is the notice of an inactive project.
+    `standing` and `people` are the paths of the standing pages, and of people's pages, with content. `places`
+    has the path of the page of each shown memory. `zone` is on every page: the living texts captured from its
+    zone, in the order of the log, for a page that has lost its zone.
     """
 
     scope: str
@@ -463,7 +463,7 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageLink(msgspec.Struct, frozen=True):
-    """A memory that was used together with another, and the path of the page on which it stands."""
+    """A memory used together with the page's memory, and the path of its page."""
 
     id: str
     path: str
@@ -472,7 +472,7 @@ class PageLink(msgspec.Struct, frozen=True):
 class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the consolidated list: memories in the order of their captures.
 
-    `links` has, of each row that has any, what it was used together with, the strongest edge first.
+    `links` has by row the memories used together with it, the strongest edge first.
     """
 
     scope: str
@@ -484,7 +484,7 @@ class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DayPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said on one UTC day (or one part of a very long one), in order of time."""
+    """The texts of one UTC day (or one part of a very long day), in order of time."""
 
     scope: str
     path: str
@@ -494,14 +494,14 @@ class DayPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConflictSide(NamedTuple):
-    """One side of a conflict on its page: the row of its memory, and the path of that memory's page."""
+    """One side of a conflict on its page: the row of the memory, and the path of the memory's page."""
 
     row: MemoryRow
     path: str
 
 
 class ListedConflict(NamedTuple):
-    """A conflict on its page, with its sides; a side of which nothing is shown is None."""
+    """A conflict on its page, with its sides; a hidden side is None."""
 
     row: ConflictRow
     a: ConflictSide | None
@@ -509,9 +509,9 @@ class ListedConflict(NamedTuple):
 
 
 class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The conflicts of a scope that wait, the gravest first, and those that were settled, the latest first.
+    """The conflicts of a scope: pending ones by falling gravity, then settled ones, latest first.
 
-    `more` counts those that have no place on the page.
+    `more` counts the conflicts without room on the page.
     """
 
     scope: str
@@ -523,8 +523,7 @@ class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The page of a summary, with the paths of the pages on which its sources stand, each once; None of one that is
-    gone."""
+    """The page of a summary, with the paths of its sources' pages, each once; None for a removed page."""
 
     scope: str
     path: str
@@ -534,9 +533,9 @@ class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageLine(NamedTuple):
-    """A line of a standing page under one of its headings: a text, what a reader is told beside it, and what it is of.
+    """A line of a standing page under one of its headings: a text, its marks for readers, and its source.
 
-    `id` is that of the memory or turn, and `path` the path of the page on which that stands whole.
+    `id` is the id of the memory or turn, and `path` the path of the page with the whole text.
     """
 
     section: str
@@ -547,10 +546,10 @@ class PageLine(NamedTuple):
 
 
 class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of what somebody who works in a scope should know: of its lines as many as fit `limit` characters.
+    """A page that introduces a scope to a reader: the lines that fit into `limit` characters.
 
-    `lines` stand in the order in which they are chosen, `sections` in that in which they are shown. `about` is a line
-    below the title. `more` counts lines that are none of these, and `how` says where to read what has no room.
+    `lines` are in order of choice, `sections` in order of display. `about` is a line below the title. `more`
+    counts the lines left out, and `how` says where to read them.
     """
 
     scope: str
@@ -566,7 +565,7 @@ class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ListedPage(NamedTuple):
-    """A page as another lists it: by its slug, or by its id where it has none; what it says only where `told`."""
+    """A page in another page's list: its slug, or its id if it has none; title and summary only if `told`."""
 
     name: str
     is_node: bool
@@ -577,7 +576,7 @@ class ListedPage(NamedTuple):
 
 
 class PageEnd(NamedTuple):
-    """The other end of a link that is no child's: the page's slug, or its id, and whether there is such a page."""
+    """The far end of a link other than `child`: the page's slug or id, and whether the page exists."""
 
     relation: str
     name: str
@@ -585,7 +584,7 @@ class PageEnd(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """A version that stands beside the current one."""
+    """A version in force beside the current version."""
 
     id: str
     actor: str
@@ -595,7 +594,7 @@ class Beside(NamedTuple):
 
 
 class TreePage(msgspec.Struct, frozen=True, kw_only=True):
-    """The file of a page of the tree, with its text; `row` is None where no page has this slug."""
+    """The file of a tree page, with its text; `row` is None if no page has the slug."""
 
     scope: str
     path: str
@@ -625,10 +624,10 @@ class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Counters(msgspec.Struct):
-    """What a partition has met, for `status`; never part of a state hash."""
+    """The counts of a partition, for `status`; never part of a state hash."""
 
     events: int = 0
-    """Events of scopes that counted, erased ones included."""
+    """Counted events of scopes, erased ones included."""
     duplicates: int = 0
     divergent: int = 0
     """Second events of an id with other content than the first; they change nothing."""
@@ -648,9 +647,10 @@ class Counters(msgspec.Struct):
 
 
 class ScopeHeld(msgspec.Struct, frozen=True, kw_only=True):
-    """What the views hold of one scope; `hidden` memories and turns can be restored, of which some ids are named.
+    """The counts of one scope in the views.
 
-    `conflicts` counts those that wait for people.
+    `hidden` memories and turns can be restored; `hidden_ids` are some of them. `conflicts` counts pending
+    ones.
     """
 
     memories: int = 0
@@ -662,12 +662,12 @@ class ScopeHeld(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PassMark(msgspec.Struct, frozen=True, kw_only=True):
-    """How consolidation goes in a scope.
+    """The state of consolidation in a scope.
 
-    `new` and `confirmed` count the memories that are new, and the captures that confirmed one, since the last pass at
-    the time `at` (0 before the first); `oldest` is the time of the first of those new ones, 0 without any. `queued`
-    clusters are looked at again, and those `aside` have failed too often. `applied` counts what was decided, by
-    operation, `dropped` decisions that an input had changed under or that ended, `failed` the attempts that failed.
+    `new` and `confirmed` count the new memories, and the captures that confirmed one, since the last pass at
+    the time `at` (0 before the first); `oldest` is the time of the first new one, 0 without any. `queued`
+    clusters are read again, and `aside` clusters have failed too often. `applied` counts decisions by
+    operation, `dropped` the decisions with a changed input or an end, `failed` the failed attempts.
     """
 
     new: int = 0
@@ -682,10 +682,10 @@ class PassMark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a scope as a whole stands, `since` when, and how many of its texts have aged how far.
+    """The state of a scope as a whole, its start (`since`), and the numbers of aged texts.
 
-    `mid` and `long` count the memories and turns of these tiers that are not archived, `archived` those that are, of
-    which `purged` have left the views. `name` is what people call the project.
+    `mid` and `long` count the memories and turns of these tiers without archived ones, `archived` the
+    archived ones, of which `purged` have left the views. `name` is the project's name for people.
     """
 
     state: Literal["active", "dormant", "finished"] = "active"
@@ -701,7 +701,7 @@ class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def project_told(mark: LifeMark) -> str:
-    """Return what people are told of a project that is not active, nothing of one that is."""
+    """Return the notice about a dormant or finished project; empty for an active project."""
     match mark.state:
         case "dormant":
             return f"Dormant since {format_day(mark.since)}: whatever is said or asked here wakes it."
@@ -715,9 +715,9 @@ def project_told(mark: LifeMark) -> str:
 
 
 class Basis(NamedTuple):
-    """What views and snapshots of a partition are made from: if any of it differs they are made anew.
+    """The basis of a partition's views and snapshots: if any of it differs they are rebuilt.
 
-    `erased` is how many ids of the partition are known to be erased, see `state.core.erasures`.
+    `erased` is the number of known erased ids of the partition, see `state.core.erasures`.
     """
 
     log_id: str
@@ -726,7 +726,7 @@ class Basis(NamedTuple):
 
 
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
-    """Up to which offset (exclusive) the views of a partition are true, on which basis and under which settings.
+    """The offset (exclusive) up to which the views of a partition are valid, with their basis and settings.
 
     `clock` is the partition's, `sent` the latest `sent` of each scope, by which it is ranked.
     """
@@ -741,14 +741,14 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     counters: Counters
     erased: int = 0
     embedder: str = FLOOR
-    """The key of the embedder that decides there."""
+    """The key of the deciding embedder."""
     embedder_next: str | None = None
     passes: dict[str, PassMark] = {}
     """How consolidation goes in each scope where it has anything to look at."""
     lives: dict[str, LifeMark] = {}
     """How each scope stands of which anything has aged, or that is not active."""
     trail: str = ""
-    """What names the log's last slots before `offset`, as `schemas.log.trail_of` does; empty where nobody kept it."""
+    """The digest of the log's last slots before `offset`, by `schemas.log.trail_of`; empty if not stored."""
 
     @property
     def waiting(self) -> int:
@@ -760,12 +760,12 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def basis(self) -> Basis:
-        """What the views were made from."""
+        """The basis of the views."""
         return Basis(self.log_id, self.rules, self.erased)
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run of events changed in the views of one partition; `watermark` is true once all of it is written."""
+    """The changes of one partition's views by a run of events; `watermark` holds once all are written."""
 
     rows: tuple[Guarded, ...]
     pages: tuple[Page, ...]
@@ -775,5 +775,5 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Whether no row, page or dead letter changed, so that nothing needs to be written."""
+        """Return whether no row, page or dead letter changed, so that nothing needs to be written."""
         return not (self.rows or self.pages or self.dead_letters)

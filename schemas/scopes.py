@@ -1,7 +1,7 @@
-"""Scopes: who shares a memory, how it is written, and which partition its events share.
+"""Scopes: who shares a memory, the form of a scope's name, and the partition of its events.
 
-A scope is `global`, or `project:` and a name of `[a-z0-9][a-z0-9._-]{0,79}`. Making a project's
-scope from a folder or a repository is not here, because that reads the machine: see `tools/capture/project.py`.
+A scope is `global`, or `project:` and a name of `[a-z0-9][a-z0-9._-]{0,79}`. The scope of a folder or
+repository is derived elsewhere, because that reads the machine: see `tools/capture/project.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def check_scope(scope: str) -> str:
 
 
 def scopes_read(scope: str) -> tuple[str, ...]:
-    """Return the scopes that whoever stands in `scope` reads."""
+    """Return the scopes read by a reader in `scope`: the scope itself, then `global`."""
     return (scope,) if scope == GLOBAL else (scope, GLOBAL)
 
 

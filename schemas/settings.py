@@ -1,8 +1,7 @@
 """Every setting that changes meaning, with its default and the unit in its name.
 
-A log carries its settings in `configured` events, whole. A setting that is introduced later has, in
-logs older than itself, the default that stands here for ever: so a default is never changed, only a
-new revision is appended.
+A log carries its settings in `configured` events, whole. In logs older than a setting, the setting has its
+default here for ever: so a default is never changed, only a new revision is appended.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The constants in force. All are integers, since numbers that decide are integers."""
 
     embedder: str = "floor"
-    """Key of the embedder whose vectors decide folds; `floor` is the lexical one that needs no model."""
+    """Key of the embedder whose vectors decide folds; `floor` is the lexical embedder without a model."""
 
     embedder_next: str | None = None
     """The embedder that takes over when no living text lacks its vector; null where none is to."""
@@ -86,5 +85,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return sorted(name for name, state in self.retrievers.items() if state == "shadow")
 
     def fold_cosine(self) -> int:
-        """Return the cosine, in hundredths, from which texts fold under the embedder that decides."""
+        """Return the cosine, in hundredths, from which texts fold under the deciding embedder."""
         return self.fold_cosines_hundredths.get(self.embedder, self.fold_cosine_hundredths)

@@ -1,7 +1,7 @@
-"""Slugs: what people call the pages of a scope, and the ids that follow from them.
+"""Slugs: people's names of the pages of a scope, and the ids derived from them.
 
-A slug is segments of `[a-z0-9_-]`, each at most 80 characters, joined by `/`, at most 200 in all. `_root` is the
-root's, which has an id of its own in each scope and needs no event to exist.
+A slug is segments of `[a-z0-9_-]`, each at most 80 characters, joined by `/`, at most 200 in all. `_root` is
+the root's, which has an id of its own in each scope and needs no event to exist.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _DIGEST_CHARS = 8
 
 
 def is_slug(text: str) -> bool:
-    """Whether a page may have this slug."""
+    """Return whether a page may have this slug."""
     return len(text) <= SLUG_CHARS and text != ROOT and _SLUG.fullmatch(text) is not None
 
 
 def slug_of(name: str) -> str:
-    """Return the slug of a path or title of any language; of what is no slug already it ends as a digest says.
+    """Return the slug of a path or title in any language, with a digest at its end if it was no slug already.
 
-    Accents fall away. A segment of which nothing is left is `page-` and a digest. What is too long is cut, and ends
-    with a digest, so that two long names stay two.
+    Accents are dropped. An empty segment becomes `page-` and a digest. A long one is cut, and ends with a
+    digest, so that two long names stay distinct.
     """
     parts = [part for part in name.strip().split("/") if part.strip(". ")]
     slug = "/".join(map(_segment, parts or [name]))

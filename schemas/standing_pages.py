@@ -1,7 +1,7 @@
-"""The names of the standing pages of a scope in the vault, and how many characters each has at most.
+"""The names of a scope's standing pages in the vault, and the maximum number of characters of each.
 
-What stands on them is decided in `state/views/standing_pages.py`. They stand here so that whoever reads a page needs
-not load the fold.
+`state/views/standing_pages.py` decides their content. The names are here so that a reader of a page need not
+load the fold.
 """
 
 from __future__ import annotations

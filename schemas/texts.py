@@ -1,7 +1,7 @@
-"""Every text of an event, with its place: what erasing looks for, redaction reads and placeholders are counted in.
+"""Every text of an event, with its path: the input of erasing, redaction and counts of placeholders.
 
-Which fields hold text follows from the types of the bodies, so that a new field is a text until its type says that it
-is an id, a scope or one of a few fixed words. What a text means is not here.
+The types of the bodies decide which fields hold text: a new field of type `str` is a text unless its type is
+an id, a scope or one of a few fixed words. The meaning of a text is not read here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memtape.schemas.events import EVENT_TYPES, Body, Event
 
 T = TypeVar("T", bound=msgspec.Struct)
 Role = Literal["statement", "label", "name", "program"]
-"""What a text is: what somebody said, what it was filed under, what something is called, or what a program wrote."""
+"""The role of a text: spoken words, a label, a name, or a program's output."""
 
 _ROLES: dict[str, Role] = {
     "text": "statement",
@@ -40,7 +40,7 @@ _ROLES: dict[str, Role] = {
 
 
 class Said(NamedTuple):
-    """A text of an event, its place there (`$.body.tags[1]`) and its role."""
+    """A text of an event, its path in the event (`$.body.tags[1]`) and its role."""
 
     place: str
     text: str
@@ -48,7 +48,7 @@ class Said(NamedTuple):
 
 
 def texts_of(event: Event) -> Iterator[Said]:
-    """Yield every text of an event: those of its body, and of its header the names of session and actor."""
+    """Yield every text of an event: those of its body, and the names of session and actor in its header."""
     if event.body is not None:
         yield from texts_of_body(event.body)
     if event.session is not None:
@@ -62,7 +62,7 @@ def texts_of_body(body: Body) -> Iterator[Said]:
 
 
 def with_texts(body: T, change: Callable[[Said], str]) -> T:
-    """Return a body, or a struct that stands in one, in which each text is what `change` makes of it."""
+    """Return a body, or a struct inside a body, with each text replaced by `change` of it."""
     changed: T = _changed(body, "$.body", None, change)
     return changed
 

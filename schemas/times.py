@@ -46,10 +46,10 @@ def _format_day(day: int) -> str:
 
 
 def parse_time(text: str, now_us: int) -> int:
-    """Read what a person gives as a time: ISO 8601 as `parse_iso` does, or what is told from `now_us` backwards.
+    """Parse a person's time: ISO 8601 as in `parse_iso`, or a time relative to `now_us`.
 
-    That is an age, as `90m`, `3d`, `2 days ago` or `an hour ago`, or `now`, `today` and `yesterday`: days in UTC, from
-    their beginning. Raises `MemtapeError`.
+    A relative time is an age, such as `90m`, `3d`, `2 days ago` or `an hour ago`, or `now`, `today` and
+    `yesterday`: days in UTC, from their beginning. Raises `MemtapeError`.
     """
     said = text.strip().lower()
     if age := _AGO.match(said):
@@ -61,7 +61,7 @@ def parse_time(text: str, now_us: int) -> int:
 
 
 def parse_iso(text: str) -> int:
-    """Read ISO 8601, in UTC where no zone is given. Raises `MemtapeError`."""
+    """Parse ISO 8601, in UTC without a zone. Raises `MemtapeError`."""
     try:
         # Python 3.10 does not read the suffix Z.
         moment = datetime.fromisoformat(re.sub(r"[zZ]\Z", "+00:00", text.strip()))

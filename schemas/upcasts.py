@@ -1,7 +1,7 @@
 """Old versions of events, read for ever: each step lifts a decoded object by one version.
 
-A step may rename, add and compute from the object alone; it may not read anything else, and it never
-changes once a version has been on anybody's log.
+A step may rename, add and compute from the object alone; it may not read anything else, and it never changes
+once any log has an event of its version.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def recalled_2(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 could not be narrowed to origins and sessions. What is no such body is left to its type to refuse."""
+    """Version 1 had no filters by origin and session. Its type refuses an invalid body."""
     body = old["body"]
     filters = body.get("filters") if isinstance(body, dict) else None
     if not isinstance(filters, dict):
@@ -26,7 +26,7 @@ def recalled_2(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 2 could leave nothing out, had no tiers, quotas and pages. What is no such body its type refuses."""
+    """Version 2 had no exclusions, tiers, quotas or pages. Its type refuses an invalid body."""
     body = old["body"]
     filters = body.get("filters") if isinstance(body, dict) else None
     if not isinstance(filters, dict):
@@ -40,7 +40,7 @@ def recalled_3(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def recalled_4(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 3 had no deep searches. What is no such body is left to its type to refuse."""
+    """Version 3 had no deep searches. An invalid body is left for its type to refuse."""
     body = old["body"]
     if not isinstance(body, dict):
         return old
@@ -50,7 +50,7 @@ def recalled_4(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def linked_2(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 spoke of memories alone. What is no such body is left to its type to refuse."""
+    """Version 1 was about memories alone. An invalid body is left for its type to refuse."""
     body = old["body"]
     if not isinstance(body, dict):
         return old
@@ -62,17 +62,17 @@ def linked_2(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def decided_2(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 could not say that memories are in conflict. What is no such body is left to its type to refuse."""
+    """Version 1 had no conflicts between memories. An invalid body is left for its type to refuse."""
     return _without_operation(old, "conflict", "no operation of version 1 is a conflict")
 
 
 def decided_3(old: dict[str, Any]) -> dict[str, Any]:
-    """Version 2 could not tell a summary in other words. What is no such body is left to its type to refuse."""
+    """Version 2 had no summaries in a model's words. An invalid body is left for its type to refuse."""
     return _without_operation(old, "reword", "no operation of version 2 tells a summary in other words")
 
 
 def _without_operation(old: dict[str, Any], op: str, fault: str) -> dict[str, Any]:
-    """Return a decision as it is. Raises `InvalidEvent` where it has an operation that its version did not know."""
+    """Return a decision unchanged. Raise `InvalidEvent` if it has an operation unknown to its version."""
     body = old["body"]
     operations = body.get("operations") if isinstance(body, dict) else None
     if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == op for it in operations):
@@ -81,9 +81,9 @@ def _without_operation(old: dict[str, Any], op: str, fault: str) -> dict[str, An
 
 
 def upcast(payload: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the decoded object at the newest version of its type, one step at a time; `steps` are those from 1 on.
+    """Return the decoded object at the newest version of its type, step by step; `steps` start at version 1.
 
-    Raises `InvalidEvent` for a version that is newer than this reader or none.
+    Raises `InvalidEvent` for an invalid version, or one newer than this reader.
     """
     kind, version = payload["type"], payload["v"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:

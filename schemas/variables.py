@@ -1,10 +1,10 @@
-"""Variables of the environment that several rooms read. It imports nothing: the lightest processes load it."""
+"""Environment variables read by several rooms. The module imports nothing: the lightest processes load it."""
 
 SESSION_VARIABLE = "MEMTAPE_SESSION"
-"""By which whoever starts a process says to which session its captures and recalls belong."""
+"""The session of the captures and recalls of a process, set by its starter."""
 
 PROFILE_VARIABLE = "MEMTAPE_PROFILE"
-"""By which a process and its children have a profile, before the one that the settings of a home name."""
+"""The profile of a process and its children, which precedes the profile in a home's settings."""
 PROD, NO_PERSIST = "prod", "dev_no_persist"
 """The profile where none is named, and the one under which nothing is kept."""
 

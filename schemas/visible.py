@@ -1,7 +1,7 @@
-"""How text that came from somebody else is shown: nothing in it may act on a terminal, a page or a reader's eye.
+"""The display of foreign text: no character may act on a terminal, a page or a reader's eye.
 
-Control characters (ANSI sequences begin with one), bidirectional marks, invisible and tag characters
-are written out as `<U+202E>`. What joins letters or emoji is left alone.
+Control characters (ANSI sequences begin with one), bidirectional marks, invisible and tag characters are
+written out as `<U+202E>`. Joiners of letters or emoji stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HIDDEN = lazy(
     # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else. Two in a
     # row join nothing, but can be read as bits.
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])|(?<=[\u200c\u200d])[\u200c\u200d]"
-    # What makes an emoji of the character before it (U+FE0F) is at home after one that can be an emoji.
+    # U+FE0F makes an emoji of the character before it, and may follow a character that can be an emoji.
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
 
@@ -35,19 +35,19 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def many(count: int, one: str, more: str | None = None) -> str:
-    """Return a count with its noun: `1 event`, `2,000 events`; `more` is the plural where it takes more than an s."""
+    """Return a count with its noun: `1 event`, `2,000 events`; `more` is an irregular plural."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def visible_json(data: bytes) -> bytes:
-    """Return a JSON document that means the same and in which nothing acts or hides: such characters are escaped."""
+    """Return an equivalent JSON document with invisible and control characters escaped."""
     return _each_hidden(data.decode(), _escaped).encode()
 
 
 def _each_hidden(text: str, written: Callable[[str], str]) -> str:
     if text.isascii() and text.isprintable():
         return text
-    # What stood between two such characters may stand alone when they are written out.
+    # A joiner between two such characters may be left alone when they are written out.
     while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:
         text = shown
     return text

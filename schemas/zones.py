@@ -1,6 +1,6 @@
-"""Zones of people in the pages of the vault: the marks around one, and the source of what is captured from it.
+"""Zones of people in the pages of the vault: the marks around one, and the source of captures from it.
 
-How a zone stands among the bytes of a page is for `sinks/zones.py`, what one says for `state/text/points.py`.
+`sinks/zones.py` reads the bytes of a zone, `state/text/points.py` its content.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _PEOPLE: tuple[Origin, ...] = ("operator", "user")
 
 
 def zone_source(path: str) -> str:
-    """Return the source of what is captured from the zone of a page, by the page's path in its scope."""
+    """Return the source of captures from the zone of a page, by the page's path in its scope."""
     return f"{_SOURCE}{path}"
 
 
 def zone_path(source: str | None, origin: Origin) -> str | None:
-    """Return the path of the page from whose zone a capture is, None for any other. Only people write in zones."""
+    """Return the path of the page of a capture's zone, None for others. Only people write in zones."""
     if source is None or not source.startswith(_SOURCE) or origin not in _PEOPLE:
         return None
     return source.removeprefix(_SOURCE)

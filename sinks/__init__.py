@@ -1,4 +1,4 @@
-"""Where it lands: logs, LanceDB tables, the Markdown vault and locks. Each file owns one format, reading and writing.
+"""The storage: logs, LanceDB tables, the Markdown vault and locks. Each file reads and writes one format.
 
-No meaning is decided here: what a row or a page holds comes from `state`, ready made.
+No meaning is decided here: the content of a row or a page comes from `state`, ready made.
 """

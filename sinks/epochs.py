@@ -1,4 +1,4 @@
-"""The views of one partition as a whole: the order in which an epoch is written, and where it stood before."""
+"""The views of one partition as a whole: the order of writes in an epoch, and the position before it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from memtape.sinks.vault import Vault
 
 
 class PartitionViews:
-    """Writes the deltas of one partition: rows, pages, and last the watermark that says that they are there.
+    """Writes the deltas of one partition: rows, then pages, and last the watermark that makes them valid.
 
-    A build that is not served yet has no vault: its pages are written when it takes over.
+    A build not yet served has no vault: its pages are written at the switch.
     """
 
     def __init__(self, home: Home, shard: Shard, *, vault: bool = True) -> None:
@@ -28,12 +28,13 @@ class PartitionViews:
         self.doubts: list[str] = []
 
     def start(self, basis: Basis, watermark: Watermark | None, strayed: str) -> int:
-        """Return the offset below which everything is written, 0 where the views are to be made anew.
+        """Return the offset below which everything is written, 0 if the views must be rebuilt.
 
-        `watermark` is None where it cannot be read, `strayed` says why the views are not of the log as it is now.
+        `watermark` is None if unreadable, `strayed` is the reason why the views are not of the log as it is
+        now.
 
-        Views of another log or another history of it, of other rules, that may hold what was erased, or that LanceDB
-        cannot open are discarded: they come back. `doubts` then says so.
+        Views are discarded, with a sentence in `doubts`, if they are of another log or another history of it,
+        of other rules, may hold erased texts, or cannot be opened by LanceDB.
         """
         if not self._shard.exists():
             return 0
@@ -46,15 +47,14 @@ class PartitionViews:
         return watermark.offset
 
     def vault_offset(self) -> int:
-        """Return the offset up to which the pages are known to stand on disk."""
+        """Return the offset up to which the pages are known to be on disk."""
         return 0 if self._vault is None else self._vault.covered(self.partition)
 
     def apply(self, delta: Delta) -> bool:
         """Write one delta, and return whether there was anything to write.
 
-        One that changes nothing is only remembered until the next, or until `close`.
-
-        The end of a consolidation's pass changes no row, and is told by the watermark alone.
+        A delta without changes is only remembered until the next, or until `close`. The end of a
+        consolidation's pass changes no row, and is stored by the watermark alone.
         """
         assert delta.watermark.partition == self.partition
         if delta.empty and delta.watermark.passes == self._passes:
@@ -119,12 +119,12 @@ class BuildTarget:
         self._written = written
 
     def start(self, watermarks: Sequence[Watermark | None], strayed: Sequence[str]) -> None:
-        """Find out what is written, by the watermark of each partition and why its views are not of the log, if so."""
+        """Set the written offsets by partitions' watermarks; `strayed` is as in `PartitionViews.start`."""
         found = zip(self._views, self._bases, watermarks, strayed, strict=True)
         self._written = [views.start(basis, watermark, why) for views, basis, watermark, why in found]
 
     def views(self, partition: int) -> PartitionViews:
-        """Return what writes the views of a partition."""
+        """Return the writer of a partition's views."""
         return self._views[partition]
 
     def snapshots(self, partition: int) -> Snapshots:
@@ -136,7 +136,7 @@ class BuildTarget:
         return self._written[partition]
 
     def basis(self, partition: int) -> Basis:
-        """Return what the views of a partition were found to be made from when the flow started."""
+        """Return the basis of a partition's views at the start of the flow."""
         return self._bases[partition]
 
     def uncovered(self) -> list[tuple[int, int]]:
@@ -145,7 +145,7 @@ class BuildTarget:
         return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
 
     def take_doubts(self) -> list[str]:
-        """Return what was discarded on the way and has not been told yet, a sentence each."""
+        """Return the sentences about discarded views and snapshots not returned before."""
         parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
         told = [doubt for part in parts for doubt in part.doubts]
         for part in parts:

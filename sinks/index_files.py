@@ -52,15 +52,16 @@ class Named(msgspec.Struct, frozen=True):
     rows: int
     bytes: int
     embedder: str = ""
-    """That of the vectors of a segment of such, by its key."""
+    """The key of the embedder, in a segment of vectors."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the index of a scope is made of.
+    """The content of a scope's index.
 
-    `number` counts the manifests of the scope. `usual` is the language in which texts are read that may be in several.
-    `living` names the file with a bit for each row of all segments, those of `vectors` last: 0 for one that is replaced
-    or gone. There is none where all live. `living_crc` is its CRC-32. `made` names the index since it was made anew.
+    `number` counts the manifests of the scope. `usual` is the language of texts that may be in several.
+    `living` names the file with a bit for each row of all segments, those of `vectors` last: 0 for a replaced
+    or removed row. The file does not exist if all rows live. `living_crc` is its CRC-32. `made` names the
+    index since its last rebuild.
     """
 
     format: int
@@ -101,7 +102,7 @@ def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
 
 
 def read_segment(path: Path, size: int | None = None) -> Segment:
-    """Map a segment. Raises `ValueError` for a file that is none, or that has another size than it had."""
+    """Map a segment. Raises `ValueError` for a file of another format, or of another size than `size`."""
     return _read(path, size, Segment)
 
 
@@ -141,7 +142,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return what a scope's index is made of, None where there is none. Raises what is wrong with it."""
+    """Return the manifest of a scope's index, None without one. Raises the errors of `open` and `msgspec`."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Segments of one kind while rows are added: which of their rows live, and which segments become one.
+"""Segments of one kind while rows are added: masks of live rows, and the choice of segments to merge.
 
-Rows that come one by one gather in a small segment that is made anew each time; eight of one size become one of the
-next. Nothing here reads or writes a file.
+Rows added one by one gather in a small segment, written anew each time; eight segments of one size are merged
+into one of the next. Nothing here reads or writes a file.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from memtape.sinks.index_files import Named
 from memtape.state.index.segments import Flags
 
 DELTA_ROWS = 512
-"""Rows that come one by one gather in a segment of so many, which is written anew each time."""
+"""Rows of the small segment for rows added one by one, written anew each time."""
 TIER = 8
-"""So many segments of one size become one of the next."""
+"""Segments of one size merged into one of the next."""
 UNWRITTEN = Named("", 0, 0)
 """Stands for the name of a segment that has no file yet."""
 
 
 class Keyed(Protocol):
-    """What is asked of a segment: `keys` ascending, the row of each, and the guard of each row."""
+    """The part of a segment used here: `keys` ascending, the row of each, and the guard of each row."""
 
     @property
     def keys(self) -> NDArray[Any]: ...
@@ -43,9 +43,9 @@ SegmentT = TypeVar("SegmentT", bound=Keyed)
 
 
 class Tiers(Generic[SegmentT]):
-    """Segments, of each a flag for each row that lives, and the names of those that have a file.
+    """Segments, each with a mask of its live rows, and the names of those with a file.
 
-    `merge` makes one segment of the living rows of several, and none of more than `most_rows`.
+    `merge` makes one segment of the live rows of several, with at most `most_rows` rows.
     """
 
     def __init__(
@@ -63,15 +63,15 @@ class Tiers(Generic[SegmentT]):
         self.names = list(names)
 
     def append(self, segment: SegmentT, rows: int) -> None:
-        """Add a segment of so many rows, which all live."""
+        """Add a segment of `rows` rows, all live."""
         self.segments.append(segment)
         self.living.append(np.ones(rows, np.bool_))
         self.names.append(UNWRITTEN)
 
     def replace(self, newest: Mapping[int, tuple[int, int]]) -> list[int]:
-        """Let rows under these keys live no more that are older; return the keys of those that are not.
+        """Mark older rows under these keys as dead; return the keys whose live row is not older.
 
-        `newest` has the generation and the offset of the event that caused what is to stand under each key.
+        `newest` has by key the generation and the offset of the event behind the new row.
         """
         newer: dict[int, None] = {}
         keys = np.array(sorted(newest), "<u8")
@@ -90,7 +90,7 @@ class Tiers(Generic[SegmentT]):
         return list(newer)
 
     def settle(self) -> None:
-        """Bring small segments together, and those of which most rows are dead."""
+        """Merge small segments, and rewrite segments whose rows are mostly dead."""
         while len(self.segments) > 1 and self._alive(-1) + self._alive(-2) <= DELTA_ROWS:
             self._join([len(self.segments) - 2, len(self.segments) - 1])
         for place in range(len(self.segments)):
@@ -100,7 +100,7 @@ class Tiers(Generic[SegmentT]):
             self._join(due)
 
     def _due(self) -> list[int]:
-        """Return the places of segments of one tier that are to become one, none where there are too few."""
+        """Return the places of the segments of one tier to be merged, none if there are too few."""
         tiers: dict[int, list[int]] = {}
         for place in range(len(self.segments)):
             tiers.setdefault(_tier(self._alive(place)), []).append(place)
@@ -117,7 +117,7 @@ class Tiers(Generic[SegmentT]):
         return int(self.living[place].sum())
 
     def _join(self, places: Sequence[int]) -> None:
-        """Let one segment stand for several."""
+        """Replace segments by their merger."""
         made = self._merge([self.segments[place] for place in places], [self.living[place] for place in places])
         rows = sum(map(self._alive, places))
         first, *rest = places

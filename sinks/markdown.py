@@ -1,6 +1,6 @@
-"""Text as Markdown that shows just that text, and links between pages: no text becomes a heading, a link or HTML.
+"""Text as Markdown that shows exactly the text, never a heading, a link or HTML; and links between pages.
 
-What pages say is not decided here.
+The content of pages is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
 
 
 def escape(text: str) -> str:
-    """Return one line of text as Markdown that shows just that text."""
+    """Return Markdown that renders as exactly one line of text."""
     line = visible(text).translate(_SPECIAL)
     if ":" in line or "." in line:
         line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)

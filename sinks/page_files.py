@@ -1,11 +1,11 @@
-"""Which files of the vault are ours, and how they are written among those of people, of which none is ever lost.
+"""The files of the vault written by Memtape, among files of people, none of which is ever lost.
 
-Each scope has a list of the files that were written for it, with their digests, in a folder of the vault that Obsidian
-does not show. What is not on the list belongs to somebody. What is on it with other bytes was changed by somebody, and
-is kept under another name before the page is written anew. The zone of people in a page (`sinks/zones.py`) is no part
-of its digest, and is put back to the byte whenever the page is written. Of a page of the tree the zone is its text: it
-gives way to another unless somebody has changed it, and then the whole file waits until it was read (`taken`). What a
-page says is not decided here.
+Each scope has a list of its written files, with their digests, in a folder of the vault that Obsidian does
+not show. A file not on the list is a person's. A listed file with other bytes was changed by a person, and is
+kept under another name before the page is rewritten. The zone of people in a page (`sinks/zones.py`) is left
+out of its digest, and is put back to the byte at each rewrite. For a tree page the zone is its text: it is
+replaced unless a person has changed it, and then the whole file waits until it was read (`taken`). The
+content of a page is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ _SOMEBODYS = object()
 Digests = dict[str, list[str]]
 """By path in the folder of a scope: the digest of a file's bytes, and of what it had before while it is written."""
 Stamp = tuple[int, int, int]
-"""Inode, size and time of change (ns) of a file, by which it is seen that somebody saved it."""
+"""Inode, size and time of change (ns) of a file; a save changes the stamp."""
 
 
 class Zoned(NamedTuple):
-    """A page as it lies there: its bytes, and by what it is seen that somebody saved it."""
+    """The bytes of a page file, and its stamp (inode, size, mtime), which changes with each save."""
 
     data: bytes
     stamp: Stamp
 
 
 class ScopeFiles:
-    """The files of one scope. Whoever writes holds the right to the views of the scope's partition."""
+    """The files of one scope. A writer holds the right to the views of the scope's partition."""
 
     def __init__(self, home: Home, scope: str) -> None:
         self._vault = home.vault
@@ -73,9 +73,9 @@ class ScopeFiles:
             return {}
 
     def read(self) -> dict[str, bytes]:
-        """Return the bytes of every file that is ours, changed or not, and of what has the place of a page.
+        """Return the bytes of every listed file, changed or not, and of any other file at a page's place.
 
-        The zones of people are left out, and so are pages of which nothing else is there.
+        The zones of people are left out, and so are pages with nothing else.
         """
         places = [self._folder.glob("*.md"), *(self._folder.glob(f"{name}/*.md") for name in PAGE_FOLDERS)]
         paths = {path.relative_to(self._folder).as_posix() for found in places for path in found}
@@ -84,7 +84,7 @@ class ScopeFiles:
         return {path: data for path, data in found if data is not None}
 
     def stamps(self) -> dict[str, Stamp]:
-        """Return by path every file that has the name of a page, and by what it is seen that somebody saved it."""
+        """Return by path the stamp of each file with the name of a page."""
         found: dict[str, Stamp] = {}
         for folder in ("", *PAGE_FOLDERS):
             place = self._folder / folder
@@ -97,7 +97,7 @@ class ScopeFiles:
         return found
 
     def page(self, path: str) -> Zoned | None:
-        """Return a page with its zone, None where there is no file that can be read."""
+        """Return a page with its zone, None without a readable file."""
         with suppress(OSError):
             stamp = _stamp((self._folder / path).lstat())
             data = self._look(path)
@@ -105,7 +105,7 @@ class ScopeFiles:
         return None
 
     def is_ours(self, path: str) -> bool:
-        """Whether a file is on the list and as it was written, whatever stands in its zone."""
+        """Return whether a file is listed and as written, apart from its zone."""
         digests, data = self.listed().get(path), self._look(path)
         return digests is not None and isinstance(data, bytes) and _digest(_ours(data)) in digests
 
@@ -117,10 +117,10 @@ class ScopeFiles:
         self._write_list(self.listed() | found)
 
     def lay(self, files: Mapping[str, bytes], zones: Mapping[str, bytes] | None = None) -> None:
-        """Write files, and remove those that get no bytes if they are ours. A zone that is there stays as it is.
+        """Write files, and remove listed files that get no bytes. An existing zone stays.
 
-        `zones` has by path the zone that a page gets which has none. The list names both digests of a file before
-        anything of it is touched, so that a kill at any time leaves nothing of ours that could be taken for somebody's.
+        `zones` has by path the zone for a page without one. The list gets both digests of a file before the
+        file is touched, so that after a kill at any time no file written here is taken for a person's.
         """
         listed, known, zones = self.listed(), self.known(), zones or {}
         held = [path for path in files if self._is_held(path, known)]
@@ -136,7 +136,7 @@ class ScopeFiles:
         self._write_list(laid)
 
     def tree_stamps(self) -> dict[str, Stamp]:
-        """Return by path every Markdown file in the folder of the tree, but for what was kept beside or is hidden."""
+        """Return by path the stamp of every Markdown file of the tree, except hidden and kept ones."""
         found: dict[str, Stamp] = {}
         for folder in _folders(self._folder / TREE_FOLDER):
             if self._in_the_way(folder / "page") is not None:
@@ -149,23 +149,24 @@ class ScopeFiles:
         return dict(sorted(found.items()))
 
     def has_tree(self) -> bool:
-        """Whether a file of the tree is among ours."""
+        """Return whether a file of the tree is among ours."""
         return any(path.startswith(f"{TREE_FOLDER}/") for path in self.listed())
 
     def is_read(self, path: str, data: bytes, ours: Digests) -> bool:
-        """Whether a file of the tree is as it was written, or what it says was taken; `ours` is `known`."""
+        """Return whether a tree file is as written, or its content was captured; `ours` is `known`."""
         return not _is_unread(data, ours.get(path, ()), new=True)
 
     def known(self) -> Digests:
-        """Return the files that are ours, each with the digests that it may have, also of what was taken of it."""
+        """Return by path the digests of the files written by Memtape, and of versions captured from files."""
         listed = self.listed()
         taken = {path: [*listed.get(path, ()), *digests] for path, digests in self._taken().items()}
         return listed | taken
 
     def taken(self, path: str, data: bytes) -> None:
-        """Note that what somebody wrote into a file of the tree, with these bytes, is on the log: it may give way.
+        """Note that the log holds a person's version of a tree page, so that the file may be overwritten.
 
-        The notes are those of the one who reads, and never of the one who writes pages at the same time.
+        Only the reader of pages writes these notes; the writer of pages, which may run at the same time,
+        never does.
         """
         there = {name: digests for name, digests in self._taken().items() if (self._folder / name).exists()}
         make_folder(self._taken_path.parent)
@@ -173,16 +174,16 @@ class ScopeFiles:
         write_whole(self._taken_path, whole, durable=True)
 
     def keep_beside(self, path: str, data: bytes) -> str:
-        """Keep what a file says under another name beside it, and return the path of that."""
+        """Save a file's content under another name beside it, and return the new path."""
         file = self._folder / path
         if file.read_bytes() != data:
-            raise FileNotFoundError(file)  # Somebody has saved it just now, and it is read again.
+            raise FileNotFoundError(file)  # A person has saved the file just now, and it is read again.
         _keep_copy(file, data)
         beside = (other for other in _entries(file.parent) if _is_kept_of(file, other))
         return next(other for other in beside if other.read_bytes() == data).relative_to(self._folder).as_posix()
 
     def rename(self, path: str, to: str) -> bool:
-        """Give a file of somebody another name that nothing has; False where something has it."""
+        """Rename a person's file to a free name; False if the name is taken."""
         file, other = self._folder / path, self._folder / to
         if other.exists() or other.is_symlink() or self._in_the_way(other) is not None:
             return False
@@ -197,7 +198,7 @@ class ScopeFiles:
             return {}
 
     def _is_held(self, path: str, known: Digests) -> bool:
-        """Whether a file of the tree holds what somebody wrote and nobody has taken yet."""
+        """Return whether a tree file holds a person's text not yet captured."""
         there = self._look(path) if path.startswith(f"{TREE_FOLDER}/") else None
         return isinstance(there, bytes) and _is_unread(there, known.get(path, ()))
 
@@ -213,9 +214,9 @@ class ScopeFiles:
         return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
-        """Write or remove one file, which was known by some digests before.
+        """Write or remove one file, which had one of the `known` digests before.
 
-        What stands there is looked at again, as late as can be.
+        The present file is read again as late as possible.
         """
         file = self._folder / path
         in_the_way = self._in_the_way(file)
@@ -228,12 +229,12 @@ class ScopeFiles:
             pass  # Somebody has saved it just now.
 
     def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
-        """Write or remove one file as it is to be beside what stands there; False where that has changed meanwhile."""
+        """Write or remove one page file; keep foreign versions. Return False if the file has changed."""
         file = self._folder / path
         seen = self._seen(path)
         there = seen[0]
         found = parts(there) if isinstance(there, bytes) else None
-        # Bytes of zero are what a machine leaves that lost its power, and nothing that anybody has written.
+        # A file of zeros is left by a power failure, and was written by no person.
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
         is_taken = isinstance(there, bytes) and _digest(there) in ours
         if found is not None and not is_ours:
@@ -265,13 +266,13 @@ class ScopeFiles:
         return True
 
     def _leave_folders(self, path: str) -> None:
-        """Remove the folders of the tree in which nothing is any more."""
+        """Remove the empty folders of the tree."""
         for folder in Path(path).parents[:-2]:
             with suppress(OSError):
                 (self._folder / folder).rmdir()
 
     def _seen(self, path: str) -> tuple[bytes | object | None, Stamp | None]:
-        """Return what stands in the place of a page, and by what it is seen that somebody saved it."""
+        """Return the content at the place of a page, and its stamp; the stamp is None without a file."""
         try:
             stamp = _stamp((self._folder / path).lstat())
         except (FileNotFoundError, NotADirectoryError):
@@ -284,7 +285,7 @@ class ScopeFiles:
         return _ours(there) if isinstance(there, bytes) else there
 
     def _look(self, path: str) -> bytes | object | None:
-        """Return the bytes of a file, None where nothing is, `_SOMEBODYS` for what no page can be."""
+        """Return the bytes of a file, None for no file, `_SOMEBODYS` for anything that cannot be a page."""
         file = self._folder / path
         if self._in_the_way(file) is not None:
             return None
@@ -296,7 +297,7 @@ class ScopeFiles:
             return _SOMEBODYS
 
     def _in_the_way(self, file: Path) -> Path | None:
-        """Return what should be a folder above a file and is none: links are never followed out of the vault."""
+        """Return the obstacle in place of a folder above a file: links out of the vault are not followed."""
         above = [self._vault / part for part in file.relative_to(self._vault).parents][-2::-1]
         return next((path for path in above if path.is_symlink() or (path.exists() and not path.is_dir())), None)
 
@@ -310,7 +311,7 @@ class ScopeFiles:
         write_whole(self._list_path, msgspec.json.encode(digests, order="deterministic"), durable=True)
 
     def _remove_unlisted_unfinished(self) -> None:
-        """Remove what killed projectors left half written when they still did so beside the pages."""
+        """Remove unfinished files of killed projectors of older versions, which wrote beside the pages."""
         for folder in (self._folder, *(self._folder / name for name in PAGE_FOLDERS)):
             if self._in_the_way(folder / "page") is None and folder.is_dir():
                 for path in folder.iterdir():
@@ -325,7 +326,7 @@ def listed_places(home: Home) -> list[str]:
 
 
 def forget_taken(home: Home) -> None:
-    """Drop the notes of what was taken of files that are no more. Whoever calls this holds the right to import."""
+    """Drop the notes about captured versions of deleted files. The caller holds the right to import."""
     for file in (home.vault_notes / _TAKEN).rglob("*.json"):
         folder = home.vault / file.relative_to(home.vault_notes / _TAKEN).with_suffix("")
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):
@@ -346,7 +347,7 @@ def kept(home: Home) -> list[str]:
 
 
 def kept_beside(names: Sequence[str]) -> str:
-    """Return the sentence that says what was kept."""
+    """Return the sentence that names the pages kept beside Memtape's."""
     first = f'"{names[0]}"'
     if len(names) == 1:
         return f"A page that was not as Memtape wrote it is kept as {first}; whose it is may delete it."
@@ -354,7 +355,7 @@ def kept_beside(names: Sequence[str]) -> str:
 
 
 def _keep(path: Path) -> None:
-    """Give something of somebody's a name beside, which nothing has yet."""
+    """Rename a person's file to a free name beside it."""
     with suppress(FileNotFoundError):  # Somebody may take it away just now.
         path.rename(_free_name(path))
 
@@ -374,7 +375,7 @@ def _keep_copy(path: Path, data: bytes) -> None:
 
 
 def _is_kept_of(path: Path, other: Path) -> bool:
-    """Whether a file has the name that something of another was kept under."""
+    """Return whether a file has the name that something of another was kept under."""
     return other.name.startswith(path.stem) and _KEPT.search(other.name) is not None
 
 
@@ -386,9 +387,9 @@ def _free_name(path: Path) -> Path:
 
 @contextmanager
 def _watched(path: Path | None) -> Iterator[Callable[[], bytes | None]]:
-    """Hold a file open that is about to lose its name; what is given says what it has then.
+    """Hold a file open that will be replaced; yield a function that returns its bytes at a later time.
 
-    An editor that saves in place writes to the file that it has opened, whatever became of the name.
+    An editor that saves in place writes to its open file, even after the name points to another file.
     """
     try:
         number = None if path is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -410,10 +411,10 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
-    """Whether somebody has changed a file of the tree, and what it says now was not taken.
+    """Return whether a person changed a tree file and the change is not captured yet.
 
-    One that is not ours at all is somebody's whole, and then `new` says the answer. Zeros are what a machine leaves
-    that lost its power.
+    For a file not written by Memtape, `new` is the answer. A file of zeros, left by a power failure, counts
+    as unchanged.
     """
     if not data.strip(b"\0") or _digest(data) in ours:
         return False
@@ -422,7 +423,7 @@ def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
 
 
 def _ours(data: bytes) -> bytes | None:
-    """Return what of a page is not its zone, None where that is nothing; all of it where its marks are damaged."""
+    """Return a page's bytes without its zone, None for none; all bytes if the zone marks are damaged."""
     found = parts(data)
     return data if found is None else found.ours if found.ours or found.zone is None else None
 

@@ -1,7 +1,7 @@
-"""The file of a page of the tree: front matter, the page's text in a zone of people, and the index that follows.
+"""The file of a tree page: front matter, the page's text in a zone of people, and the index that follows.
 
-The front matter says with which digest the zone was written, so that anybody can tell whether it was changed since
-(`sinks/zones.py`). How a file is read back is not here.
+The front matter holds the digest of the written zone, so that any reader can tell whether it was changed
+since (`sinks/zones.py`). Reading a file back is elsewhere.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from memtape.sinks.zones import as_written
 
 FENCE = "---"
 REST = "memtape_rest"
-"""The key of front matter that cannot stand word for word: all of it as one string."""
+"""The key for front matter that cannot be kept word for word: all of it as one string."""
 
 _WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
-"""What YAML, of one version or another, does not read as a text."""
+"""Words that some version of YAML does not read as text."""
 _MARK = re.compile(r"<!--(?=\s*memtape:)")
 
 
 def page_lines(page: TreePage) -> list[str]:
-    """Return the lines of a file without its zone, none where no page is; the zone stands behind the front matter."""
+    """Return the lines of a file except its zone, none without a page; the zone follows the front matter."""
     row = page.row
     if row is None:
         return []
@@ -39,7 +39,7 @@ def page_lines(page: TreePage) -> list[str]:
 
 
 def index_of(page: TreePage) -> str:
-    """Return what stands below the text in the file of a page, empty where nothing does."""
+    """Return the index below the text in the file of a page, empty for none."""
     return "" if page.row is None else "\n".join(_index(page, page.row))
 
 
@@ -51,9 +51,9 @@ def page_zone(page: TreePage) -> bytes | None:
 
 
 def body_of(text: str, origin: Origin) -> str:
-    """Return a text as it stands in the zone of its file: that of people word for word, that of others without HTML.
+    """Return a text for the zone of its file: a person's word for word, any other with HTML escaped.
 
-    It ends with a line end, where there is any text.
+    A text that is not empty ends with one line end.
     """
     body = _MARK.sub("&lt;!--", text.replace("\r\n", "\n"))
     if origin not in PEOPLE:
@@ -87,7 +87,7 @@ def _list(key: str, items: Iterable[str]) -> Iterator[str]:
 
 
 def _rest(rest: str) -> Iterator[str]:
-    """Yield front matter that Memtape does not know; where it would end the front matter, or hide, as one string."""
+    """Yield unknown front matter word for word; as one string if it would end the front matter, or hide."""
     lines = rest.strip("\n").split("\n")
     ends = any(line.startswith((FENCE, "...")) or _MARK.search(line) for line in lines)
     if rest.strip() and visible(rest) == rest and not ends:
@@ -137,7 +137,7 @@ def _other(beside: Beside) -> list[str]:
 
 
 def _link(told: str, name: str, slug: str) -> str:
-    """Return a link from the file of one slug to that of another; what has no slug has no file."""
+    """Return a link from the file of one slug to that of another; a page without a slug has no file."""
     text = escape(one_line(told))
     return f"[{text}]({'../' * slug.count('/')}{name}.md)" if is_slug(name) or name == ROOT else f"{text} `{name}`"
 
@@ -150,7 +150,7 @@ def _text(value: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a string of JSON, which YAML reads alike, and in which no mark of a zone can be."""
+    """Return a text as a JSON string, which YAML reads alike, and which holds no mark of a zone."""
     return orjson.dumps(text).decode().replace("<", "\\u003c")
 
 

@@ -1,7 +1,7 @@
-"""What a file of a page of the tree says, whoever wrote it: its front matter, its text, and what of it cannot be read.
+"""The content of a tree page's file, by any author: its front matter, its text, and its unreadable parts.
 
-`sinks/page_markdown.py` writes the same form. Front matter is read as YAML without any type but text, so that no value
-becomes another one. What Memtape does not know stays word for word. Nothing here knows what a page said before.
+`sinks/page_markdown.py` writes the same form. Front matter is read as YAML with text as the only type, so
+that no value is converted. Unknown fields stay word for word. Earlier versions of a page are unknown here.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Fields(NamedTuple):
-    """What front matter says; None where it says nothing of that. `links` are (relation, name) in their order.
+    """The fields of front matter; None for a missing field. `links` are (relation, name) in order.
 
-    `problems` say what of it cannot be taken, a clause each.
+    `problems` name the unusable parts, a clause each.
     """
 
     slug: str | None = None
@@ -48,10 +48,10 @@ class Fields(NamedTuple):
 
 
 class PageFile(NamedTuple):
-    """A file of a page: the id and version that it was written from, None of a file that people have made.
+    """A file of a page: the id and version that it was written from, None for a file made by a person.
 
-    `fields` is None where the front matter is not there or no YAML; `text` is None where nobody can tell it from what
-    Memtape wrote around it, and `changed` says whether the text is other than that with which the file was written.
+    `fields` is None if front matter is missing or is no YAML. `text` is None if it cannot be separated from
+    Memtape's own text around it. `changed` says whether the text differs from the written one.
     """
 
     id: str | None
@@ -63,9 +63,9 @@ class PageFile(NamedTuple):
 
 
 def page_file(data: bytes, index: str | None = None) -> PageFile:
-    """Return what a file says; `index` is what Memtape would have written below the text, None of a file of others.
+    """Return the content of a file; `index` is Memtape's text below the page's text, None in a person's file.
 
-    What people have made themselves may show marks of zones that mean nothing there.
+    A person's file may show marks of zones without meaning.
     """
     try:
         whole = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -103,7 +103,7 @@ def page_file(data: bytes, index: str | None = None) -> PageFile:
 
 
 def fields_of(head: str) -> Fields:
-    """Return what front matter says. Raises what YAML raises."""
+    """Return the fields of front matter. Raises `yaml.YAMLError`, and `ValueError` if it is no mapping."""
     node = yaml.compose(head, Loader=_LOADER)
     if node is None:
         return Fields(rest=head.strip("\n"))
@@ -134,7 +134,7 @@ def name_in(text: str) -> str:
 
 
 def _below(data: bytes) -> str:
-    """Return what stands outside of front matter and zone, empty where there is no zone."""
+    """Return the text outside of front matter and zone, empty without a zone."""
     found = parts(data)
     if found is None or found.zone is None:
         return ""
@@ -148,7 +148,7 @@ def _lines(text: str) -> str:
 
 
 def _text(data: bytes, after: str, index: str, *, written: bool) -> str | None:
-    """Return the text of a page: what stands in its zone, or all of a file that is not ours."""
+    """Return the text of a page: the content of its zone, or the whole of a file not written by Memtape."""
     found = parts(data)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""The search index of one partition: a folder a scope, with segments that never change and a manifest that names them.
+"""The search index of one partition: a folder a scope, with immutable segments and a manifest of their names.
 
-One process writes, any number read. A write makes new files and renames the manifest last, so that a reader finds the
-index before or after it. What a row means, and how texts are taken apart, is in `state`.
+One process writes, any number read. A write makes new files and renames the manifest last, so that a reader
+finds the index before or after it. The meaning of a row, and tokenizing, are in `state`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from memtape.state.views.indexed import (
 MOST_ROWS = 262_144
 """No merge makes a segment of more rows: a merge of so many takes some hundred megabytes."""
 NAMED_HIDDEN = 20
-"""So many of what is hidden in a scope are named in its counts."""
+"""Hidden ids listed in the counts of a scope."""
 OPEN_SCOPES = 16
 """The segments of so many scopes stay open to be written."""
 
@@ -82,12 +82,12 @@ class Opened(NamedTuple):
         return list(zip(segments, living, strict=True))
 
     def parts(self, choice: Choice = AT_HAND) -> list[Part]:
-        """Return the segments with what of each is shown."""
+        """Return the segments with a mask of the shown texts of each."""
         pairs = zip(self.segments, self.living, strict=True)
         return [Part(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
     def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
-        """Yield the rows that live, of one table or of all."""
+        """Yield the live rows of one table or of all."""
         wanted = None if table is None else table_number(table)
         for segment, alive in zip(self.segments, self.living, strict=True):
             chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
@@ -96,9 +96,9 @@ class Opened(NamedTuple):
                 yield row_at(segment, place)
 
     def counts(self) -> Counter[str]:
-        """Return how many `memories`, `turns` and `summaries` stand there, and how many are `hidden`.
+        """Return the counts of `memories`, `turns` and `summaries`, and of `hidden` ones.
 
-        What is archived is counted with the others.
+        Archived ones are counted too.
         """
         counts: Counter[str] = Counter()
         for segment, alive in zip(self.segments, self.living, strict=True):
@@ -110,7 +110,7 @@ class Opened(NamedTuple):
         return counts
 
     def held(self) -> ScopeHeld:
-        """Return what stands there as `status` tells it."""
+        """Return the counts of the index, as `status` prints them."""
         counts = self.counts()
         pending = (isinstance(row, ConflictRow) and row.status == "pending" for row in self.rows("conflicts"))
         return ScopeHeld(
@@ -131,7 +131,7 @@ class Opened(NamedTuple):
         return ids
 
     def _restorable(self, segment: Segment, alive: Flags) -> Flags:
-        """Say of each row whether it is hidden: of pages what is forgotten, and no version of before or proposal."""
+        """Return a mask of hidden rows; of pages only forgotten ones, no earlier versions and proposals."""
         hidden: Flags = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
         pages = segment.kinds == KINDS.index("page")
         for row in np.flatnonzero(hidden & pages).tolist():
@@ -144,7 +144,7 @@ class Opened(NamedTuple):
         return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
 
     def rows_called(self, id: str) -> list[MemoryRow | TurnRow]:
-        """Return the memories and turns that live and that an id resolves to, hidden ones included."""
+        """Return the living memories and turns that an id resolves to, hidden ones included."""
         found = [row_at(self.segments[n], place) for n, place in self.called(id)]
         said = (row for row in found if isinstance(row, (MemoryRow, TurnRow)))
         return [row for row in said if id == row.id or (isinstance(row, MemoryRow) and id in row.ids)]
@@ -169,7 +169,7 @@ class Opened(NamedTuple):
         return found
 
     def has_any(self, table: TableName) -> bool:
-        """Whether a row of a table lives."""
+        """Return whether a row of a table lives."""
         number = table_number(table)
         pairs = zip(self.segments, self.living, strict=True)
         return any(bool((alive & (segment.tables == number)).any()) for segment, alive in pairs)
@@ -190,7 +190,7 @@ NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_languag
 
 
 def scope_folder(folder: Path, scope: str) -> Path:
-    """Return where the index of a scope lies: a scope's name may hold what no file's name may."""
+    """Return the folder of a scope's index: a scope's name may hold characters not allowed in file names."""
     return folder / f"{number_of(scope):016x}"
 
 
@@ -202,9 +202,9 @@ def indexed_scopes(folder: Path) -> list[str]:
 
 
 def open_index(folder: Path, before: Opened | None = None) -> Opened | None:
-    """Return the index of a scope in its folder, None where there is none; segments of `before` are not opened again.
+    """Return the index of a scope in its folder, None without one; open segments of `before` are reused.
 
-    Raises what is wrong with an index that is damaged.
+    Raises the error of a damaged index.
     """
     while True:
         manifest = read_manifest(folder)
@@ -248,10 +248,10 @@ class SearchIndex:
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
         self.held: dict[str, ScopeHeld] = {}
-        """What stands in each scope that was written, or was to be and stood there already."""
+        """The counts of each scope written, or found written already."""
 
     def write(self, rows: Sequence[Guarded]) -> None:
-        """Write rows; one that is not newer than what stands under its key changes nothing."""
+        """Write rows; skip a row no newer than the stored row with its key."""
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self._open(scope)
             made = _Making(opened)
@@ -262,7 +262,7 @@ class SearchIndex:
                 self.held[scope] = opened.held()
 
     def replace(self, rows: Sequence[Guarded], numbers: Mapping[str, int]) -> None:
-        """Let rows be all that their scopes have, whatever stands there; `numbers` are those of the last manifests."""
+        """Replace the whole indexes of the rows' scopes; `numbers` has each last manifest's number."""
         for scope, its in _by_scope(enumerate(rows)).items():
             made = _Making(None)
             made.add([guarded for _, guarded in its])
@@ -276,7 +276,7 @@ class SearchIndex:
         self.held[scope] = written.held()
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
-        """Return of each row whether one may stand under its key; of vectors all may."""
+        """Return for each row whether a row may be stored under its key; True for all vectors."""
         known = [True] * len(rows)
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self._open(scope) or NOTHING
@@ -322,7 +322,7 @@ class _Making:
         self.changed = False
 
     def add(self, rows: Sequence[Guarded]) -> None:
-        """Take in what of some rows is newer than what is there."""
+        """Add rows; skip a row no newer than the stored row with its key."""
         self._add_texts([guarded for guarded in rows if guarded.table != "vectors"])
         vectors: dict[str, list[Guarded]] = {}
         for guarded in rows:
@@ -363,7 +363,7 @@ class _Making:
         tiers.settle()
 
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
-        """Find out in which language most texts are; those that are read otherwise now are taken in again."""
+        """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
         shown = [Part(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
         counts = counted_languages(shown, len(TOLD_LANGUAGES))
@@ -385,7 +385,7 @@ class _Making:
                 alive[own] = False
 
     def opened(self) -> Opened:
-        """Return what stands there now, of which the segments that are new have no file."""
+        """Return the index with the pending changes; its new segments have no file yet."""
         vectors = list(self._vectors.items())
         return Opened(
             Manifest(
@@ -408,7 +408,7 @@ class _Making:
         )
 
     def written(self, folder: Path, scope: str, number: int) -> Opened:
-        """Write what is new, name it in a manifest, and delete the files that no manifest names any more."""
+        """Write the new segments and a manifest with their names; delete files named by no manifest."""
         _write(self._texts, folder, f"{number}", read_segment)
         for place, tiers in enumerate(self._vectors.values()):
             _write(tiers, folder, f"{number}-vectors-{place}", read_vectors)
@@ -431,7 +431,7 @@ class _Making:
 
 
 def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str, read: Callable[[Path, int], SegmentT]) -> None:
-    """Write the segments that have no file yet, each under a name that begins so, and map them."""
+    """Write the segments without a file, under names with a prefix, and map them."""
     for place, named in enumerate(tiers.names):
         if named is UNWRITTEN:
             path = folder / f"{beginning}-{place}"

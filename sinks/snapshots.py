@@ -1,7 +1,7 @@
-"""Snapshot files: the state of one partition at an offset, so that a start need not fold the log from its beginning.
+"""Snapshot files: a partition's state at an offset, so that a start need not fold the log from its start.
 
-This file owns their format: a line that says what they are, a line of JSON, and the state's own bytes under
-a digest. Nothing in them is code. They are a cache: whatever is doubtful about one is a reason to delete it.
+The format: a magic line, a line of JSON, and the bytes of the state under a digest. Snapshots hold no code.
+They are a cache: any doubtful one is deleted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAME = re.compile(r"^(\d{12})\.snapshot\Z")
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a snapshot is of, the trail of the log before it, and blake2b-128 of the bytes behind this line."""
+    """The basis of a snapshot, the log's trail before it, and blake2b-128 of the bytes behind this line."""
 
     log_id: str
     rules: str
@@ -35,7 +35,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Snapshots:
-    """The snapshots of one partition of one build. `doubts` says, in a sentence each, what was discarded and why."""
+    """The snapshots of one partition of one build. `doubts` has the reason for each discarded one."""
 
     def __init__(self, build: Build, partition: int, basis: Basis) -> None:
         self._folder = build.snapshots(partition)
@@ -71,12 +71,12 @@ class Snapshots:
         return None
 
     def nearest(self, at_most: int) -> int:
-        """Return the offset of the newest snapshot at or below an offset, as its name tells, 0 for none."""
+        """Return the offset of the newest snapshot at or below an offset, by its name, 0 for none."""
         offsets = (int(path.name[:12]) for path in self._paths())
         return next((offset for offset in offsets if offset <= at_most), 0)
 
     def discard_others(self) -> None:
-        """Discard the snapshots that have another basis than this one."""
+        """Discard all snapshots with another basis."""
         for path in self._paths():
             self._read(path)
 
@@ -104,7 +104,7 @@ class Snapshots:
 
 
 class PastSnapshots(Snapshots):
-    """Snapshots at even steps of the log, left by who looked at the past, so that no past is far from one."""
+    """Snapshots at even steps of the log, left by views of the past: any past offset is near one."""
 
     def __init__(self, build: Build, partition: int, basis: Basis) -> None:
         super().__init__(build, partition, basis)
@@ -115,7 +115,7 @@ class PastSnapshots(Snapshots):
         self._write(offset, trail, data)
 
     def thin_out(self, step: int) -> None:
-        """Discard what does not stand at a multiple of a step, which grows with the log."""
+        """Discard the snapshots not at a multiple of a step, which grows with the log."""
         for path in self._paths():
             if int(path.name[:12]) % step:
                 path.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ TOLD_CHARS = 200
 
 
 def standing(page: StandingPage) -> str:
-    """Return the Markdown of a standing page, of at most `limit` characters; empty where nothing stands on it."""
+    """Return the Markdown of a standing page, of at most `limit` characters; empty without lines."""
     if not page.lines and not page.about:
         return ""
     head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
@@ -37,7 +37,7 @@ def standing(page: StandingPage) -> str:
 
 
 def tells_of(written: str, id: str) -> bool:
-    """Whether a written page has a line of a memory or turn."""
+    """Return whether a written page has a line of a memory or turn."""
     return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
 
 
@@ -59,7 +59,7 @@ def _line(page: StandingPage, line: PageLine) -> str:
 
 
 def _whole(page: StandingPage, line: PageLine) -> str:
-    """Return a link to where a line stands whole, or the whole id where it stands on no page."""
+    """Return a link to the whole text of a line, or the whole id if the text is on no page."""
     if not line.path:
         return f"`{line.id}`"
     block = f"#^{line.id}" if line.path.startswith("memories/") else ""

@@ -58,12 +58,12 @@ VECTORS = "vectors-"
 OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"
-"""What stands in the folder of a partition beside its tables."""
+"""The entries of a partition's folder beside its tables."""
 ROWS_AT_ONCE = 20_000
 OPEN_INDEXES = 8
-"""So many scopes of a partition stay open to be read, those that were asked last."""
+"""Indexes of scopes kept open for reading, the last used."""
 KEEP_VERSIONS = timedelta(minutes=10)
-"""Old versions stay this long for readers that hold one open."""
+"""Time for which old versions stay, for readers with one open."""
 
 _NEWER = (
     "source.generation > target.generation OR (source.generation = target.generation AND source.offset > target.offset)"
@@ -77,7 +77,7 @@ RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, Edge
 def _reads(
     method: Callable[Concatenate[Shard, Given], ReadT],
 ) -> Callable[Concatenate[Shard, Given], ReadT]:
-    """Make a method raise `DamagedViews` for whatever goes wrong as it reads.
+    """Wrap a reading method: raise `DamagedViews` for any error in it.
 
     Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
     """
@@ -99,9 +99,9 @@ def _reads(
 
 
 class _Written(msgspec.Struct):
-    """What else stands with a watermark: each table with its version, and each scope with that of its search index.
+    """The values stored with a watermark: the versions of the tables and of each scope's search index.
 
-    `held` says what stands in a scope, so that who asks how much there is opens no index.
+    `held` has the counts of each scope, so that `status` opens no index.
     """
 
     tables: dict[str, int] = {}
@@ -116,7 +116,7 @@ _WATERMARK, _WRITTEN = msgspec.json.Decoder(Watermark), msgspec.json.Decoder(_Wr
 class Shard:
     """The tables of one partition. One process writes them; any number may read.
 
-    What reads raises `DamagedViews` where that cannot be done.
+    A reader raises `DamagedViews` for tables that cannot be read.
     """
 
     def __init__(self, path: Path, partition: int) -> None:
@@ -130,11 +130,11 @@ class Shard:
         self._opened: dict[str, Opened] = {}
 
     def exists(self) -> bool:
-        """Whether a first row has ever come."""
+        """Return whether a first row has ever come."""
         return self.path.is_dir()
 
     def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:
-        """Write rows and dead letters; a row that is not newer than the one that is there changes nothing."""
+        """Write rows and dead letters; skip a row no newer than the stored row with its key."""
         known = self._index.known(rows) if self._made else []
         try:
             self._write(rows, _NEWER, known)
@@ -147,13 +147,13 @@ class Shard:
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
 
     def replace(self, rows: Sequence[Guarded]) -> None:
-        """Write all rows of their scopes whatever stands there, to mend what was damaged behind the guards' back."""
+        """Write all rows of their scopes unconditionally, to repair damage that the guards cannot see."""
         self._write(rows, None, [True] * len(rows))
         self._index.replace(rows, self._marked()[1].indexes)
 
     @_reads
     def index_anew(self) -> None:
-        """Make the search index of the rows of the tables, which it follows from. The watermark comes after it."""
+        """Rebuild the search index from the rows of the tables. The watermark is written after it."""
         self._index.discard()
         for rows in self._guarded_rows():
             self._index.write(rows)
@@ -175,9 +175,9 @@ class Shard:
                 yield [_guarded("vectors", record) for record in _records(pa.Table.from_batches([batch]))]
 
     def write_watermark(self, watermark: Watermark) -> None:
-        """Say up to where everything that was written is true; call it last."""
+        """Store the offset up to which all written rows are valid; call it last."""
         for path in sorted(self.path.glob("*.lance")):
-            # Asked once: nobody else writes here, and what this writes it notes.
+            # Read once: no other process writes here, and this one records its own writes.
             if path.stem not in self._versions and (table := self._table(path.stem)) is not None:
                 self._versions[path.stem] = table.version
         indexes, held = dict(self._index.numbers), dict(self._index.held)
@@ -190,7 +190,7 @@ class Shard:
 
     @_reads
     def watermark(self) -> Watermark | None:
-        """Return the last watermark, None where there is none or one of another version (its views are made anew)."""
+        """Return the last watermark, None if missing or of another version (its views are made anew)."""
         return self._marked()[0]
 
     def _marked(self) -> tuple[Watermark | None, _Written]:
@@ -211,9 +211,9 @@ class Shard:
 
     @_reads
     def index(self, scope: str, before: Opened | None = None) -> Opened | None:
-        """Return the search index of a scope as it is now, None where no row of it was ever written.
+        """Return the search index of a scope as it is now, None if no row of it was ever written.
 
-        Segments that are open already are not opened again: those of `before`, by default those of the last call.
+        Open segments are reused: those of `before`, by default those of the last call.
         """
         written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
         last = self._opened.pop(scope, None)
@@ -228,14 +228,14 @@ class Shard:
 
     @_reads
     def indexes(self) -> dict[str, Opened]:
-        """Return the search index of every scope that has one, by scope."""
+        """Return the search index of every scope with one, by scope."""
         names = indexed_scopes(self.path / INDEX)
         found = {name: self.index(name) for name in dict.fromkeys((*names, *self._marked()[1].indexes))}
         return {name: opened for name, opened in found.items() if opened is not None}
 
     @_reads
     def held(self) -> dict[str, ScopeHeld]:
-        """Return what stands in each scope that has anything, as the watermark says; what it leaves out is counted."""
+        """Return the counts of each scope with content, from the watermark; count a scope missing there."""
         written = self._marked()[1]
         found = dict(written.held)
         for name in written.indexes.keys() - found.keys():
@@ -258,9 +258,9 @@ class Shard:
 
     @_reads
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
-        """Return the rows of a table that are not gone, of one scope or all, in the order of their keys.
+        """Return the rows of a table except removed ones, of one scope or all, in the order of their keys.
 
-        A table of older rules, which is read until it is made anew, lacks fields that were added since.
+        A table of older rules, read until it is rebuilt, lacks fields added since.
         """
         conditions = ["NOT gone"]
         if scope is not None:
@@ -277,7 +277,7 @@ class Shard:
         return sorted(rows, key=lambda row: row.key)
 
     def all_rows(self, name: TableName) -> list[Row]:
-        """Return the rows of a table by its name that are not gone, for who compares whole views."""
+        """Return the rows of a table except removed ones, for comparing whole views."""
         return list(self.rows(TABLES[name]))  # type: ignore[type-var]
 
     @_reads
@@ -374,12 +374,12 @@ class Shard:
         self._tables[name], self._versions[name] = table, table.version
 
     def _tidy(self, table: LanceDataset) -> None:
-        """Write few large files for many small ones, and delete the versions that nobody reads any more."""
+        """Merge many small files into few large ones, and delete the versions that no reader uses."""
         table.optimize.compact_files()
         table.cleanup_old_versions(KEEP_VERSIONS)
 
     def _table(self, name: str) -> LanceDataset | None:
-        """Return a table as it stands now, None where there is none yet."""
+        """Return a table at its newest version, None if it does not exist."""
         if name not in self._tables:
             # A maker that was killed leaves a folder without a version, which is no table yet.
             if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
@@ -398,18 +398,18 @@ class Shard:
 
 
 def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
-    """Return a schema that knows its key: two that merge the same new key into such a table write one row."""
+    """Return a schema with a primary key: of two merges that insert the same key, the table keeps one row."""
     place = schema.get_field_index(key)
     return schema.set(place, schema.field(place).with_metadata({"lance-schema:unenforced-primary-key": "true"}))
 
 
 def table_of(row: Row) -> TableName:
-    """Return the table in which a living row stands."""
+    """Return the table of a living row."""
     return next(name for name, row_type in TABLES.items() if type(row) is row_type)
 
 
 def foreign(log: Log, watermark: Watermark) -> str:
-    """Return why views with this watermark are not of a log as it is now, empty where they are."""
+    """Return the reason why views with this watermark are not of the log as it is now, empty if they are."""
     if watermark.log_id != log.log_id:
         return f"those of partition {watermark.partition} are of another log"
     return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
@@ -454,7 +454,7 @@ def _schema(row_type: type[Any], guarded: bool = True) -> pa.Schema:
 
 @cache
 def _vector_schema(dimensions: int) -> pa.Schema:
-    """Return the schema of an embedder's vectors: whole numbers as float32, so that what was recorded can be read."""
+    """Return the schema of an embedder's vectors: integers as float32, so that the recorded bytes follow."""
     import pyarrow as pa
 
     schema = _schema(VectorRow)
@@ -463,12 +463,12 @@ def _vector_schema(dimensions: int) -> pa.Schema:
 
 
 def _vectors_table(embedder: str) -> str:
-    """Return the name of the table of an embedder's vectors, since a key may hold what no file's name may."""
+    """Return the table of an embedder's vectors: a key may hold characters not allowed in file names."""
     return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
 
 
 def _name_of(stem: str) -> str:
-    """Return the name in `TABLES` of the table that stands under a name on disk."""
+    """Return the name in `TABLES` of a table by its name on disk."""
     return "vectors" if stem.startswith(VECTORS) else stem
 
 
@@ -480,7 +480,7 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
 
 
 def _records(found: pa.Table) -> list[dict[str, Any]]:
-    """Return what was found as plain values, vectors as they were recorded."""
+    """Return found rows as plain values, vectors as recorded."""
     if "vector" not in found.column_names:
         return list(found.to_pylist())
     matrix = _matrix(found.column("vector")).astype("<i2")

@@ -1,8 +1,8 @@
-"""Erasures that were cut short: what the next call needs in order to finish and to prove them.
+"""Interrupted erasures: the data that the next call needs to finish and prove them.
 
-A file of a plan holds the texts that are erased, since only who knows them can prove their absence: a digest of a word
-gives the word away to who tries all words. It is readable by its owner alone, and is deleted once their absence is
-proven. Until then `status` and `doctor` name the command that finishes the erasure.
+A plan's file holds the erased texts, since their absence can be proven only with them: a digest of a word
+reveals the word to a trial of all words. The file is readable by its owner alone, and is deleted once the
+absence is proven. Until then `status` and `doctor` name the command that finishes the erasure.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def unfinished_erasures(home: Home, type: type[Plan]) -> Iterator[Plan]:
 
 
 class _Named(msgspec.Struct):
-    """What names a plan: its scope."""
+    """The part of an erasure plan read here: its scope."""
 
     scope: str
 
 
 def commands_that_finish(home: Home) -> list[str]:
-    """Return for each kept plan, also one that is not whole, the command that finishes its erasure."""
+    """Return for each kept plan, even an incomplete one, the command that finishes its erasure."""
     scopes = dict.fromkeys((path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")), "")
     for name in scopes:
         with suppress(OSError, msgspec.MsgspecError):
@@ -49,6 +49,6 @@ def commands_that_finish(home: Home) -> list[str]:
 
 
 def drop_unfinished(home: Home, name: str) -> None:
-    """Delete a kept plan, and what a killed writer left of it."""
+    """Delete a kept plan, and the unfinished file of a killed writer."""
     for path in home.erasures.glob(f"*{name}.json*"):
         path.unlink(missing_ok=True)

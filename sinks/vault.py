@@ -1,8 +1,8 @@
-"""The Markdown vault: how pages are written, for people and for Obsidian. This file owns that format.
+"""The Markdown vault: the form of pages, for people and for Obsidian. This file owns that format.
 
-A page is a pure function of its value: the same page has the same bytes. It is written whole or not at
-all, and only when it changed (`sinks/page_files.py`). What agents said is data and is escaped, so that none
-of it becomes a heading, a link, an embedded page or HTML.
+A page is a pure function of its value: the same page has the same bytes. It is written whole or not at all,
+and only when it changed (`sinks/page_files.py`). Agents' texts are data and escaped, so that none becomes a
+heading, a link, an embedded page or HTML.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LISTED = "listed"
 
 
 def render(page: Page) -> str:
-    """Return the Markdown of a page; empty for a page on which nothing stands."""
+    """Return the Markdown of a page; empty for a page without content."""
     match page:
         case IndexPage():
             lines = _index(page)
@@ -72,9 +72,9 @@ def render(page: Page) -> str:
 
 
 def zone_for(page: Page) -> bytes | None:
-    """Return the zone that a page gets which has none: `MEMORY.md` always, others where the log holds texts of it.
+    """Return the first zone of a page: for `MEMORY.md` always, for others if the log holds texts of the zone.
 
-    That of a page of the tree is its text, and what is there gives way to it unless somebody has changed that.
+    The zone of a tree page is the page's text; it replaces the file's zone unless a person edited the file.
     """
     if isinstance(page, TreePage):
         return page_zone(page)
@@ -90,7 +90,7 @@ class Vault:
         self.home = home
 
     def write(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
-        """Write pages that differ from what is there, remove empty ones, and each scope's watermark after its pages."""
+        """Write changed pages, remove empty pages, and write each scope's watermark after its pages."""
         pages = list(pages)
         zones: dict[str, dict[str, bytes]] = {}
         for page in pages:
@@ -100,12 +100,12 @@ class Vault:
             ScopeFiles(self.home, scope).lay(files, zones.get(scope))
 
     def adopt(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
-        """Take for ours what has the very bytes of these pages, and write nothing."""
+        """List the files with the exact bytes of these pages as written, without writing a page."""
         for scope, files in _files(pages, marks).items():
             ScopeFiles(self.home, scope).adopt(files)
 
     def read(self, scope: str) -> dict[str, bytes]:
-        """Return the bytes of every page of a scope by path, and of what has the place of one, without their zones."""
+        """Return by path the bytes of a scope's pages, and of files at pages' places, without zones."""
         found = ScopeFiles(self.home, scope).read()
         found.pop(WATERMARK_FILE, None)
         return found
@@ -132,7 +132,7 @@ class Vault:
         return [PROJECT_PREFIX + name if folder else GLOBAL for folder, _, name in names]
 
     def is_ours(self, path: str) -> bool:
-        """Whether a file, as a path in the home, is a page as it was written, or a note of ours about pages."""
+        """Return whether a file, as a path in the home, is a page as written, or a note about pages."""
         match path.split("/")[1:]:
             case ["global", *rest]:
                 return ScopeFiles(self.home, GLOBAL).is_ours("/".join(rest))
@@ -143,7 +143,7 @@ class Vault:
         return False
 
     def mark(self, scope: str) -> ScopeMark | None:
-        """Return up to where the pages of a scope are true, None where that is not there as it was written."""
+        """Return the mark up to which the pages of a scope are valid, None if missing or changed."""
         if not ScopeFiles(self.home, scope).is_ours(WATERMARK_FILE):
             return None
         try:
@@ -152,7 +152,7 @@ class Vault:
             return None
 
     def zone_in(self, path: str) -> ZoneInPage | None:
-        """Return the parts of a page, by its path in the home; None where no zone is in which somebody wrote."""
+        """Return the parts of a page, by its path in the home; None without a person's text in its zone."""
         match path.split("/")[1:]:
             case ["global", *rest]:
                 scope = GLOBAL
@@ -167,7 +167,7 @@ class Vault:
         return ZoneInPage(found.ours, found.zone, 1 + page.data[: page.data.index(found.zone)].count(b"\n"))
 
     def covered(self, partition: int) -> int:
-        """Return the offset up to which a partition's pages are known to stand on disk, and on the lists of ours.
+        """Return the offset up to which a partition's pages are known to be on disk, and on the lists.
 
         A note of an offset alone is from before there were lists, and counts for nothing.
         """
@@ -178,7 +178,7 @@ class Vault:
             return 0
 
     def cover(self, partition: int, offset: int) -> None:
-        """Note that the pages of a partition stand up to `offset`. Without the note they are written again."""
+        """Note that a partition's pages are written up to `offset`. Without the note they are rewritten."""
         _write_if_changed(self._cover_path(partition), f"{offset} {_LISTED}\n".encode())
 
     def uncover(self, partition: int) -> None:
@@ -190,7 +190,7 @@ class Vault:
 
 
 def _files(pages: Iterable[Page], marks: Iterable[ScopeMark]) -> dict[str, dict[str, bytes]]:
-    """Return the bytes of files by scope and path, none for a page on which nothing stands."""
+    """Return the bytes of files by scope and path, empty for a page without content."""
     files: dict[str, dict[str, bytes]] = {}
     for page in pages:
         files.setdefault(page.scope, {})[page.path] = render(page).encode()

@@ -1,7 +1,7 @@
-"""How far the zones of one scope's pages have been read: each page as it was then, and what was wrong with its zone.
+"""The notes about the zones of one scope's pages: each page as last read, and the problems of its zone.
 
-The notes only save time: whatever is lost of them is found again. They count for one log, as it was when they were
-written, and hold nothing of what a zone says.
+The notes only save time: lost ones are found again. They are valid for one log, as it was at their writing,
+and hold no words of a zone.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memtape.sinks.page_files import TREE_FOLDER, Stamp
 
 
 class PageNote(msgspec.Struct, frozen=True):
-    """A page as it was read: its stamp, a digest of its zone (empty where none was read), and how many `texts` it said.
+    """A page as last read: its stamp, a digest of its zone (empty if not read), and its number of `texts`.
 
-    `problems` say what of the zone could not be taken, a sentence each.
+    `problems` name the unusable parts of the zone, a sentence each.
     """
 
     stamp: Stamp
@@ -38,21 +38,19 @@ class _Kept(msgspec.Struct):
 
 
 class ZoneNotes:
-    """The notes of one scope, of its pages or of the files of its tree (`of`). Whoever writes them holds the right to
-    import into the home.
-    """
+    """The notes of one scope, of its pages or its tree's files (`of`). A writer holds the right to import."""
 
     def __init__(self, home: Home, scope: str, of: str = "") -> None:
         self._scope = scope
         self._path = home.zones / of / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
 
     def read(self, log: Log) -> dict[str, PageNote]:
-        """Return the note of each page; none where they are lost, or not of the log as it is."""
+        """Return the note of each page; none if lost, or not of the log as it is."""
         kept = _read(self._path)
         return {} if kept is None or self._strayed(kept, log) else kept.pages
 
     def strayed(self, log: Log) -> bool:
-        """Whether pages said something that may be lost, since the log is not as it was when they were read."""
+        """Return whether texts of pages may be lost, since the log differs from the one at their reading."""
         kept = _read(self._path)
         return kept is not None and _says_anything(kept.pages) and self._strayed(kept, log)
 
@@ -74,9 +72,9 @@ class ZoneNotes:
 
 
 def forget_lost(home: Home) -> None:
-    """Drop the notes of files that are no more, of whose names the log may know nothing any more.
+    """Drop the notes of deleted files, whose names the log may no longer know.
 
-    Whoever calls this holds the right to import into the home.
+    The caller holds the right to import into the home.
     """
     for file in home.zones.rglob("*.json"):
         place = file.relative_to(home.zones).with_suffix("")
@@ -90,7 +88,7 @@ def forget_lost(home: Home) -> None:
 
 
 def zone_problems(home: Home) -> list[str]:
-    """Return what is wrong with the zones of a home, a sentence each."""
+    """Return the problems of a home's zones, a sentence each."""
     kept = (found for file in sorted(home.zones.rglob("*.json")) if (found := _read(file)) is not None)
     return [problem for found in kept for note in found.pages.values() for problem in note.problems]
 

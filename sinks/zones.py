@@ -1,7 +1,7 @@
-"""The zone of people among the bytes of a page: found, cut out, put back to the byte, and made where there is none.
+"""The zone of people among the bytes of a page: found, cut out, put back to the byte, and added if missing.
 
-A zone is what stands between two marks, each on a line of its own, with the marks. What a page says and what a zone
-means are not decided here, and no file is touched.
+A zone is the text between two marks, each on a line of its own, with the marks. The content of pages and
+zones is decided elsewhere, and no file is touched.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOTES = re.compile(b"|".join(rb"\s+".join(map(re.escape, note.encode().split())
 
 
 class Parts(NamedTuple):
-    """A page without its zone, in the form in which pages are written, and the zone, None where the page has none."""
+    """A page without its zone, in its written form, and the zone, None for a page without one."""
 
     ours: bytes
     zone: bytes | None
@@ -51,10 +51,10 @@ class ZoneInPage(NamedTuple):
 
 
 def parts(data: bytes) -> Parts | None:
-    """Return the parts of a page, None where its marks are not one pair, in order, each on a line of its own.
+    """Return the parts of a page, None unless its marks are one pair, in order, each on a line of its own.
 
-    Where there is a zone, neither a byte order mark nor the ends of lines that an editor has changed belong to it or to
-    the page; without one the page is what it is, to the byte.
+    With a zone, neither a byte order mark nor line ends changed by an editor belong to it or to the page; a
+    page without one stays as it is, to the byte.
     """
     marks = len(_ANY_MARK.findall(data))
     if not marks:
@@ -69,7 +69,7 @@ def parts(data: bytes) -> Parts | None:
 
 
 def joined(ours: bytes, zone: bytes) -> bytes:
-    """Return a page with its zone behind its front matter, or at the end; `parts` takes it apart again."""
+    """Return a page with its zone behind the front matter, or at the end. `parts` is the inverse."""
     if ours.startswith(_FENCE) and (end := ours.find(b"\n" + _FENCE, 1)) >= 0:
         end += 1 + len(_FENCE)
         return ours[:end] + b"\n" + zone + b"\n" + ours[end:]
@@ -82,31 +82,31 @@ def as_written(version: str, zone: bytes) -> str:
 
 
 def is_theirs(found: Parts) -> bool:
-    """Whether somebody has changed the zone of a page whose front matter says with which zone it was written."""
+    """Return whether a person changed the zone whose digest stands in the page's front matter."""
     said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
     return said is not None and found.zone is not None and said[1].decode() != _digest(found.zone)
 
 
 def is_as_written(found: Parts) -> bool:
-    """Whether the zone of a page is the one with which the page was written, so that another may take its place."""
+    """Return whether a zone has the digest in the page's front matter, so that a new zone may replace it."""
     said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
     return said is not None and not is_theirs(found)
 
 
 def inner(zone: bytes) -> bytes:
-    """Return what people wrote between the marks of a zone. The note is left out; the numbers of lines stay."""
+    """Return a person's text between the marks of a zone. The note is left out; line numbers stay."""
     between = zone[zone.index(b"\n") + 1 : zone.rindex(b"<!--")]
     return _NOTES.sub(lambda note: b"\n" * note[0].count(b"\n"), between)
 
 
 def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
-    """Return a zone that says these texts, below the line that says what it is for."""
+    """Return a zone with a note about the zone's purpose, then the texts."""
     said = written(texts)
     return "\n".join([ZONE_START, note, *([said] if said else []), ZONE_END]).encode()
 
 
 def is_untouched(zone: bytes) -> bool:
-    """Whether nobody has written anything in a zone."""
+    """Return whether a zone has no text by a person."""
     return not inner(zone).strip()
 
 

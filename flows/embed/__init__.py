@@ -1,1 +1,1 @@
-"""Embedders: effects that make vectors, and which of them can be had here."""
+"""Embedders: effects that make vectors, and the list of the embedders available here."""

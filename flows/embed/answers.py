@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible `/v1/embeddings` is asked and answers, as bytes: no connection and no retry lives here."""
+"""Requests and answers of an OpenAI-compatible `/v1/embeddings`, as bytes: no connection, no retry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH_BYTES = 256 * 1024
 
 
 class BadAnswer(Exception):
-    """An answer that is no list of embeddings for what was asked; the message is a clause and quotes nothing of it."""
+    """An answer without a list of embeddings for the request; the message is a clause without its content."""
 
 
 class EndpointAnswer(NamedTuple):
@@ -50,7 +50,7 @@ def question(model: str, texts: Sequence[str], encoding_format: str) -> bytes:
 
 
 def parse_answer(body: bytes, count: int) -> EndpointAnswer:
-    """Return the vectors of an answer to `count` texts. Raises `BadAnswer` where it is not clear whose each one is."""
+    """Return the vectors of an answer to `count` texts. Raises `BadAnswer` if their texts are unclear."""
     try:
         # The standard library reads NaN, which some servers write: then one text fails, and not its whole batch.
         answer = json.loads(body)
@@ -71,7 +71,7 @@ def _name(model: object) -> str:
 
 
 def _in_order(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return entries by their `index`; without any, in the order in which they came."""
+    """Return entries by their `index`; without any, in the given order."""
     if not any("index" in entry for entry in entries):
         return entries
     by_index: dict[int, dict[str, Any]] = {

@@ -1,6 +1,6 @@
-"""Which embedder can be had here: asks the endpoint, looks for the local model, and opens what the table decides.
+"""The choice of an embedder: asks the endpoint, looks for the local model, and opens the chosen embedder.
 
-What follows from the answers is decided in `state/vectors/choice.py`.
+`state/vectors/choice.py` decides by the answers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class ChosenEmbedder(NamedTuple):
 def choose_embedder(
     options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ, *, brief: bool = False
 ) -> ChosenEmbedder:
-    """Find out what is at hand and open the embedder in effect.
+    """Find the available embedders and open the one in effect.
 
-    `brief` is for somebody who waits for it: an endpoint is asked once and not for long, now and afterwards.
-    Raises `MemtapeError` where the table refuses, or where what is set up is wrong (a bad URL, a refused key).
+    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Raises
+    `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
     http, probed = _probe(options, environment, brief)
     decided = resolve(options, probed, dense_on_log)
@@ -47,7 +47,9 @@ def choose_embedder(
 
 
 def probe(options: EmbedderOptions, environment: Mapping[str, str] = os.environ) -> Probed:
-    """Return what is at hand. The endpoint is asked, briefly; no model is loaded. Raises `MemtapeError` as above."""
+    """Return the available embedders: ask the endpoint briefly, load no model. Raises `MemtapeError` as
+    above.
+    """
     return _probe(options, environment, brief=True)[1]
 
 

@@ -1,7 +1,7 @@
-"""What an embedder is, what every embedder must do with texts and vectors, and the lexical floor as one of them.
+"""The interface of embedders, their common checks of texts and vectors, and the lexical floor.
 
-An embedder is an effect: its vectors can differ from run to run, so they are recorded once. It never makes a vector up:
-what is not certainly the vector of its text is an `EmbeddingFailure`. Nothing here imports a model or a network client.
+An embedder is an effect: its vectors can differ from run to run, so they are recorded once. It never invents
+a vector: a doubtful vector is an `EmbeddingFailure`. Nothing here imports a model or a network client.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Embedder(Protocol):
 
     @property
     def revision(self) -> str:
-        """What changes when the model's weights do, as far as can be known."""
+        """A value that changes with the model's weights, as far as can be known."""
 
     @property
     def dimensions(self) -> int:
@@ -58,7 +58,7 @@ class Embedder(Protocol):
         """
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
-        """Yield the same as they come. Where it raises, what was yielded before is what became of the first texts."""
+        """Yield the same one by one. After an exception, the vectors so far are of the first texts."""
 
 
 def text_fault(text: str) -> str:
@@ -73,13 +73,13 @@ def text_fault(text: str) -> str:
 
 
 def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
-    """Return the vector if it is one of an embedder with so many dimensions, else an `EmbeddingFailure`."""
+    """Return the vector if it is valid for an embedder of `dimensions`, else an `EmbeddingFailure`."""
     fault = vector_fault(vector, dimensions)
     return EmbeddingFailure(fault) if fault else vector
 
 
 def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
-    """Yield what `embed` makes of the texts that can be asked about, each back in its place among the others."""
+    """Yield the result of `embed` for each valid text, in its place, and a failure for each invalid text."""
     faults = [text_fault(text) for text in texts]
     asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
     made = iter(embed(asked) if asked else [])
@@ -87,7 +87,7 @@ def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embed
 
 
 def clause(error: MemtapeError) -> str:
-    """Return what an error says and the next step, as a part of another sentence."""
+    """Return an error's message and next step, as a part of another sentence."""
     hint = error.hint.rstrip(".")
     return str(error).rstrip(".") + (f" ({hint[0].lower()}{hint[1:]})" if hint else "")
 
@@ -102,9 +102,9 @@ def the_vector(embedding: Embedding) -> NDArray[np.float32]:
 
 
 class FloorEmbedder:
-    """The lexical floor: vectors of hashed terms, 384 dimensions, at once and everywhere the same.
+    """The lexical floor: vectors of hashed terms, 384 dimensions, at once and equal on every machine.
 
-    A vector's components are whole numbers, so that `quantised` gives exactly what `floor_vector` says.
+    The components are whole numbers, so that `quantised` gives exactly the values of `floor_vector`.
     """
 
     name = "floor"

@@ -37,7 +37,7 @@ BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 60.0
 BODY_MAX_BYTES = 32 * 1024 * 1024
 
-# What the request itself is refused for: one text may be the cause, as a text that is too long.
+# Status codes for a refused request: one text may be the cause, for example a text that is too long.
 _REFUSED_FOR_CONTENT = (400, 413, 422)
 _NEXT_STEPS = {
     401: f"Set {KEY_VARIABLE} to a valid key.",
@@ -47,7 +47,7 @@ _NEXT_STEPS = {
 
 
 class _Unanswered(Exception):
-    """A request that brought no vectors. `reason` is a clause; `of_endpoint` where no text can be the cause."""
+    """A request without vectors. `reason` is a clause; `of_endpoint` if no text can be the cause."""
 
     def __init__(self, reason: str, *, again: bool = True, of_endpoint: bool = False, wait_s: float = 0) -> None:
         super().__init__(reason)
@@ -58,10 +58,11 @@ class _Unanswered(Exception):
 
 
 class HttpEmbedder:
-    """Vectors of an endpoint. It is asked once when this is made, which tells its dimensions and that it answers.
+    """An embedding endpoint. The constructor sends one request, which tells the number of dimensions.
 
-    `name` is the model as it was asked for; `revision` is the model as it answered. Raises
-    `EmbedderUnavailable` where it does not answer, `MemtapeError` where it refuses (400, 401, 403, 404, redirects).
+    `name` is the requested model; `revision` is the model that the endpoint reports. Raises
+    `EmbedderUnavailable` if the endpoint does not answer, and `MemtapeError` if the endpoint refuses (400,
+    401, 403, 404, redirects).
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class HttpEmbedder:
         """Yield the same, a request at a time."""
         return sound_only(texts, lambda asked: (made for batch in batches(asked) for made in self._batch(batch)))
 
-    # --- What a failure means ---
+    # --- The meaning of a failure ---
 
     def _introduce(self) -> None:
         try:
@@ -132,7 +133,7 @@ class HttpEmbedder:
         self.revision = answer.model or self.name
 
     def _batch(self, texts: list[str]) -> Iterator[Embedding]:
-        """Ask for all at once, and text by text where that cannot be had and no text by itself explains it."""
+        """Embed all texts in one request; after a failure not explained by a single text, text by text."""
         try:
             made: Iterable[Embedding] = self._vectors(self._ask(texts))
         except _Unanswered as error:
@@ -145,7 +146,7 @@ class HttpEmbedder:
         yield from made
 
     def _failed_alone(self, text: list[str], error: _Unanswered) -> Embedding:
-        """Return the failure of one text, once a harmless one has been answered and it has failed again after that."""
+        """Return the failure of one text, if a harmless text was answered and the text then failed again."""
         try:
             self._vectors(self._ask([HARMLESS]))
         except _Unanswered as harmless:
@@ -171,7 +172,7 @@ class HttpEmbedder:
         ) from None
 
     def _vectors(self, answer: EndpointAnswer) -> list[Embedding]:
-        """Return the vectors of an answer; one without any that is sound says nothing of its texts."""
+        """Return the vectors of an answer. Raises `_Unanswered` if none is valid."""
         if answer.model and self.revision != answer.model:
             raise MemtapeError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
@@ -185,7 +186,7 @@ class HttpEmbedder:
     # --- One request ---
 
     def _ask(self, texts: list[str], attempts: int | None = None) -> EndpointAnswer:
-        """Ask with retries; raises `_Unanswered` after the last, and at once for what asking again cannot change."""
+        """Ask with retries. Raises `_Unanswered` after the last try, and at once for a permanent failure."""
         import tenacity
 
         retrying = tenacity.Retrying(
@@ -230,7 +231,7 @@ class HttpEmbedder:
         raise _Unanswered(f"HTTP {status}", again=again, of_endpoint=not again and status not in _REFUSED_FOR_CONTENT)
 
     def _read(self, response: httpx.Response) -> bytes:
-        """Return the body as it came, up to a size and a time, which a server that drips would never reach."""
+        """Return the body as received, limited in size and time, so that no slow sender goes on for ever."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise BadAnswer("its answer is compressed, which it was told not to do")
         deadline = time.monotonic() + 4 * self._timeout_s

@@ -39,7 +39,7 @@ Encode = Callable[[list[str]], Any]
 
 
 class Model(NamedTuple):
-    """A loaded model: what makes vectors of questions and of documents, an array of float32 with a row for each."""
+    """A loaded model: functions from questions and from documents to float32 arrays, a row for each."""
 
     encode_query: Encode
     encode_document: Encode
@@ -47,10 +47,11 @@ class Model(NamedTuple):
 
 
 class LocalEmbedder:
-    """Vectors of a local model on the CPU, in float32. What is beyond the model's longest text is not read by it.
+    """Vectors of a local model on the CPU, in float32. Text beyond the model's maximum length is ignored.
 
-    `name` is the model's name without `sentence-transformers/`, of a folder its own; `revision` is 12 hex of the
-    SHA-256 of its model.safetensors. Raises what `model_folder` raises, and `MemtapeError` if it cannot be loaded.
+    `name` is the model's name without `sentence-transformers/`, or a folder's name; `revision` is 12 hex of
+    the SHA-256 of its model.safetensors. Raises the errors of `model_folder`, and `MemtapeError` if loading
+    fails.
     """
 
     def __init__(self, options: EmbedderOptions, name: str | None = None) -> None:
@@ -63,11 +64,11 @@ class LocalEmbedder:
         self.dimensions = self._model.dimensions
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, with the model's prompt for one if it has it; raises `NotEmbedded`."""
+        """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
         return the_vector(self._embed([text], self._model.encode_query)[0])
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return the vectors of texts, in order. One may differ in its last bits with the others of its batch."""
+        """Return the vectors of texts, in order. The last bits of a vector may depend on the batch."""
         return self._embed(texts, self._model.encode_document)
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
@@ -78,7 +79,7 @@ class LocalEmbedder:
         return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
 
     def _sound(self, texts: list[str], encode: Encode) -> list[Embedding]:
-        """Return what becomes of texts; where none has a vector, nor has a harmless one, it is the model's fault."""
+        """Return the vectors or failures of texts; raise if no text has a vector, not even a harmless one."""
         made = self._encode(texts, encode)
         if all(isinstance(one, EmbeddingFailure) for one in made):
             (harmless,) = self._encode([HARMLESS], encode)
@@ -93,7 +94,7 @@ class LocalEmbedder:
         try:
             vectors = np.asarray(encode(texts))
         except Exception as error:
-            # Whatever the model does not take must not fail with the texts beside it.
+            # A text that the model does not take must not fail the texts beside it.
             if len(texts) == 1:
                 return [EmbeddingFailure(f"the model does not take it ({type(error).__name__})")]
             return [made for text in texts for made in self._encode([text], encode)]
@@ -117,8 +118,8 @@ def why_not_local(options: EmbedderOptions) -> str:
 def model_folder(options: EmbedderOptions) -> Path:
     """Return the folder of a model: the one named, that of a package, or that of the hub's cache.
 
-    It is downloaded if the options say so. Raises `EmbedderUnavailable` where it is not at hand, `MemtapeError` where
-    the library that it needs is not or where the model may not be used.
+    The model is downloaded if the options allow. Raises `EmbedderUnavailable` if the model is missing,
+    `MemtapeError` if its library is missing or the model is not allowed.
     """
     folder = Path(options.model).expanduser()
     if not folder.is_dir():
@@ -155,7 +156,7 @@ def _from_hub(options: EmbedderOptions) -> Path:
 
 
 def _check_no_code(folder: Path) -> None:
-    """Raise `MemtapeError` for a model that would bring code of its own, or weights that can hold some."""
+    """Raise `MemtapeError` for a model with own code, or with weights in a format that can hold code."""
     try:
         modules = json.loads((folder / "modules.json").read_bytes())
         kinds = [str(module["type"]) for module in modules]
@@ -176,7 +177,7 @@ def _check_no_code(folder: Path) -> None:
 
 
 def _is_minilm_size(folder: Path) -> bool:
-    """Whether the weights in a folder have the size of MiniLM's, before anybody has read them."""
+    """Return whether the weights in a folder have the size of MiniLM's, without reading them."""
     weights = folder / "model.safetensors"
     return weights.is_file() and weights.stat().st_size == SIZE_BYTES
 
@@ -194,7 +195,7 @@ def _digest(folder: Path) -> str:
 
 
 def _check_official(folder: Path, digest: str) -> None:
-    """Raise `MemtapeError` where a package says that it holds MiniLM and holds other weights."""
+    """Raise `MemtapeError` if the MiniLM package holds weights with another digest than MiniLM's."""
     if folder == packaged.packaged_minilm() and digest != SHA256:
         raise MemtapeError(
             f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
@@ -239,7 +240,7 @@ def _not_loaded(folder: Path, error: Exception) -> MemtapeError:
 
 @contextmanager
 def _no_progress_bars() -> Iterator[None]:
-    """Keep the library from drawing on the terminal of whoever only asked a question."""
+    """Keep the library from drawing progress bars on the terminal."""
     from transformers.utils import logging
 
     drawn = logging.is_progress_bar_enabled()

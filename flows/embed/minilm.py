@@ -23,7 +23,7 @@ SIZE_BYTES = 90_868_376
 """The digest and the size of the official model.safetensors of sentence-transformers/all-MiniLM-L6-v2."""
 DIMENSIONS, LAYERS, HEADS = 384, 6, 12
 MAX_PIECES = 256
-"""So many word pieces of a text are read, as sentence-transformers has it for this model."""
+"""Word pieces read of a text, as in sentence-transformers for this model."""
 BATCH_PIECES = 2_048
 """So many word pieces at most are in one batch; their widest array then takes 13 MB."""
 _EPSILON = np.float32(1e-12)
@@ -73,7 +73,7 @@ class Layer(NamedTuple):
     narrow_norm: Norm
 
     def of(self, x: Floats, texts: int) -> Floats:
-        """Return what the layer makes of word pieces, shape (texts * pieces, dimensions)."""
+        """Return the layer's output for word pieces, shape (texts * pieces, dimensions)."""
         x = self.attended_norm.of(self.attended.of(self._attend(x, texts)) + x)
         return self.narrow_norm.of(self.narrow.of(_gelu(self.wide.of(x))) + x)
 

@@ -1,6 +1,6 @@
-"""MiniLM as an installed package brings it: where it lies, and whether a new log has it decide. Loads no model.
+"""MiniLM in an installed package: its folder, and whether a new log uses it. Loads no model.
 
-Nothing heavy is imported here, numpy included: a first capture asks.
+Nothing heavy is imported here, numpy included: a first capture calls this module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDERS = (
 
 
 def packaged_minilm() -> Path | None:
-    """Return the folder of MiniLM in an installed package, None where there is none or `tokenizers` is missing."""
+    """Return the folder of MiniLM in an installed package, None without one or without `tokenizers`."""
     if importlib.util.find_spec("tokenizers") is None:
         return None
     for package, folder in FOLDERS:
@@ -32,7 +32,7 @@ def packaged_minilm() -> Path | None:
 
 
 def is_named_minilm(model: str) -> bool:
-    """Whether the name of a model is MiniLM's."""
+    """Return whether the name of a model is MiniLM's."""
     return model.removeprefix("sentence-transformers/") == MINILM
 
 

@@ -30,16 +30,16 @@ _ANY = StepOptions()
 
 
 def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a model is wanted here at all; it may still be named wrongly."""
+    """Return whether a model is wanted here at all; it may still be named wrongly."""
     return any(_named(options, environment))
 
 
 def choose_model(
     options: ModelOptions, environment: Mapping[str, str] = os.environ, step: StepOptions = _ANY
 ) -> Model | None:
-    """Return the model that is wanted here, None where none is. Nothing is asked. Raises `MemtapeError`.
+    """Return the model configured here, None for none. Sends no request. Raises `MemtapeError`.
 
-    What a `step` names goes before what is named for all, in the environment too.
+    The model of a `step` precedes the model for all steps, in the environment too.
     """
     url, command = _named(options, environment)
     if step.command.strip():
@@ -60,7 +60,7 @@ def choose_model(
 
 
 def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return URL and command: those of the environment where it has one of them, else those of the settings."""
+    """Return URL and command of the environment if either is set there, else of the settings."""
     url, command = (environment.get(name, "").strip() for name in (URL_VARIABLE, COMMAND_VARIABLE))
     return (url, command) if url or command else (options.url.strip(), options.command.strip())
 

@@ -1,7 +1,7 @@
-"""Any command as a model: it reads a prompt on stdin and writes its answer to stdout.
+"""Any command as a model: the command reads a prompt on stdin and writes its answer to stdout.
 
-What it writes to stderr is nobody's: it could hold what it was asked. It runs in the temporary folder and with
-`MEMTAPE_HOOKS=off`, so that an agent which is used as a model does not capture its own prompts.
+Its stderr is discarded, because stderr may repeat the prompt. The command runs in the temporary folder and
+with `MEMTAPE_HOOKS=off`, so that an agent used as a model does not capture its own prompts.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def _write(stdin: IO[bytes], prompt: bytes) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill what has not ended, with its children. Until it is waited for, its number is no other process's."""
+    """Kill the process and its children if it still runs, then wait for it.
+
+    Until the wait, the system gives its process id to no other process.
+    """
     if process.returncode is None:
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

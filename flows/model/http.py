@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 2
 BACKOFF_MAX_S = 2.0
 MAX_TOKENS = 10_000_000
-"""No model takes so many at once; an endpoint that says so says nothing."""
+"""No model takes more tokens at once; a larger number from an endpoint is ignored."""
 
 _NEXT_STEPS = {
     401: f"Set {KEY_VARIABLE} to a valid key.",
@@ -31,7 +31,7 @@ _NEXT_STEPS = {
 
 
 class _Again(MemtapeError):
-    """What asking again may mend."""
+    """An error that a retry may solve."""
 
 
 class _Message(msgspec.Struct):
@@ -77,7 +77,7 @@ class HttpModel:
     def _ask_once(self, client: httpx.Client, body: bytes, deadline: float) -> str:
         import httpx
 
-        # httpx's exceptions hold the request with its headers, and are nobody's cause.
+        # httpx's exceptions hold the request with its headers, and must not become a cause.
         try:
             with client.stream("POST", self._target.url, content=body) as response:
                 self._check_status(response.status_code)
@@ -102,7 +102,7 @@ class HttpModel:
         raise MemtapeError(refused, _NEXT_STEPS.get(status, f"Check {URL_VARIABLE} and {MODEL_VARIABLE}."))
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        """Return the body as it came, up to a size and a time, which a server that drips would never reach."""
+        """Return the body as received, limited in size and time, so that no slow sender goes on for ever."""
         body = bytearray()
         for chunk in response.iter_raw():
             body += chunk
@@ -130,11 +130,11 @@ class HttpModel:
 
 
 def _question(model: str, prompt: str) -> bytes:
-    """Return the body of a request: nothing but what every server and model takes."""
+    """Return the body of a request with only the fields that every server and model accepts."""
     return msgspec.json.encode({"messages": [{"content": prompt, "role": "user"}], "model": model, "stream": False})
 
 
 def _tokens(usage: Any) -> int:
-    """Return how many tokens an endpoint says that a question and its answer took; what is no number is nothing."""
+    """Return the tokens of a question and its answer, as reported by an endpoint; 0 for an invalid report."""
     counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens")) if isinstance(usage, dict) else ()
     return sum(count for count in counts if type(count) is int and 0 < count < MAX_TOKENS)

@@ -1,6 +1,6 @@
-"""A model: a prompt goes in, a text comes out, within a time limit. A model's answer is data and nothing else.
+"""A model: a prompt goes in, a text comes out, within a time limit. The answer is data and nothing else.
 
-What is asked, and what becomes of the answer, is not known here.
+Prompts, and the use of answers, are elsewhere.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ ANSWER_MAX_BYTES = 1024 * 1024
 
 
 class Model(Protocol):
-    """Something that answers. `name` is what its texts are signed with, `place` what errors call it.
+    """A model that answers prompts. `name` signs its texts; errors call it by `place`.
 
-    `tokens` is how many it says that it has taken so far, of questions and answers; 0 where it does not say.
+    `tokens` counts the tokens of all questions and answers so far, as the model reports; 0 without a report.
     """
 
     name: str
@@ -32,17 +32,17 @@ class Model(Protocol):
     def answer(self, prompt: str, limit_s: float) -> str:
         """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all.
 
-        Raises `BadAnswer` for one of which nothing can be taken, and `MemtapeError` where nobody answers.
-
-        No error holds anything of the prompt, the answer or a key.
+        Raises `BadAnswer` for an unusable answer, and `MemtapeError` if the model cannot be reached. No error
+        holds any part of the prompt, the answer or a key.
         """
         ...
 
 
 def within(limit_s: float, work: Callable[[], str], place: str) -> str:
-    """Return what `work` returns, or raise `ModelTimeout` when it takes longer, whatever it is that it waits for.
+    """Run `work` in a thread and return its result, stripped. Raise `ModelTimeout` after `limit_s`.
 
-    What is late goes on in a thread that nobody waits for; who calls this ends what it waits for.
+    Raises the errors of `work`, and `BadAnswer` for an empty result. A late thread is not cancelled; the
+    caller must close the connection or process.
     """
     ended: list[str | BaseException] = []
 

@@ -1,6 +1,6 @@
-"""The clock: appends the hour to partitions, for the hours in which nothing is said there. Texts age by the hour.
+"""The clock: appends the hour to partitions, for hours without other events. Texts age by the hour.
 
-The caller hands the time in. Rebuilding views appends no hour.
+The caller passes the time. Rebuilding views appends no hour.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class _Hour(NamedTuple):
 
 
 class Clock(Worker):
-    """Ticks each partition that has scopes, once an hour.
+    """Ticks each partition with scopes, once an hour.
 
-    A second clock in the same hour appends nothing. Two clocks at the same time append equal ticks, which readers
-    count once. A partition without a scope gets its first tick after `EMPTY_WAIT_US`.
+    A second clock in the same hour appends nothing. Two clocks at the same time append equal ticks, which
+    readers count once. A partition without a scope gets its first tick after `EMPTY_WAIT_US`.
 
-    A partition ignores an hour far ahead of its clock (`tick_jump_days`), as a writer with a wrong clock puts there.
-    Where nobody came for so long, the tick of this worker is `accepted`, up to `MOST_AWAY_HOURS`.
+    A partition ignores an hour far ahead of its clock (`tick_jump_days`), as from a writer with a wrong
+    clock. After a long time without events, the tick of this worker is `accepted`, up to `MOST_AWAY_HOURS`.
     """
 
     def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:

@@ -1,8 +1,8 @@
-"""The worker that sees whether somebody works in a repository: the time of its last commit -> one `scope_changed`.
+"""The worker that detects work in a repository: the time of its last commit -> one `scope_changed`.
 
-So a project in which people commit is not dormant, though no agent says anything there. An event's id follows from the
-time of the commit, so that two workers, or one that was killed, add nothing twice. How a repository is asked, and
-which there are, is handed in.
+So a project with commits is not dormant, even if no agent captures anything there. An event's id derives from
+the time of the commit, so that two workers, or a killed and restarted worker, add nothing twice. The caller
+passes the list of repositories and the function that asks one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOVED_US = DAY_US
 
 
 class Marks(Protocol):
-    """Keeps which repository was asked when."""
+    """The store of the times at which repositories were asked."""
 
     def read(self) -> dict[str, Mark]:
         """Return the marks by scope."""
@@ -63,7 +63,7 @@ class Commits(Worker):
         self._look_at = 0
 
     def catch_up(self) -> None:
-        """Ask each repository that was not asked for a day, and tell what is new; `done` counts what was told."""
+        """Ask each repository not asked for a day, and append new commit times; `done` counts them."""
         now = self._now_us()
         if now < self._look_at:
             return
@@ -84,7 +84,7 @@ class Commits(Worker):
         return f"Repositories could not be asked for their last commits: {error}. It is tried again."
 
     def _say(self, scope: str, folder: str, before: int, now: int) -> int:
-        """Put on the log when somebody last committed, where that is news, and return what the log has then."""
+        """Append the time of a repository's last commit if it is news; return the time on the log then."""
         at = self._last_commit(folder)
         if at is None or not before + MOVED_US < at <= now:
             return before
@@ -97,5 +97,5 @@ class Commits(Worker):
         return at
 
     def _is_on_log(self, scope: str) -> bool:
-        """Whether anything was ever said in a scope: else it is no project yet."""
+        """Return whether anything was ever said in a scope: else it is no project yet."""
         return bool(self._log.read(partition_of(scope, self._log.partitions), 0, 1, scope=scope))

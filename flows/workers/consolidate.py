@@ -1,8 +1,9 @@
-"""The worker that consolidates memories: log -> a scope's state -> clusters of what is alike -> `decided` events.
+"""The worker that consolidates memories: log -> scope -> clusters of similar memories -> `decided` events.
 
-What is decided of a cluster is for rules (`state/consolidation`), and for a model where one is named; how it is asked
-is handed in. A decision carries the seq of all that it was made from, so that one that comes late changes nothing. What
-is appended has ids that follow from what was decided, so that two workers, or one that was killed, add nothing twice.
+Rules decide a cluster (`state/consolidation`), and a model if one is configured; the caller passes the
+function that asks the model. A decision carries the seqs of all its inputs, so that a late decision changes
+nothing. Ids of appended events derive from the decision, so that two workers, or a killed and restarted
+worker, add nothing twice.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ OnCluster = Callable[[int, int], None]
 
 
 class Passed(NamedTuple):
-    """What a pass came to: how many clusters it looked at, what it decided, and what went wrong."""
+    """The result of a pass: the number of clusters read, the conclusions, and the problems."""
 
     clusters: int
     conclusions: list[Conclusion]
@@ -67,7 +68,7 @@ class Passed(NamedTuple):
 
 
 class Consolidation(Worker):
-    """Consolidates each scope whose gate is open. `marks` tells how passes go, by scope, as far as the views know."""
+    """Consolidates each scope whose gate is open; `marks` returns the state of passes by scope, as of the views."""
 
     def __init__(
         self, log: Log, marks: Callable[[], Mapping[str, PassMark]], state_at: StateAt, conclude: Conclude,
@@ -85,7 +86,7 @@ class Consolidation(Worker):
         self._look_at = 0
 
     def catch_up(self) -> None:
-        """Begin a pass in each scope that may have one; `done` counts what was decided."""
+        """Run a pass in each scope that may have one; add the number of decisions to `done`."""
         now = self._now_us()
         if not self._is_wanted() or now < self._look_at:
             return
@@ -124,10 +125,10 @@ def consolidate(
     log: Log, scope: Scope, conclude: Conclude, now_us: Callable[[], int],
     on_cluster: OnCluster = lambda done, total: None,
 ) -> Passed:  # fmt: skip
-    """Look at all that is due in a scope, append what is decided, and return it.
+    """Consolidate all due clusters of a scope, append the decisions, and return them.
 
-    Where a budget is spent, the pass ends before the first cluster that nobody was asked about, and raises
-    `BudgetSpent`; where a model cannot be asked at all, it raises `MemtapeError` and has not ended.
+    With a spent budget, the pass ends before the first cluster not asked about, and raises `BudgetSpent`; if
+    a model cannot be reached at all, it raises `MemtapeError` and the pass has not ended.
     """
     planned = plan(scope)
     conclusions: list[Conclusion] = []
@@ -149,21 +150,21 @@ def consolidate(
 
 
 def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
-    """Whether nobody has forgotten a text that a conclusion would make again."""
+    """Return whether no text that a conclusion would make again was forgotten."""
     texts = [it.text for it in conclusion.operations if it.survivor is None]
     return not any(normal_digest(text) in scope.tombstones.texts for text in texts)
 
 
 def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
-    """Return the decision of a conclusion about a scope, and behind it the texts that were made.
+    """Return the decision of a conclusion about a scope, then the captures of its texts.
 
-    Ids follow from what is decided of what, and from how often anything has held or ended there: so two processes that
-    decide the same add it once, and what has ended can be decided again.
+    Ids derive from the conclusion, its inputs, and the number of covers that held or ended there: two
+    processes with the same decision add it once, and an ended decision can be made again.
     """
     scope = of.name
     cluster = conclusion.cluster
     captures = tuple(dict.fromkeys(id for candidate in cluster for id in candidate.captures))
-    if len(captures) > MAX_IDS:  # Whoever erases one of them could not be promised that all goes with it.
+    if len(captures) > MAX_IDS:  # Erasing one of the captures left out would not erase the text.
         return []
     inputs = tuple(Input(id=candidate.id, seq=candidate.seq) for candidate in cluster)
     said = [(it.op, [of.id for of in it.of], it.text, it.survivor and it.survivor.id) for it in conclusion.operations]
@@ -188,7 +189,7 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
 
 
 def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided: str, now_us: int) -> Event:
-    """Return the capture of a text: of a model, or else of whoever is trusted least of those whose words it has."""
+    """Return the capture of a text: by the model, or by the least trusted author of its words."""
     first = made.of[0]
     least = min(made.of, key=lambda candidate: (TRUST[candidate.origin], candidate.seq))
     actor = conclusion.actor or Actor(name=least.actor, origin=least.origin)

@@ -1,7 +1,7 @@
-"""What people correct in talk: a turn as "no, it is 5434" becomes a whole statement, and says what it replaced.
+"""Corrections in talk: a turn such as "no, it is 5434" becomes a whole statement, linked to the replaced one.
 
-What it corrects is a memory that the session's last recall returned, or what the session's last turn says. When in
-doubt nothing is made. All ids follow from the turn, and all texts from what stood on the log before it.
+A correction applies to a memory returned by the session's last recall, or to the session's last turn. In
+doubt nothing is made. All ids derive from the turn, and all texts from earlier events of the log.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ LAST_TURNS = 4
 
 
 class Resolved(NamedTuple):
-    """What a turn corrects: the events that say so, and the sentence of the turn that they stand for."""
+    """The events that record a correction, and the sentence of the turn that they replace."""
 
     events: tuple[Event, ...]
     sentence: str
 
 
 class _Before(NamedTuple):
-    """What a session was about before a turn: the memories that it was shown last, and what was said last."""
+    """The state of a session before a turn: the memories shown last, and the event spoken last."""
 
     shown: tuple[Event, ...]
     last: Event | None
 
 
 class _Found(NamedTuple):
-    """What a correction makes of a text, and the event and the captured id that it is of; None where no memory is."""
+    """A corrected text, its event, and the captured id of the memory; None without a memory."""
 
     made: Corrected
     source: Event
@@ -49,7 +49,7 @@ class _Found(NamedTuple):
 
 
 def may_correct(event: Event) -> bool:
-    """Whether an event may be a correction: what people said in a session, taken from no turn."""
+    """Return whether an event may be a correction: a person's capture in a session, no turn's statement."""
     body = event.body
     return (
         isinstance(body, Captured)
@@ -63,10 +63,10 @@ def may_correct(event: Event) -> bool:
 def resolved(
     log: Log, number: int, said: Event, erasures: Erasures, now_us: int, memo: dict[str, Resolved | None]
 ) -> Resolved | None:
-    """Return what an event of a partition corrects; None where nothing can be told for sure.
+    """Return the correction by an event of a partition; None in doubt.
 
-    A correction may correct what a correction before it made, which may stand on another again. The chain is resolved
-    from its first on, each once: `memo` has by id what those before made. No chain is longer than `LOOKED_AT`.
+    A correction may apply to the result of an earlier correction, and so on. The chain is resolved from its
+    first, each once: `memo` has the results by id. No chain is longer than `LOOKED_AT`.
     """
     if _correction(said) is None:
         return None
@@ -77,7 +77,7 @@ def resolved(
 
 
 def _chain(events: Sequence[Event], memo: dict[str, Resolved | None]) -> list[int]:
-    """Return the places of the corrections that the last of a session's events may stand on, and its own, in order."""
+    """Return the places of the corrections that the last of a session's events may depend on, and its own."""
     last = len(events) - 1
     found, first = [last], _reach(events[:last])
     for place in range(last - 1, -1, -1):
@@ -103,7 +103,7 @@ def _resolved(
     now_us: int,
     memo: dict[str, Resolved | None],
 ) -> Resolved | None:
-    """Return what the last of a session's events corrects, by those before."""
+    """Return the correction by the last of a session's events, resolved by the earlier ones."""
     *before, said = events
     correction = _correction(said)
     assert isinstance(said.body, Captured) and correction is not None
@@ -121,13 +121,13 @@ def _resolved(
 
 
 def _correction(event: Event) -> Correction | None:
-    """Return what an event says that corrects; None where it says nothing that does, or several things."""
+    """Return the correction that an event states; None if the event states none or several."""
     found = corrections_in(_text(event)) if may_correct(event) else ()
     return correction_of(found[0]) if len(found) == 1 else None
 
 
 def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> list[Event]:
-    """Return what was captured and recalled in the session of an event before it, among the last of its scope."""
+    """Return the captures and recalls before an event in its session, among the last of its scope."""
     offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
     slots: list[Slot] = []
     start, window = offset, LOOKED_AT
@@ -144,9 +144,10 @@ def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> l
 def _before(
     log: Log, number: int, events: Sequence[Event], erasures: Erasures, memo: dict[str, Resolved | None]
 ) -> _Before:
-    """Return what a session was about after some events of it.
+    """Return the memories shown and the last spoken event before the end of `events`.
 
-    What its last correction made was told last, in place of what that corrected: so a value can be taken back.
+    The memory made by the session's last correction replaces the memory corrected there, so that a correction
+    can be taken back.
     """
     near = events[_reach(events) :]
     recalls = [event for event in near if isinstance(event.body, Recalled)]
@@ -162,7 +163,7 @@ def _before(
 
 
 def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
-    """Return the memories of a scope among what a recall returned."""
+    """Return the memories of a scope among the results of a recall."""
     places = log.known(scope, ids)
     found = []
     for id in ids:
@@ -182,7 +183,7 @@ def _text(event: Event | None) -> str:
 
 
 def _shown_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
-    """Return the one memory that was shown whose value is corrected; of several the one that was spoken of last."""
+    """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
     near = _text(before.last)
     made = ((event, corrected(_text(event), correction, near)) for event in before.shown)
     found = [_Found(its, event, event.id) for event, its in made if its is not None]
@@ -193,7 +194,7 @@ def _shown_that_is_meant(before: _Before, correction: Correction) -> _Found | No
 
 
 def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
-    """Return the one sentence of the last turn whose value is corrected, with the statement that was taken from it."""
+    """Return the only sentence of the last turn with the corrected value, and its captured statement."""
     last, text = before.last, _text(before.last)
     if last is None or (before.shown and any(corrected(_text(it), correction, "") for it in before.shown)):
         return None
@@ -207,7 +208,7 @@ def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | Non
 
 
 def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
-    """Return the event that says, by whoever corrected, that a statement replaced a memory."""
+    """Return the `linked` event, by the corrector, that a statement replaced a memory."""
     return Event(
         actor=said.actor,
         at=said.at,

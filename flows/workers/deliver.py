@@ -1,4 +1,4 @@
-"""The delivery of captures that waited for a broker: brings what the spool of a home holds to the log."""
+"""The delivery of spooled captures: appends a home's spool to the log once the broker answers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from memtape.flows.workers.worker import OnNote, Worker
 
 
 class Delivery(Worker):
-    """Calls `deliver`, which appends what waits and returns how many events that were. The events keep their ids."""
+    """Calls `deliver`, which appends the waiting events with their ids and returns their number."""
 
     def __init__(self, deliver: Callable[[], int], on_note: OnNote) -> None:
         super().__init__(on_note)
         self._deliver = deliver
 
     def catch_up(self) -> None:
-        """Append what waits."""
+        """Append the waiting events."""
         count = self._deliver()
         self.done += count
         self.changed = self.changed or count > 0

@@ -1,8 +1,8 @@
-"""The worker that has a model take facts from talk: log -> windows of late turns -> a model -> `captured` events.
+"""The worker that extracts facts by a model: log -> windows of late turns -> a model -> `captured` events.
 
-A window of a session is asked about once it has ended (`state/text/windows.py`). What is captured has ids that follow
-from the window, so that another answer about the same one adds nothing, and refers to every turn of it, so that whoever
-erases one erases what was made of it. How a model is asked is handed in.
+A window of a session is read once it has ended (`state/text/windows.py`). Ids of captures derive from the
+window, so that a second answer about a window adds nothing. A capture refers to every turn of its window, so
+that erasing a turn erases the capture. The caller passes the function that asks the model.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LATE_US = DAY_US
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
 LOOK_US = 5 * US_PER_S
-"""So often is looked for windows that have ended."""
+"""Interval between searches for ended windows."""
 WAIT_S = 180.0
-"""Whoever asks for a session waits so long for another process that asks about a window."""
+"""Wait of a session's caller for another process's question about a window."""
 
 
 class Answered(NamedTuple):
-    """What became of a question about a window: the captures to be made, or why it has to be asked again."""
+    """The result of a question about a window: the captures to append, or the reason to ask again."""
 
     events: list[Event]
     problem: str = ""
@@ -47,7 +47,7 @@ Ask = Callable[[Window, int], Answered]
 
 
 class Asked(Protocol):
-    """Where it is kept which windows a model was asked about; see `AskedWindows` of the home."""
+    """The store of windows that a model was asked about; see `AskedWindows` of the home."""
 
     def alone(self, wait_s: float) -> AbstractContextManager[None]: ...
 
@@ -67,9 +67,9 @@ class Session(NamedTuple):
 
 
 class Talk:
-    """Turns of a log, by session in the order of the log, so far as they were read and are wanted.
+    """The wanted turns of a log that were read so far, by session in the order of the log.
 
-    With `also` captures are among them that nobody spoke, as actions.
+    With `also` further captures are included, such as actions.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Talk:
         """The turns of which a model's facts stand on the log."""
 
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
-        """Read a partition from an offset on, or what is in it of one scope."""
+        """Read a partition from an offset on, all of it or one scope."""
         while offset < end:
             slots = self._log.read(number, offset, PAGE_SLOTS, scope=scope, types=("captured",))
             events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
@@ -97,7 +97,7 @@ class Talk:
             offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
     def catch_up(self, since_us: int) -> None:
-        """Read what came onto the log since the last call, at first from a time; forget what was said before that."""
+        """Read the new events of the log, at first from a time; forget older turns."""
         ends = self._log.ends()
         offsets = self._offsets or [self._log.offset_after(number, since_us) for number in range(len(ends))]
         for number, end in enumerate(ends):
@@ -113,9 +113,9 @@ class Talk:
                 del self.turns[session]
 
     def standing(self, session: Session) -> list[Event]:
-        """Return the turns of a session of which something may be made now.
+        """Return the turns of a session that a model may read now.
 
-        Not those that are erased or forgotten, nor those of which a statement was: nobody wants to have it anew.
+        Erased and forgotten turns are left out, and turns of which a statement was erased or forgotten.
         """
         turns = list(self.turns[session].values())
         first = self._log.offset_after(session.partition, min(turn.sent for turn in turns) - 1)
@@ -127,7 +127,7 @@ class Talk:
 
 
 class Asking:
-    """Asks about windows, and appends what comes of it. Use it under `Asked.alone`."""
+    """Asks a model about windows and appends the statements. Use under `Asked.alone`."""
 
     def __init__(self, talk: Talk, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int]) -> None:
         self._talk = talk
@@ -137,18 +137,18 @@ class Asking:
         self._now_us = now_us
 
     def is_settled(self, turn: str) -> bool:
-        """Whether a model has answered about a turn; what is known of other processes is what `alone` has read."""
+        """Return whether a model has answered about a turn; other processes' answers as of `alone`."""
         return turn in self._talk.made_of or self._asked.is_settled(turn)
 
     def is_due(self, window: Window, now_us: int) -> bool:
-        """Whether a window is to be asked about by itself: again after a while, and not after many failures."""
+        """Return whether a window is due: some time after its last try, and not after too many failures."""
         attempts, asked_us = self._asked.attempts(window[0].id)
         return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
 
     def about(self, session: Session, window: Window, *, again: bool = False) -> Answered:
-        """Ask about a window and return what was captured.
+        """Ask about a window and return the captures.
 
-        Nothing is kept where a turn of it went meanwhile: what the model saw of that turn nobody can tell.
+        Nothing is captured if a turn was erased or forgotten meanwhile, since any fact may come from it.
         """
         number = self._number(window)
         if number > 1 and not again:
@@ -163,7 +163,7 @@ class Asking:
         return Answered(made, answered.problem)
 
     def _number(self, window: Window) -> int:
-        """Return how many answers about a window stand on the log already, and one; facts that are gone count."""
+        """Return the number of the next answer about a window, counting answers with erased facts."""
         number, scope = 1, window[0].scope or ""
         while self._log.known(scope, [fact_id(window, number, 0)]):
             number += 1
@@ -175,7 +175,7 @@ class Asking:
 
 
 class Distillation(Worker):
-    """Has a model take facts from what was said within a day. `is_wanted` says whether a model is named."""
+    """Extracts facts by a model from the last day's turns. `is_wanted` says whether one is configured."""
 
     def __init__(
         self, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
@@ -222,7 +222,7 @@ class Distillation(Worker):
                 return
 
     def _due(self, session: Session) -> list[Window]:
-        # What is hidden is read from the log, so only for a session in which something may be due.
+        # Hidden ids are read from the log, so only for a session in which something may be due.
         may_be = self._due_among(list(self._talk.turns[session].values()))
         return self._due_among(self._talk.standing(session)) if may_be else []
 
@@ -233,7 +233,7 @@ class Distillation(Worker):
 
 
 class Distilled(NamedTuple):
-    """What came of a session: its turns, how many windows were asked about, the captures, and what went wrong."""
+    """The result of a session: its turns, the number of windows read, the captures, and the problems."""
 
     turns: int
     asked: int
@@ -248,10 +248,10 @@ def distill_session(
     log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
     since_us: int = MIN_TIME_US, again: bool = False, on_window: OnWindow = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
-    """Have a model take facts from a session that has ended, in any scope or one: from what was said since a time.
+    """Extract facts by a model from an ended session, in any scope or one, from a time on.
 
-    It is asked about windows of which no answer is known, or `again` about all. `on_window` is told how many windows
-    of how many are done. Raises `MemtapeError` where the model cannot be asked.
+    The model is asked about windows without a known answer, or `again` about all. `on_window` is called with
+    the number of finished windows, and of all. Raises `MemtapeError` if the model cannot be reached.
     """
     talk = Talk(log, lambda event: event.session == name and event.at >= since_us)
     ends = log.ends()
@@ -290,5 +290,5 @@ def _is_fact(event: Event) -> bool:
 
 
 def _with_statements(turn: Event) -> list[str]:
-    """Return the ids of a turn and of what may be stated in it."""
+    """Return the ids of a turn and of its possible statements."""
     return [turn.id, *(statement_id(turn.scope, turn.id, place) for place in range(MOST_STATEMENTS))]

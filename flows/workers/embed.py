@@ -1,8 +1,8 @@
-"""What the embed worker works off: log -> texts without a vector -> batches -> `embedded` events, at least once.
+"""The embed worker: log -> texts without a vector -> batches -> `embedded` events, at least once.
 
-What it appends has ids that follow from the texts, so that two workers, or one that was killed, add nothing twice. How
-far it has come is kept beside the views and is a cache: without it the log is read again. The embedder and the time are
-handed in by whoever runs it.
+Ids of appended events derive from the texts, so that two workers, or a killed and restarted worker, add
+nothing twice. The worker's position is a cache beside the views: without it the worker reads the log again.
+The caller passes the embedder and the time.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _DONE = MAX_ATTEMPTS + 1
 
 
 class Marks(Protocol):
-    """Where it is kept, by embedder, below which offset of each partition no text waits, and when texts were refused.
+    """The store, by embedder, of the offsets below which no text waits, and of refusals.
 
-    `tried_again` notes when those were tried again that had been given up, `given_up` the first that ever was.
+    `tried_again` stores the time of the last retry of given-up texts, `given_up` the first ever given up.
     """
 
     def read(self, embedder: str) -> list[int] | None: ...
@@ -68,21 +68,21 @@ class EmbedQueue:
         self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
         # Where the first text stands that waits and is not held.
         self._left: list[int | None] = [None] * log.partitions
-        # What stands further on for texts that have not been read yet: how often each was tried, _DONE if it has one.
+        # By text not read yet: the number of its failed tries so far, _DONE if it has a vector.
         self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
 
     @property
     def waiting(self) -> int:
-        """How many of the texts that were read so far wait for a vector."""
+        """The number of texts read so far that wait for a vector."""
         return sum(map(len, self._waiting))
 
     @property
     def again(self) -> bool:
-        """Whether it is at texts that had been given up."""
+        """Return whether the worker is retrying given-up texts."""
         return self._again_s is not None
 
     def try_again(self, now_s: int) -> None:
-        """Let every text that was given up wait once more. For that the log is read from its beginning."""
+        """Queue every given-up text once more; the log is read again from its beginning."""
         self._again_s = now_s
         self._offsets = [0] * self._log.partitions
         self._erasures = [Erasures() for _ in self._offsets]
@@ -91,7 +91,7 @@ class EmbedQueue:
         self._ahead = [self._look_ahead(number) for number in range(self._log.partitions)]
 
     def look(self) -> bool:
-        """Read what came onto the log, and what was left for later where nothing newer waits; whether that is all."""
+        """Read the new events, or postponed ones if there are no new ones; return whether all is read."""
         ends = self._log.ends()
         for number, end in enumerate(ends):
             left = self._left[number]
@@ -108,9 +108,9 @@ class EmbedQueue:
         return is_all
 
     def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
-        """Record what becomes of the newest texts, at most so many.
+        """Record the vectors or failures of at most `texts` texts, the newest first.
 
-        Raises `EmbedderUnavailable`; then those go on waiting of which nothing is known.
+        Raises `EmbedderUnavailable`; texts without a result then keep waiting.
         """
         batch = [
             (number, ref, waiting)
@@ -130,11 +130,11 @@ class EmbedQueue:
         except EmbedderUnavailable:
             self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
             raise
-        finally:  # What came before an outage was paid for, and might never come so far again.
+        finally:  # Vectors from before an outage were paid for, and the next try might not get as far.
             self._record(batch[: len(made)], made, now_us)
 
     def _drop_erased(self, number: int) -> None:
-        """Give no text to an embedder that is erased, or derives from what is."""
+        """Drop waiting texts that are erased, or derive from an erased event."""
         erasures = erasures_of(self._log.erased(number))
         if erasures.count == self._erasures[number].count:
             return
@@ -145,7 +145,7 @@ class EmbedQueue:
         self._erasures[number] = erasures
 
     def _put_behind(self, number: int, ref: Ref) -> None:
-        """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
+        """Queue a failed text last, so that a text that stops the embedder does not hold up the rest."""
         self._put_off[ref] = self._put_off.get(ref, 0) + 1
         held = self._waiting[number]
         self._waiting[number] = {ref: held.pop(ref), **held}
@@ -217,14 +217,14 @@ class EmbedQueue:
             self._left[number] = passed if left is None else min(left, passed)
 
     def _firsts(self, events: list[Event]) -> dict[Ref, int]:
-        """Return at which offset each id of these events stands first in its scope: the one that reducers take."""
+        """Return by (scope, id) the offset of the first event with the id. Reducers take that event."""
         ids: dict[str, list[str]] = {}
         for event in events:
             ids.setdefault(event.scope or "", []).append(event.id)
         return {(scope, id): at for scope in ids for id, at in self._log.known(scope, ids[scope]).items()}
 
     def _settle(self, held: dict[Ref, _Waiting], event: Event) -> None:
-        """Another worker has tried this text meanwhile, or this one has."""
+        """Take in an `embedded` event of a waiting text, by any worker; drop the text after the last try."""
         ref = (event.scope or "", event.refs[0])
         tried: dict[Ref, int] = {}
         self._note(tried, event)

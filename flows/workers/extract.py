@@ -1,8 +1,8 @@
-"""The worker that captures what turns state: log -> turns -> statements by rule -> `captured` events, at least once.
+"""The worker that captures statements: log -> turns -> statements by rule -> `captured`, at least once.
 
-What it appends has ids that follow from the turns, so that two workers, or one that was killed, add nothing twice. A
-statement refers to its turn, so that it is erased with it, and is said by whoever said the turn. What counts as a
-statement is in `state/text/statements.py`, and what is made of a correction in `correct.py`.
+Ids of appended events derive from the turns, so that two workers, or a killed and restarted worker, add
+nothing twice. A statement refers to its turn, is erased with the turn, and has the turn's actor.
+`state/text/statements.py` decides which sentences are statements; `correct.py` handles corrections.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = "statements"
 
 
 class Marks(Protocol):
-    """Where it is kept, by name, below which offset of each partition every turn was read."""
+    """The store, by name, of the offsets below which every turn was read."""
 
     def read(self, name: str) -> list[int] | None: ...
 
@@ -46,7 +46,7 @@ class Extraction(Worker):
         self._offsets: list[int] | None = None
 
     def catch_up(self) -> None:
-        """Read the turns that came onto the log, and append what they state; `done` counts statements."""
+        """Read the new turns of the log, and append their statements; `done` counts statements."""
         if not self._is_wanted():
             return
         offsets = self._offsets or self._marks.read(_NAME) or [0] * self._log.partitions
@@ -68,7 +68,7 @@ class Extraction(Worker):
         return f"What turns state could not be captured: {error} It is tried again."
 
     def _append(self, number: int, said: Sequence[Event]) -> None:
-        """Append what turns of a partition state, and what is corrected in them, and in what people captured."""
+        """Append statements and corrections of a partition's turns, and corrections of people's captures."""
         now = self._now_us()
         erasures = erasures_of(self._log.erased(number)) if said else Erasures()
         memo: dict[str, Resolved | None] = {}
@@ -80,7 +80,7 @@ class Extraction(Worker):
     def _made_of(
         self, number: int, said: Event, erasures: Erasures, now: int, memo: dict[str, Resolved | None]
     ) -> list[Event]:
-        """Return what one event states; a sentence that corrects stands in whole words, and not as it was said."""
+        """Return captures of one event's statements; a correction is captured as the whole corrected text."""
         assert isinstance(said.body, Captured)
         right = None
         if may_correct(said) and corrections_in(said.body.text):

@@ -1,7 +1,7 @@
-"""The worker that has shadow retrievers asked what was searched for: log -> searches -> `recalled` events of shadows.
+"""The worker of shadow retrievers: log -> searches -> `recalled` events of shadows.
 
-Which searches are asked of which retrievers follows from the log: the settings in force where a search stands, and its
-id. A shadow answers after the search has answered, and changes nothing. How a retriever is asked is not here.
+The log decides which retrievers answer which search: the settings in force at a search, and its id. A shadow
+answers after the search has answered, and changes nothing. The retrievers themselves are elsewhere.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ AGAIN_US = 60 * US_PER_S
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A search of the log, by where it stands, that a retriever is to answer."""
+    """A search of the log, by its offset, for a retriever to answer."""
 
     partition: int
     offset: int
@@ -40,9 +40,9 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """What a retriever found, best first, in how many microseconds, and up to where what it read was true.
+    """A retriever's results, best first, its duration in microseconds, and the watermarks of its views.
 
-    With a `failure` it found nothing, and `reason` says why, for people.
+    With a `failure` there are no results, and `reason` says why, for people.
     """
 
     results: tuple[str, ...] = ()
@@ -53,17 +53,17 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asker(Protocol):
-    """What asks retrievers. It lives from the first question to `close`, and may be asked again after that."""
+    """The caller of retrievers, set up at the first question, and again at the first after `close`."""
 
     def ask(self, question: Question, stopping: threading.Event) -> Answered | None:
-        """Return what a retriever answers, None where `stopping` was set meanwhile."""
+        """Return a retriever's answer, None if `stopping` was set meanwhile."""
 
     def close(self) -> None:
-        """Give back what asking took."""
+        """Release all resources."""
 
 
 class Marks(Protocol):
-    """Where it is kept, by name, below which offset of each partition every search was looked at."""
+    """The store, by name, of the offsets below which every search was read."""
 
     def read(self, name: str) -> list[int] | None: ...
 
@@ -71,7 +71,7 @@ class Marks(Protocol):
 
 
 class Due(NamedTuple):
-    """A search with its offset, and the retrievers that are to answer it."""
+    """A search with its offset, and the shadow retrievers due to answer it."""
 
     offset: int
     event: Event
@@ -93,7 +93,7 @@ class Shadows(Worker):
         self._asked_at: int | None = None
 
     def catch_up(self) -> None:
-        """Look at the searches that came onto the log, and have those answered that are chosen."""
+        """Read the new searches of the log, and append shadows' answers to the sampled ones."""
         if not self._in_force.now(0).shadows():
             return
         offsets = self._offsets or self._marks.read(_NAME) or [0] * self._log.partitions
@@ -125,7 +125,7 @@ class Shadows(Worker):
                 self._log.append(made)
                 self.done += len(made)
                 self.changed = True
-            if not self.stopping.is_set():  # Else what is answered already is known by its ids.
+            if not self.stopping.is_set():  # Otherwise answered searches are known by their ids.
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
 
     def _due(self, number: int, slots: list[Slot]) -> Iterator[Due]:
@@ -143,11 +143,11 @@ class Shadows(Worker):
             if not (ids and is_here and is_chosen(event.id, settings.shadow_percent)):
                 continue
             known = self._log.known(event.scope, [event.id, *ids])
-            if known.get(event.id) == slot.offset:  # A repetition was asked as what it repeats.
+            if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
                 yield Due(slot.offset, event, tuple(name for id, name in ids.items() if id not in known))
 
     def _answers(self, number: int, due: Due) -> Iterator[Event]:
-        """Yield what retrievers answer to one search, and which failed, until the worker is to end."""
+        """Yield retrievers' answers to one search, and their failures, until the worker stops."""
         for name in due.names:
             if name in self._late:
                 answered: Answered | None = Answered(failure="skipped")
@@ -163,7 +163,7 @@ class Shadows(Worker):
 
 
 class InForce:
-    """The settings in force at the offsets of a log's partitions. It reads only what is new."""
+    """The settings in force at the offsets of a log's partitions. Each call reads only new slots."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -193,20 +193,21 @@ class InForce:
 
 
 def is_search(event: Event) -> bool:
-    """Whether somebody asked and was shown what was found."""
+    """Return whether an event is a search: neither a recall unasked for nor a shadow's recall."""
     body = event.body
     return isinstance(body, Recalled) and unasked_by(body.lanes) is None and shadow_of(body.lanes) is None
 
 
 def shadow_id(asked: Event, name: str) -> str:
-    """Return the id of what a retriever answers to a search as a shadow: the first answer on the log counts."""
+    """Return the id of a shadow's answer to a search: the first answer on the log counts."""
     return derived_id("recalled", asked.scope, SHADOW, f"{asked.id}:{name}")
 
 
 def shadow_event(asked: Event, name: str, answered: Answered, now: int) -> Event:
-    """Return the event that says what a shadow found. It refers to the search, with which it is erased.
+    """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
 
-    What was asked and by whom stands there alone, so that no session was shown this, and no text is kept twice.
+    Query, filters and session stand on the search event only: no session was shown these results, and the log
+    keeps the query once.
     """
     assert isinstance(asked.body, Recalled)
     body = msgspec.structs.replace(

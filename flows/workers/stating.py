@@ -1,6 +1,6 @@
-"""The capture of a statement that was taken from what somebody said: its id, what it refers to, and whose word it is.
+"""The capture of a statement: id, references and actor.
 
-Which statements are taken is not here.
+`state/text/statements.py` and `correct.py` decide which sentences are statements.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from memtape.state.text.statements import IMPORTANCE, Statement
 
 
 def statement_event(turn: Event, place: int, statement: Statement, now_us: int, refs: tuple[str, ...] = ()) -> Event:
-    """Return the capture of a statement, the `place`-th of its turn: said by who said the turn, when it was said.
+    """Return the capture of the `place`-th statement of a turn, with the turn's actor and time.
 
-    It is erased with its turn, and with whatever else it refers to.
+    The capture is erased with its turn, and with any other event in `refs`.
     """
     assert isinstance(turn.body, Captured)
     body = Captured(
@@ -42,5 +42,5 @@ def statement_event(turn: Event, place: int, statement: Statement, now_us: int, 
 
 
 def statement_id(scope: str | None, turn: str, place: int) -> str:
-    """Return the id of the `place`-th statement of a turn, the same whoever takes it."""
+    """Return the id of the `place`-th statement of a turn, the same for every worker."""
     return derived_id("captured", scope, "memtape", f"stated:{turn}:{place}")

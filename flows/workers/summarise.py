@@ -1,8 +1,9 @@
-"""The worker that has a model sum up sessions which went quiet: log -> turns of a session -> a model -> one `captured`.
+"""The worker that sums up quiet sessions by a model: log -> turns of a session -> a model -> one `captured`.
 
-A summary's id follows from the last turn that it sums up, so that another answer adds nothing, and a session that goes
-on is summed up anew. It refers to every turn, so that whoever erases one erases it. Where a session was left is told by
-rule without it (`state/views/last_session.py`). How a model is asked is handed in.
+A summary's id derives from the last turn summed up, so that a second answer adds nothing, and a session that
+goes on is summed up anew. The summary refers to every turn, so that erasing a turn erases the summary.
+Without the worker, rules tell where a session was left (`state/views/last_session.py`). The caller passes the
+function that asks the model.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memtape.schemas.times import US_PER_S
 from memtape.state.views.last_session import summary_id
 
 QUIET_US = 10 * 60 * US_PER_S
-"""No host tells of a session that its user only left; one in which nobody spoke for so long is summed up."""
+"""Silence after which a session is summed up: hosts do not report a session that its user just left."""
 LOOK_US = 30 * US_PER_S
 
 Ask = Callable[[Sequence[Event]], Event]
@@ -30,7 +31,7 @@ Ask = Callable[[Sequence[Event]], Event]
 
 
 class Summaries(Worker):
-    """Has a model sum up what was said within a day. `is_wanted` says whether a model is named."""
+    """Sums up turns of the last day by a model. `is_wanted` says whether a model is configured."""
 
     def __init__(
         self, log: Log, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool], on_note: OnNote
@@ -72,9 +73,9 @@ class Summaries(Worker):
 
 
 def sum_up(log: Log, ask: Ask, name: str, scope: str) -> list[Event]:
-    """Have a model sum up a session of a scope that has ended; return what was captured, nothing where it was before.
+    """Sum up an ended session of a scope by a model; return the captures, none if captured before.
 
-    Raises `MemtapeError` where the model has no answer.
+    Raises `MemtapeError` if the model has no answer.
     """
     talk = Talk(log, lambda event: event.session == name, _is_action)
     number = partition_of(scope, log.partitions)
@@ -93,7 +94,7 @@ def _asked(log: Log, talk: Talk, session: Session, turns: Sequence[Event], ask: 
 
 
 def _summary_of(session: Session, turns: Sequence[Event]) -> str | None:
-    """Return the id of the summary of turns, None where there is nothing to sum up."""
+    """Return the id of the summary of turns, None without turns to sum up."""
     said = [turn for turn in turns if turn.actor.origin in SPEAKING]
     if session.name is None or not any(turn.actor.origin in PEOPLE for turn in said):
         return None
@@ -101,7 +102,7 @@ def _summary_of(session: Session, turns: Sequence[Event]) -> str | None:
 
 
 def _told(turns: Sequence[Event]) -> list[Event]:
-    """Return turns in the order in which they were said."""
+    """Return turns in the order of their times."""
     return sorted(turns, key=lambda turn: (turn.at, turn.id))
 
 

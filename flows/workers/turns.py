@@ -1,6 +1,6 @@
-"""The turns on a log that something may be made of: said by people and agents, not erased, and not forgotten since.
+"""The turns of a log for statements and facts: by people and agents, neither erased nor forgotten.
 
-What is made of turns is not here.
+The use of turns is elsewhere.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def turns_among(
     hidden: dict[str, None],
     also: Callable[[Event], bool] = lambda event: False,
 ) -> list[Event]:
-    """Return the turns among events of a partition, given with their offsets: each where its id stands first.
+    """Return the turns among a partition's events, given with offsets: the first event of each id only.
 
-    With `also` captures are returned too that are no turns.
+    With `also` further captures are returned.
     """
 
     def is_wanted(event: Event) -> bool:
@@ -65,7 +65,7 @@ def turns_among(
 
 
 def append_new(log: Log, made: Sequence[Event]) -> list[Event]:
-    """Append those of events made of turns that do not stand on the log yet, and return them."""
+    """Append the events not yet on the log, and return them."""
     ids: dict[str, list[str]] = {}
     for event in made:
         ids.setdefault(event.scope or "", []).append(event.id)

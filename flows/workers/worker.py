@@ -1,6 +1,6 @@
-"""What every worker is: how an owner of a home runs it, once or for as long as it lives, and how it ends.
+"""The base of all workers: how the owner of a home runs a worker, once or until stopped, and how it ends.
 
-What a worker does, and which workers there are, is not here.
+The work of each worker, and the list of workers, are elsewhere.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ OnNote = Callable[[str], None]
 
 
 class Worker(ABC):
-    """Reads a log, appends what it found, and keeps its own position. `on_note` gets a sentence for people.
+    """Reads a log, appends its results, and keeps its own position. `on_note` gets a sentence for people.
 
-    Not for several threads at once, but for `stopping`, which anybody may set.
+    Not for several threads at once, except `stopping`, which any thread may set.
     """
 
     def __init__(self, on_note: OnNote) -> None:
         self.stopping = threading.Event()
         self.done = 0
-        """How much it has done so far, in whatever it counts."""
+        """Amount of work done so far, in the worker's own unit."""
         self.changed = False
         """Whether something was put on the log."""
         self.refused = False
@@ -39,11 +39,11 @@ class Worker(ABC):
 
     @abstractmethod
     def catch_up(self) -> None:
-        """Do all that is due, and count it in `done`."""
+        """Do all due work, and add its amount to `done`."""
 
     @abstractmethod
     def failed(self, error: Exception) -> str:
-        """Return what people are told of an error that `catch_up` ended with; nothing where somebody else tells it."""
+        """Return the message for people about an error of `catch_up`; empty if reported elsewhere."""
 
     def _tell(self, error: Exception) -> None:
         self.on_failure(error)
@@ -63,7 +63,7 @@ class Worker(ABC):
         while not self.stopping.is_set():
             try:
                 self.catch_up()
-            except Exception as error:  # A worker lives as long as its owner, whatever went wrong.
+            except Exception as error:  # A worker lives as long as its owner, despite any error.
                 self._tell(error)
                 self.stopping.wait(wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])

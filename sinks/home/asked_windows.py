@@ -1,6 +1,6 @@
-"""`windows.json` of a home: which windows of late talk a model was asked about, and which are settled.
+"""`windows.json` of a home: the windows of talk that a model was asked about, and the settled ones.
 
-It is a cache: what a model said stands on the log. Without it a window in which there was nothing is asked about again.
+The file is a cache: a model's facts are on the log. Without it a window without facts is asked about again.
 Turns are named by digests.
 """
 
@@ -29,7 +29,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class AskedWindows:
-    """The windows of one home, by their first turn. What is known is what `alone` has read."""
+    """The windows of one home, by their first turn, as of the last `alone`."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -39,7 +39,7 @@ class AskedWindows:
 
     @contextmanager
     def alone(self, wait_s: float) -> Iterator[None]:
-        """Hold the right to ask about talk, and read what was asked; raises `Locked` where another process has it."""
+        """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
         self._lock.acquire(wait_s)
         try:
             try:
@@ -52,7 +52,7 @@ class AskedWindows:
             self._lock.release()
 
     def is_settled(self, turn: str) -> bool:
-        """Whether nothing more is to be asked about a turn."""
+        """Return whether nothing more is to be asked about a turn."""
         return _digest(turn) in self._settled
 
     def attempts(self, first: str) -> tuple[int, int]:
@@ -61,7 +61,7 @@ class AskedWindows:
         return (known.attempts, known.asked_us) if known is not None else (0, 0)
 
     def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None:
-        """Keep that a window was asked about, beside those that were since a time."""
+        """Note an attempt at a window of turns; drop the windows last asked before `since_us`."""
         window = _Window(tuple(map(_digest, turns)), settled, self.attempts(turns[0])[0] + 1, now_us)
         late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
         self._windows = late | {window.turns[0]: window}

@@ -1,6 +1,6 @@
-"""Which repositories were asked for their last commit, and when; so that each is asked once a day.
+"""The times at which repositories were asked for their last commit, so that each is asked once a day.
 
-It is a cache: without it each is asked again, and what is on the log already is not said twice.
+The file is a cache: without it each repository is asked again, and known commits are not appended twice.
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ class CommitMarks:
         return marks if log_id == self._log_id else {}
 
     def write(self, marks: dict[str, Mark]) -> None:
-        """Keep marks instead of those that were there."""
+        """Replace all stored marks by `marks`."""
         write_whole(self._path, msgspec.json.encode((self._log_id, marks)))

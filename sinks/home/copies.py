@@ -1,7 +1,7 @@
-"""Where else a log stands: what `copy` remembers in the home, and `erase` names, since it does not reach there.
+"""The places of a log's copies: `copy` stores them in the home; `erase` names them, as copies stay unerased.
 
-`copies.json` has the places of each log by its id. Which of them is in use changes, so that both ends of a copy stand
-there; a place never holds a secret.
+`copies.json` has the places of each log by its id. Either end of a copy may be in use later, so that both are
+stored; a place never holds a secret.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def remember_copy(home: Home, source: Log, place: str) -> None:
 
 
 def known_copies(home: Home, log: Log) -> list[str]:
-    """Return where else than at its own place a log is known to stand, or to have stood."""
+    """Return the other places at which a log is known to be, or to have been."""
     return [place for place in _read(home).get(log.log_id, ()) if place != log.place]
 
 
 def how_to_erase_in(place: str) -> str:
-    """Return what to do so that what was erased here is erased in a copy as well."""
+    """Return the instruction by which a person erases the same ids in a copy of the log."""
     if URL_MARK in place:
         return f"give the same command under {LOG_VARIABLE}='{place}'"
     path = Path(place)

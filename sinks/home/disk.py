@@ -1,4 +1,4 @@
-"""How many bytes of a home are what: its log, views, snapshots, pages and the rest. Files are looked at, not read."""
+"""The disk use of a home: bytes of log, views, snapshots, pages and the rest. Files are not read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def disk_of(home: Home) -> dict[str, int]:
 
 
 def _kind(place: tuple[str, ...], log: str) -> str:
-    """Return what a file is by its place in the home."""
+    """Return the kind of a file by its place in the home."""
     match place:
         case (name,) if name.startswith(log):
             return "log"

@@ -26,7 +26,7 @@ class EmbeddingMarks(OffsetMarks):
         super().__init__(home.embedding_path, log)
 
     def is_due(self, embedder: str, now_s: int) -> bool:
-        """Whether texts that were given up are to be tried again: once a day, or when nobody knows of the last time."""
+        """Return whether given-up texts are due for a retry: once a day, or if the last time is unknown."""
         last_s = self._tried_again().get(embedder)
         return last_s is None or not 0 <= now_s - last_s < RETRY_EVERY_S
 

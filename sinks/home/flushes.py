@@ -13,7 +13,7 @@ FLUSHES = "flushes"
 
 
 def count_outcome(home: Path, outcome: Outcome) -> None:
-    """Count one more flush that went so. Never raises."""
+    """Add 1 to the count of flushes with this outcome. Never raises."""
     count_one(home, FLUSHES, outcome)
 
 

@@ -13,9 +13,9 @@ from memtape.sinks.home.locks import FileLock, all_of
 
 HOME_VARIABLE = "MEMTAPE_HOME"
 _NOWHERE = Path("/proc/self/memtape-nowhere")
-"""Where not even the superuser can make a folder. A system without `/proc` lets nobody else make one there."""
+"""A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
-"""The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
+"""The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
 
 
 def write_whole(
@@ -26,11 +26,12 @@ def write_whole(
     unfinished: Path | None = None,
     unless: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`.
+    """Write a file whole or not at all; `durable` also survives a power failure.
 
-    The file is readable by its owner alone.
+    The file is readable by its owner alone. It is written beside its place, or as `unfinished`, and renamed.
 
-    `unless` is asked right before the file takes its name; where it says so nothing is written. Returns whether it was.
+    `unless` is called right before the rename; if it returns True nothing is written. Returns whether the
+    file was written.
     """
     temporary = unfinished or unfinished_beside(path)
     with open(temporary, "wb", opener=private) as file:
@@ -46,14 +47,14 @@ def write_whole(
 
 
 def private(name: str, flags: int) -> int:
-    """Open a file as `open` does, which its owner alone can read where it is made."""
+    """Open a file as `open` does; a new file is readable by its owner alone."""
     return os.open(name, flags, 0o600)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and each that is missing above it, that its owner alone can enter.
+    """Make a folder and its missing parents, accessible to their owner alone.
 
-    `Path.mkdir` gives its mode to the last of them alone.
+    `Path.mkdir` applies its mode to the last folder only.
     """
     if not path.is_dir():
         make_folder(path.parent)
@@ -61,7 +62,7 @@ def make_folder(path: Path) -> None:
 
 
 def unfinished_beside(path: Path) -> Path:
-    """Return where a file or folder grows that takes its name when it is whole."""
+    """Return the path of an unfinished file or folder, renamed to `path` once complete."""
     return path.with_name(f".{path.name}{UNFINISHED}")
 
 
@@ -96,11 +97,11 @@ class Build:
         return self.state / "blanked.json"
 
     def damage_path(self, partition: int) -> Path:
-        """Where it is noted that tables of a partition could not be read; a projector then makes them anew."""
+        """The file that records unreadable tables of a partition; a projector then rebuilds them."""
         return self.state / f"damaged-p{partition:02}"
 
     def note_damage(self, partition: int) -> None:
-        """Note that tables of a partition could not be read. Who only reads may not be allowed to."""
+        """Record that tables of a partition are unreadable. A mere reader may lack the permission."""
         with suppress(OSError):
             make_folder(self.state)
             self.damage_path(partition).touch()
@@ -110,9 +111,9 @@ class Build:
         return self.path / "lance" / f"p{partition:02}"
 
     def adopt(self, other: Build, partition: int) -> None:
-        """Take over the tables and snapshots of a partition from another build, file by file, without copying a byte.
+        """Take over the tables and snapshots of a partition from another build by links, without copying.
 
-        What LanceDB and the projector write is never changed in place, so that both builds can share it.
+        Files of LanceDB and the projector are never changed in place, so that both builds can share them.
         """
         from shutil import copytree, rmtree
 
@@ -125,7 +126,7 @@ class Build:
                 unfinished.rename(folder)
 
     def discard(self) -> None:
-        """Delete the build. What cannot be deleted is tried again when the next one is made."""
+        """Delete the build. Files that cannot be deleted are tried again at the next build."""
         from shutil import rmtree
 
         rmtree(self.path, ignore_errors=True)
@@ -152,12 +153,12 @@ class Home:
 
     @classmethod
     def nowhere(cls) -> Home:
-        """Return a home in which nothing can be made: who reads finds nothing, and the system refuses who writes."""
+        """Return a home at an impossible path: readers find nothing, and the system refuses writers."""
         return cls(_NOWHERE, make=False)
 
     @property
     def is_nowhere(self) -> bool:
-        """Whether nothing can be made in it."""
+        """Return whether nothing can be made in it."""
         return self.path == _NOWHERE
 
     @property
@@ -167,7 +168,7 @@ class Home:
 
     @property
     def spool_path(self) -> Path:
-        """Captures that wait for a broker."""
+        """The file of captures that wait for a broker."""
         return self.path / "spool.jsonl"
 
     @property
@@ -177,12 +178,12 @@ class Home:
 
     @property
     def vault_notes(self) -> Path:
-        """What is noted of the pages of the vault: which are ours, and up to where they are written."""
+        """The folder of notes about the vault's pages: lists of written files, and offsets of pages."""
         return self.vault / ".memtape"
 
     @property
     def requests(self) -> Path:
-        """What other processes ask of the projector."""
+        """The folder of requests from other processes to the projector."""
         return self.path / "requests"
 
     @property
@@ -202,7 +203,7 @@ class Home:
 
     @property
     def statements_path(self) -> Path:
-        """Below which offsets all that turns state was captured."""
+        """The file of offsets below which all statements of turns are captured."""
         return self.path / "statements.json"
 
     @property
@@ -232,12 +233,12 @@ class Home:
 
     @property
     def folders_path(self) -> Path:
-        """Which folders outside git have which scope."""
+        """The file of scopes of folders outside git."""
         return self.path / "folders.json"
 
     @property
     def copies_path(self) -> Path:
-        """Where logs that this home had were copied from and to."""
+        """The file of places that this home's logs were copied from and to."""
         return self.path / "copies.json"
 
     @property
@@ -252,7 +253,7 @@ class Home:
 
     @property
     def settings_path(self) -> Path:
-        """What this machine prefers."""
+        """The file of the machine's settings."""
         return self.path / "settings.toml"
 
     @property
@@ -271,7 +272,7 @@ class Home:
         return self.vault / "global" if name is None else self.vault / "projects" / name
 
     def current(self) -> Build:
-        """Return the build that is being served, as `current` names it; the first where there is none."""
+        """Return the served build, named by the link `current`; the first build without a link."""
         pointer = self.path / "current"
         try:
             number = pointer.read_text().strip()
@@ -282,11 +283,11 @@ class Home:
         return self.build(int(number))
 
     def build(self, number: int) -> Build:
-        """Return a build, whether it is there or not."""
+        """Return the build with a number, existing or not."""
         return Build(self.path / "builds" / str(number))
 
     def builds(self) -> list[Build]:
-        """Return the builds that are there, oldest first."""
+        """Return the existing builds, oldest first."""
         folder = self.path / "builds"
         found = (path for path in folder.iterdir() if path.name.isdigit()) if folder.is_dir() else ()
         return sorted((Build(path) for path in found), key=lambda build: build.number)
@@ -296,7 +297,7 @@ class Home:
         write_whole(self.path / "current", f"{build.number}\n".encode(), durable=True)
 
     def remove_unfinished(self) -> None:
-        """Remove the files that killed projectors left half written; only who holds the projector's lock may."""
+        """Remove the unfinished files of killed projectors; the caller holds the projector's lock."""
         from shutil import rmtree
 
         pattern = f".*{UNFINISHED}"
@@ -316,7 +317,7 @@ class Home:
                 path.unlink(missing_ok=True)
 
     def imports_lock(self) -> FileLock:
-        """Held while an importer sees what is new and appends it, so that two of them never add the same."""
+        """The lock of an importer from finding new events to appending them, so that none is added twice."""
         return FileLock(self.path / "imports.lock", "The right to import into this home")
 
     def windows_lock(self) -> FileLock:
@@ -328,19 +329,19 @@ class Home:
         return FileLock(self.path / "consolidation.lock", "The right to consolidate memories")
 
     def projector_lock(self) -> FileLock:
-        """Held for life by the one process that writes the views."""
+        """The lock of the process that writes the views, held until the process ends."""
         return FileLock(self.path / "projector.lock", "The right to project this home")
 
     def hook_server_lock(self) -> FileLock:
-        """Held for life by the one server that hooks have left behind."""
+        """The lock of the server left behind by hooks, held until the process ends."""
         return FileLock(self.path / "hook-server.lock", "The right to answer hooks")
 
     def start_lock(self, what: str) -> FileLock:
-        """Held by a process that was started in the background, from before its start to its end: one of a sort."""
+        """The lock of a background process, from before its start to its end: one process of each kind."""
         return FileLock(self.path / f"{what}-start.lock", f"The right to start a {what}")
 
     def late_lock(self, action: str) -> FileLock:
-        """Held while what a hook has left to a process of its own is done, so that many are done one by one."""
+        """The lock of a process that does an action left over by hooks; the processes run one by one."""
         return FileLock(self.path / f"late-{action}.lock", f"The right to do what hooks have left, by {action}")
 
     def as_of_lock(self) -> FileLock:
@@ -350,13 +351,13 @@ class Home:
         return FileLock(folder / "as-of.lock", "The right to name a view of the past")
 
     def epoch_lock(self, partition: int) -> FileLock:
-        """Held from the first write of a partition's epoch to its watermark: who takes it reads whole epochs of it."""
+        """The lock of an epoch, from its first write to its watermark. A reader with it sees whole epochs."""
         folder = self.path / "epochs"
         folder.mkdir(mode=0o700, exist_ok=True)
         return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")
 
     def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
-        """Hold the locks of partitions, each of which may take `wait_s` to get; raises `Locked`."""
+        """Hold the locks of partitions, waiting up to `wait_s` for each; raises `Locked`."""
         return all_of([self.epoch_lock(number) for number in sorted(partitions)], wait_s)
 
 

@@ -1,8 +1,7 @@
-"""The locks of a home: one projector for life, and for each partition the span from an epoch's first write to its
-watermark.
+"""The locks of a home, for the projector's life, and for each epoch of a partition until its watermark.
 
-All are kernel locks (flock), which end with their holder whatever happens to it and are never stolen. The
-holder's pid stands in the file for those who are refused.
+All are kernel locks (flock), which end with their holder in any case and are never stolen. The file holds the
+holder's pid for refused processes.
 """
 
 from __future__ import annotations
@@ -60,11 +59,11 @@ class FileLock:
 
     @property
     def fd(self) -> int | None:
-        """The open file that holds the lock. Whatever process inherits it holds the lock as well, until it ends."""
+        """The descriptor of the open lock file. A child that inherits it holds the lock until its end."""
         return self._fd
 
     def holder(self) -> int | None:
-        """Return the pid of the process that holds the lock, None where nobody does."""
+        """Return the pid of the process that holds the lock, None if it is free."""
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -97,7 +96,7 @@ class FileLock:
 
 @contextmanager
 def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
-    """Hold several locks, taken one after another; whoever wants the same ones must name them in the same order."""
+    """Hold several locks, taken in the given order; all callers must use the same order."""
     with ExitStack() as held:
         for lock in locks:
             lock.acquire(wait_s)

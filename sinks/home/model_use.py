@@ -1,6 +1,6 @@
-"""`model-use.json` of a home: how often models were asked, today and in all, and how it went with talk.
+"""`model-use.json` of a home: calls of models, today and in all, and the outcomes for windows of talk.
 
-What is spent of a day's budget is written before a model is asked, so that no crash asks for nothing.
+A call's share of the day's budget is stored before the call, so that no crash makes a call free.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOCK_WAIT_S = 5.0
 
 
 class Use(msgspec.Struct, frozen=True):
-    """How much was asked: calls, characters of questions and answers, and tokens as far as endpoints tell them."""
+    """Amounts of use: calls, characters of questions and answers, and tokens reported by endpoints."""
 
     calls: int = 0
     characters: int = 0
@@ -38,7 +38,7 @@ class Use(msgspec.Struct, frozen=True):
 
 
 class ModelUse(msgspec.Struct, frozen=True):
-    """What models were asked on the latest day that they were (`day` of UTC), and in all; `windows` by outcome."""
+    """The use of models on the last day with any (`day` of UTC), and in all; `windows` by outcome."""
 
     day: str = ""
     today: Use = Use()
@@ -47,7 +47,7 @@ class ModelUse(msgspec.Struct, frozen=True):
 
 
 def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> None:
-    """Take one call with so many characters from today's budget; raise `BudgetSpent` where that has no room."""
+    """Take one call with `characters` from today's budget; raise `BudgetSpent` if too little is left."""
     with _alone(home):
         use = model_use(home, now_us)
         if use.today.calls >= options.calls_per_day:
@@ -58,19 +58,19 @@ def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> No
 
 
 def note_answer(home: Home, characters: int, tokens: int, now_us: int) -> None:
-    """Add what a model has answered. Never raises, as `count_window` does not."""
+    """Add the size of a model's answer. Never raises, like `count_window`."""
     with suppress(OSError, Locked), _alone(home):
         _add(home, model_use(home, now_us), 0, characters, tokens)
 
 
 def give_back(home: Home, characters: int, now_us: int) -> None:
-    """Take back what was spent on a model that could not be asked: an outage uses up no budget. Never raises."""
+    """Return an unreachable model's call to the budget: an outage uses up none of it. Never raises."""
     with suppress(OSError, Locked), _alone(home):
         _add(home, model_use(home, now_us), -1, -characters, 0)
 
 
 def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
-    """Count one more window of talk with which it went so. Never raises: a count must not lose what it counts."""
+    """Add 1 to the count of windows with this outcome. Never raises, so that no window is lost."""
     with suppress(OSError, Locked), _alone(home):
         use = model_use(home, now_us)
         counts = use.windows | {outcome: use.windows.get(outcome, 0) + 1}
@@ -78,7 +78,7 @@ def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
 
 
 def model_use(home: Home, now_us: int) -> ModelUse:
-    """Return what models were asked, today being the day of `now_us`."""
+    """Return the use of models; today is the day of `now_us`."""
     try:
         use = msgspec.json.decode(home.model_use_path.read_bytes(), type=ModelUse)
     except (OSError, msgspec.MsgspecError):

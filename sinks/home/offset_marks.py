@@ -1,7 +1,7 @@
-"""A file in which workers keep how far they have come in each partition of a log.
+"""A file of workers' positions in each partition of a log.
 
-It is a cache. Where it is missing, damaged or of another log, or of a history that the log does not hold, a worker
-reads the log from its beginning.
+The file is a cache. If it is missing, damaged or of another log, or of a history that the log does not hold,
+a worker reads the log from its beginning.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Mark = tuple[int, str]
 
 
 class MarksFile(msgspec.Struct, frozen=True):
-    """What stands in such a file: marks of each partition by a worker's name for its work."""
+    """The content of the file: the marks of each partition, by the name of a worker's task."""
 
     log_id: str
     marks: dict[str, list[Mark]] = {}
@@ -35,14 +35,14 @@ class OffsetMarks:
         self._written: dict[str, list[Mark]] = {}
 
     def read(self, name: str) -> list[int] | None:
-        """Return the offsets under a name, None where nothing is known; 0 where the log is not as it was before one."""
+        """Return the offsets under a name, None if unknown; 0 if a partition changed before the offset."""
         marks = self._known().marks.get(name)
         if marks is None or len(marks) != self._log.partitions:
             return None
         return [0 if strayed(self._log, number, *mark) else mark[0] for number, mark in enumerate(marks)]
 
     def write(self, name: str, offsets: list[int]) -> None:
-        """Keep offsets under a name beside those of others."""
+        """Store offsets, one per partition, under a name; keep the offsets of all other names."""
         known = self._known()
         marks = self._written.get(name) or [(-1, "")] * self._log.partitions
         for number, offset in enumerate(offsets):

@@ -1,7 +1,7 @@
-"""`pauses.json` of a home: when nothing was or is to be stored here, of every project or of one, and of which sessions.
+"""`pauses.json` of a home: periods without capture, of every project or one, and sessions never stored.
 
-Pauses stand in the home alone: no log and no other machine has them. One that has ended stays here, so that what a
-host did meanwhile is not taken out of its transcript later. Where the file is damaged nothing is stored.
+Pauses are in the home alone: no log and no other machine has them. An ended pause stays here, so that a
+host's actions meanwhile are not captured from its transcript later. With a damaged file nothing is stored.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ SESSIONS = 10_000
 
 
 class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A time in which nothing is stored, in microseconds; `until` None has no end, `scope` None means every project."""
+    """A period without capture, in microseconds; `until` None has no end, `scope` None is all projects."""
 
     scope: str | None
     since: int
     until: int | None
 
     def concerns(self, scope: str) -> bool:
-        """Whether it is one of this scope."""
+        """Return whether the pause applies to `scope`."""
         return self.scope is None or self.scope == scope
 
     def lasts(self, now_us: int) -> bool:
-        """Whether it has not ended. A clock that was set back ends none."""
+        """Return whether the pause is in force. A clock that was set back ends no pause."""
         return self.until is None or now_us < self.until
 
 
 class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All pauses of a home, oldest first, and the digests of sessions of which nothing is stored."""
+    """All pauses of a home, oldest first, and the digests of sessions that are not stored."""
 
     pauses: tuple[Pause, ...] = ()
     sessions: tuple[str, ...] = ()
 
     def lasting(self, now_us: int) -> list[Pause]:
-        """Return the pauses that last, that of the home before those of projects."""
+        """Return the pauses in force, the home's before those of projects."""
         return sorted((it for it in self.pauses if it.lasts(now_us)), key=lambda it: it.scope or "")
 
     def now(self, scope: str, now_us: int) -> Pause | None:
-        """Return the pause that lasts for a scope, None where none does."""
+        """Return the pause in force for a scope, None for none."""
         return next((it for it in self.lasting(now_us) if it.concerns(scope)), None)
 
     def covers(self, scope: str, at_us: int) -> bool:
-        """Whether a scope was paused at a time."""
+        """Return whether a scope was paused at a time."""
         return any(it.concerns(scope) and it.since <= at_us and it.lasts(at_us) for it in self.pauses)
 
     def leaves_out(self, session: str | None) -> bool:
-        """Whether nothing of a session is to be stored."""
+        """Return whether nothing of a session is to be stored."""
         return bool(self.sessions) and session is not None and _digest(session) in self.sessions
 
 
@@ -100,7 +100,7 @@ def resume(home: Path, scope: str | None, now_us: int) -> bool:
 
 
 def leave_out(home: Path, session: str) -> None:
-    """Remember that nothing of a session is to be stored, whatever its transcript says."""
+    """Mark a session as never to be stored, in its transcript too."""
     if not session or pauses_of(home).leaves_out(session):
         return
     with _lock(home):
@@ -109,7 +109,7 @@ def leave_out(home: Path, session: str) -> None:
 
 
 def stores_nothing() -> bool:
-    """Whether this process, by its environment, stores nothing."""
+    """Return whether the environment of this process turns capture off."""
     return os.environ.get(CAPTURE_VARIABLE, "").strip().lower() in (CAPTURE_OFF, "0", "false", "no")
 
 

@@ -1,6 +1,7 @@
-"""`questions.json` of a home: the questions that people have kept on the page, by names that they gave.
+"""`questions.json` of a home: the questions saved by people on the page, by name.
 
-It stands in the home alone: no log and no other machine has it. A damaged file keeps none. It can be deleted.
+The file is in the home alone: no log and no other machine has it. A damaged file counts as empty. It can be
+deleted.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def questions_of(home: Path) -> dict[str, str]:
 
 
 def keep_question(home: Path, name: str, address: str) -> None:
-    """Keep a question under a name, instead of what that named before. Raises `MemtapeError` for too many."""
+    """Save a question under a name, replacing an older one. Raises `MemtapeError` for too many."""
     kept = questions_of(home) | {name: address}
     if len(kept) > MOST_QUESTIONS:
         raise MemtapeError(f"{MOST_QUESTIONS} questions are kept already.", "Drop one first.")
@@ -36,7 +37,7 @@ def keep_question(home: Path, name: str, address: str) -> None:
 
 
 def drop_question(home: Path, name: str) -> str:
-    """Keep a question no more; return its address, empty where there is none."""
+    """Delete a stored question; return its address, empty for an unknown question."""
     kept = questions_of(home)
     address = kept.pop(name, "")
     if address:
@@ -45,7 +46,7 @@ def drop_question(home: Path, name: str) -> str:
 
 
 def drop_questions(home: Path, is_gone: Callable[[str], bool]) -> None:
-    """Keep no question of which the name or the address says what `is_gone`."""
+    """Delete the questions whose name or address satisfies `is_gone`."""
     kept = questions_of(home)
     left = {name: address for name, address in kept.items() if not is_gone(f"{name} {unquote_plus(address)}")}
     if left != kept:

@@ -1,7 +1,7 @@
-"""What other processes ask of the projector that holds a home's lock: a file for the question, one for the answer.
+"""Requests of other processes to the projector of a home: a file for the request, one for the reply.
 
-The asker writes `<id>.json` and reads `<id>.reply` as often as it likes; the projector rewrites the reply
-while it works, each time whole, and takes the question away when it is done.
+The asker writes `<id>.json` and reads `<id>.reply` at any time; the projector rewrites the reply while it
+works, each time whole, and removes the request at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memtape.sinks.home.folders import write_whole
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`scope` is None for everything. `pid` is who asks."""
+    """A request; `scope` is None for everything. `pid` is the asker's."""
 
     verb: str
     scope: str | None
@@ -65,7 +65,7 @@ class Requests:
             (self._folder / f"{id}.json").unlink(missing_ok=True)
 
     def answer(self, id: str) -> Reply | None:
-        """Return the answer so far, None while there is none."""
+        """Return the answer to a request, None before the answer."""
         try:
             return msgspec.json.decode((self._folder / f"{id}.reply").read_bytes(), type=Reply)
         except FileNotFoundError:

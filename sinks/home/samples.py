@@ -1,10 +1,10 @@
-"""`samples` of a home: what short processes measure of themselves, appended by any of them without a lock.
+"""`samples` of a home: measurements by short processes of themselves, appended without a lock.
 
-A sample is 20 bytes, and the samples of one call are one write to the end of the file: the kernel keeps the writes of
-many processes apart. Where a disk was full the rest of a write is missing; the reader goes on at the next sample whose
-check is right. Only numbers are in it, no text. The file can be deleted at any time: counters begin anew then. Whoever
-makes it longer than `MOST_BYTES` deletes it. What a sample is of stands in `schemas/metrics.py`. This file is light,
-since hooks load it.
+A sample is 20 bytes, and the samples of one call are one write to the end of the file: the kernel keeps the
+writes of many processes apart. After a write to a full disk the rest of it is missing; the reader goes on at
+the next sample with a right check. The file holds only numbers, no text. It can be deleted at any time:
+counters then start at 0. A process that makes it longer than `MOST_BYTES` deletes it. `schemas/metrics.py`
+has the numbers of the metrics. The module is light, since hooks load it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ MOST_BYTES = 4_000_000
 """Of some 40,000 searches. A scrape reads all of it, in some hundredths of a second."""
 _MARK = b"MT"
 _PAYLOAD = struct.Struct("<BBBxIQ")
-"""What it is of, the places of its labels, when (seconds), and its value; before that stand the mark and the check."""
+"""The metric's number, its labels' indexes, the time (s) and the value, after a mark and a check."""
 _WORDS = struct.Struct("<IIII")
 _BYTES = 20
 _MOST = 2**64 - 1
 
 Noted = tuple[str, str, str, int]
-"""What was measured, its first and second label (empty where it has none), and its value."""
+"""The metric, its first and second label (empty for none), and the value."""
 
 
 def note(home: str | Path, samples: Iterable[Noted]) -> None:
-    """Append samples to a home that is there. Never raises: a measure must not lose what it measures."""
+    """Append samples to the file of an existing home. Never raises, so that the measured work goes on."""
     now = int(time.time())
     parts = []
     for name, first, second, value in samples:
@@ -89,7 +89,7 @@ class Samples:
         self.rows: NDArray[np.void] = np.frombuffer(_whole(data), np.dtype([*form, ("at_s", "<u4"), ("value", "<u8")]))
 
     def of(self, name: str, first: str, second: str = "") -> NDArray[np.void]:
-        """Return the samples of a series, with times `at_s` and `value`s; of all second labels where none is named."""
+        """Return the samples of a series, with `at_s` and `value`; of all second labels if none is given."""
         kind, rows = SAMPLED[name], self.rows
         chosen = (rows["name"] == kind.number) & (rows["first"] == kind.first.index(first))
         if second:
@@ -104,7 +104,7 @@ class Samples:
 
 
 def _whole(data: bytes) -> bytes:
-    """Return the samples of a file that are whole, one after the other."""
+    """Return the intact samples of a file, concatenated."""
     import numpy as np
 
     parts, at = [], 0

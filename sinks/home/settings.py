@@ -1,4 +1,4 @@
-"""What this machine prefers: `settings.toml` in the home. None of it changes what an event means."""
+"""The machine's settings: `settings.toml` in the home. No setting changes the meaning of an event."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ CHOICES = ("auto", "http", "local", "floor")
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`catch_up`: whether a search that finds the views behind starts a projector in the background.
+    """`catch_up`: whether a search with views behind the log starts a projector in the background.
 
-    `extract`: whether what turns state is captured by rule.
-    `consolidate`: whether memories that are alike are brought together in the background.
+    `extract`: whether statements of turns are captured by rule.
+    `consolidate`: whether similar memories are consolidated in the background.
     `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
-    `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
-    `every_tool`: whether agents are told of every tool with all its arguments, and not only of those used often.
+    `prompt_recall`: whether a hook adds a prompt's few sure memories, in at most `prompt_recall_chars`.
+    `every_tool`: whether agents get every tool with all its arguments, and not only those used often.
     `shown`: whether hosts show a person how much of the memory an agent was given.
-    `hook_server`: whether a hook that finds no server leaves one behind, which ends by itself.
-    `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
-    `profile`: how what is captured here is remembered (`tools/capture/profiles.py`); `$MEMTAPE_PROFILE` goes before it.
-    `embedder`: which embedder is wanted here; `$MEMTAPE_EMBEDDER` goes before its choice.
-    `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` go before it.
+    `hook_server`: whether a hook without a server leaves one behind, which ends by itself.
+    `log`: the URL of the home's log, if not the embedded one; `$MEMTAPE_LOG` precedes it.
+    `profile`: the profile of captures here (`tools/capture/profiles.py`); `$MEMTAPE_PROFILE` precedes it.
+    `embedder`: the wanted embedder; `$MEMTAPE_EMBEDDER` precedes its choice.
+    `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` precede it.
     """
 
     catch_up: bool = True
@@ -54,7 +54,7 @@ msgspec.json.Decoder(LocalSettings)
 
 
 def local_settings(home: Home) -> LocalSettings:
-    """Return the settings of a home, the defaults where it has none."""
+    """Return the settings of a home, the defaults without a file."""
     try:
         settings = msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
     except (FileNotFoundError, NotADirectoryError):
@@ -70,7 +70,7 @@ def local_settings(home: Home) -> LocalSettings:
 
 
 def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
-    """Keep in `settings.toml` which embedder is wanted here; whatever else it says, comments too, stays."""
+    """Store the wanted embedder in `settings.toml`; all other content stays, comments too."""
     import tomlkit
 
     path = home.settings_path

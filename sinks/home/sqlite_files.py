@@ -1,8 +1,9 @@
 """Reading the files of an SQLite database that this process has open, past SQLite.
 
-POSIX lets go of every lock that a process has on a file as soon as the process closes any descriptor of it. SQLite
-would then hold its database by nothing: another process that ends takes itself for the last one, deletes the
-write-ahead file, and what is appended here from then on is lost. So such a descriptor is closed after the database.
+POSIX releases every lock of a process on a file as soon as the process closes any descriptor of it. SQLite
+would then hold no lock on its database: another process that ends takes itself for the last one, deletes the
+write-ahead file, and later appends of this process are lost. So such a descriptor is closed after the
+database.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _held: dict[str, list[BinaryIO]] = {}
 
 
 def use(database: Path) -> str:
-    """Note that this process opens a database, before it does, and return its name for `leave`."""
+    """Count a database as in use before this process opens it; return its name for `leave`."""
     name = os.path.realpath(database)
     with _lock:
         _uses[name] = _uses.get(name, 0) + 1
@@ -30,7 +31,7 @@ def use(database: Path) -> str:
 
 
 def leave(name: str) -> None:
-    """Note that a database was closed; with the last that had it open what was read of it is closed as well."""
+    """Count one use of a database as ended; after the last use, close the files held open for reading."""
     with _lock:
         _uses[name] -= 1
         files = [] if _uses[name] else _held.pop(name, [])
@@ -57,6 +58,6 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds, see `opened`."""
+    """Return the content of a file, see `opened`."""
     with opened(path) as file:
         return file.read()

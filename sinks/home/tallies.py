@@ -13,12 +13,12 @@ from memtape.sinks.home.locks import FileLock
 LEFT_OUT = "left-out"
 """What hooks were told and did not store, by reason."""
 LESSENED = "lessened"
-"""What hooks were told and stored so that no search finds it, or without its middle."""
+"""Texts of hooks stored out of reach of searches, or without their middle."""
 LOCK_WAIT_S = 0.3
 
 
 def count_one(home: Path, kind: str, name: str) -> None:
-    """Count one more of a name. Never raises: a count must not lose what it counts."""
+    """Add 1 to the count of a name. Never raises: a failed count must not lose the counted event."""
     lock = FileLock(home / f"{kind}.lock", f"The count of {kind}")
     try:
         lock.acquire(LOCK_WAIT_S)

@@ -1,6 +1,6 @@
-"""What every log does at its door: checks events, finds their partitions, and puts the hour's tick before them.
+"""The checks before each append to any log: validate events, find their partitions, add the hour's tick.
 
-What is private in a text stays outside, whoever brings it.
+Private parts of texts are removed, whoever sends them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memtape.schemas.times import HOUR_US
 
 
 class Admitted(NamedTuple):
-    """An event with its bytes and partition; `place` is its place among those given, None for what was added."""
+    """An event with its payload and partition; `place` is its index in the call, None for an added event."""
 
     partition: int
     event: Event
@@ -26,12 +26,12 @@ class Admitted(NamedTuple):
 
 
 def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]) -> list[Admitted]:
-    """Return what is to be appended for `events`, in order, with the ticks that are still missing.
+    """Return the events to append for `events`, in order, with the missing ticks.
 
-    No text of an event has its private parts any more (`schemas.private`).
+    Private parts of all texts are removed (`schemas.private`).
 
     `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
-    event that may not pass; then nothing may be appended.
+    invalid event; then nothing may be appended.
     """
     admitted: list[Admitted] = []
     ticked: dict[tuple[int, int], None] = {}

@@ -1,4 +1,4 @@
-"""What stands for a log on Kafka in a home: captures go to the spool of the home while the broker is away."""
+"""The log of a home on Kafka while the broker is away: captures go to the home's spool."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class SpoolingLog(KafkaLog):
     def __init__(self, url: str, spool: Spool, ids: Path, settings: Settings) -> None:
         self._spool = spool
         self._is_open = False
-        # A broker for which captures wait was away a moment ago, and nobody should wait long to hear that again.
+        # A broker with spooled captures was away a moment ago: the next caller should not wait long.
         super().__init__(url, None, settings, ids=ids, deadline_s=AGAIN_S if spool.count() else DEADLINE_S)
         self._deadline_s, self._is_open = DEADLINE_S, True
         self.deliver()
 
     def deliver(self) -> int:
-        """Append what waits in the spool and return how many events that were."""
+        """Append the events of the spool and return their number."""
         return self._spool.deliver(super().append, self.known)
 
     def append(self, events: Sequence[Event]) -> list[Position]:
-        """See `KafkaLog.append`. What waits in the spool is appended first."""
+        """See `KafkaLog.append`. Spooled events are appended first."""
         try:
             if self._is_open:
                 self.deliver()
@@ -45,7 +45,7 @@ class SpoolingLog(KafkaLog):
 
 
 class AwayLog:
-    """The log of a home whose broker does not answer: takes captures into the spool, and raises `LogAway` otherwise."""
+    """The log of a home without a reachable broker: spools captures, and raises `LogAway` otherwise."""
 
     def __init__(self, url: str, spool: Spool, error: LogAway) -> None:
         self.place = url

@@ -1,7 +1,7 @@
-"""Changing the settings on a log: what is in force, and how a change comes to stand first in every partition.
+"""Changing the settings of a log: the settings in force, and the order in which changes take effect.
 
-Partitions decide by their own `configured` events. A log that cannot append to all of them at once may hold a revision
-in some and not in others; what stands first for it in partition 0 is copied to the rest.
+Partitions decide by their own `configured` events. A log that cannot append to all of them at once may hold a
+revision in some and not in others; the first one for it in partition 0 is copied to the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memtape.schemas.settings import Settings
 
 
 class History:
-    """What took effect on a partition, in order, the settings in force last. It reads only what is new."""
+    """The settings of a partition, in order, the current ones last. Each call reads only new slots."""
 
     def __init__(self, log: Log, partition: int = 0) -> None:
         self._log = log
@@ -40,7 +40,7 @@ class History:
 
 
 def configured_on(log: Log, partition: int = 0) -> list[Configured]:
-    """Return what took effect on a partition, in order."""
+    """Return the effective `configured` events of a partition, in order."""
     return History(log, partition).read()
 
 
@@ -50,9 +50,10 @@ def settings_on(log: Log) -> Settings:
 
 
 def configure(log: Log, change: Callable[[Settings], Settings]) -> Settings:
-    """Change the settings of a log in every partition and return those that are then in force.
+    """Change the settings of a log in every partition and return the settings then in force.
 
-    Where another change comes first, `change` is asked again with its settings. What changes nothing is not appended.
+    If another change comes first, `change` is called again with its settings. Unchanged settings are not
+    appended.
     """
     while True:
         last = configured_on(log)[-1]

@@ -1,8 +1,9 @@
 """The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
 
 This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
-bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A file that is
-removed or replaced stays open for who has it open, so that every call compares the files with those in the folder.
+bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A
+removed or replaced file stays open in its processes, so that every call compares the open files with those in
+the folder.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from memtape.sinks.logs.admission import admit
 
 SCHEMA_VERSION = "1"
 UNFINISHED = "copying"
-"""Stands for the version while a copy of another log is not whole, so that nobody takes it for that."""
+"""Stored as the version of an incomplete copy of another log, so that no process opens it."""
 DEFAULT_PARTITIONS = 16
 BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16
@@ -158,7 +159,7 @@ class EmbeddedLog:
         return [Position(partition, first + index) for index in range(len(payloads))]
 
     def finish_copy(self) -> None:
-        """Make a copy a log that anybody may open, once all of its slots are there."""
+        """Mark a copy as a complete log, which any process may open, after the last slot was written."""
         with self._writing():
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [SCHEMA_VERSION])
 
@@ -237,7 +238,7 @@ class EmbeddedLog:
             return self._db.execute(query, [*values, limit]).fetchall()
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """See `Log.blank`. The database is written anew, some 100 MB a second, and the write-ahead file emptied."""
+        """See `Log.blank`. Rewrites the database, some 100 MB a second, and empties the write-ahead file."""
         with self._writing():
             for partition, offset in ((number, offset) for number in slots for offset in slots[number]):
                 (slot,) = self.read(partition, offset, 1)
@@ -274,7 +275,7 @@ class EmbeddedLog:
     def close(self) -> None:
         """See `Log.close`."""
         with self._lock:
-            self._files = None  # SQLite takes two of them away with the last who has the log open.
+            self._files = None  # SQLite removes two of them with the last process that has the log open.
             self._db.close()
 
     def check_briefly(self) -> None:
@@ -308,7 +309,7 @@ class EmbeddedLog:
         return DamagedLog(f"{self.path} is damaged: {how}.", "Restore log.db from a backup; nothing has been skipped.")
 
     def _use_wal(self) -> None:
-        """Switch to WAL, which is the one statement that SQLite does not wait for another process with."""
+        """Switch to WAL, with retries: the only statement for which SQLite waits for no process."""
         give_up = time.monotonic() + BUSY_TIMEOUT_S
         while True:
             try:
@@ -320,7 +321,7 @@ class EmbeddedLog:
                 time.sleep(0.005)
 
     def _empty_wal(self) -> None:
-        """Write all that stands in the write-ahead file to the database and cut the file to nothing."""
+        """Write the content of the write-ahead file to the database and truncate the file."""
         with self._lock, self._explained():
             self._db.execute(f"PRAGMA busy_timeout={int(CHECKPOINT_WAIT_S * 1_000)}")
             try:
@@ -334,7 +335,7 @@ class EmbeddedLog:
             )
 
     def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
-        sound = type(salt) is bytes is type(payload)  # A flipped bit can also change what SQLite takes a value for.
+        sound = type(salt) is bytes is type(payload)  # A flipped bit can also change the type of a value.
         if not sound or _digest(salt, payload) != digest:
             raise DamagedLog(
                 f"Slot {offset} of partition {partition} in {self.path} does not match its digest.",
@@ -360,7 +361,7 @@ class EmbeddedLog:
         return end
 
     def _record(self, ends: Mapping[int, int]) -> None:
-        """Note where partitions end, so that a page which hides the last slots is found without reading all pages."""
+        """Store the ends of partitions: they reveal a damaged page that hides the last slots."""
         rows = [(_end_key(partition), str(end)) for partition, end in ends.items()]
         self._db.executemany(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
@@ -384,9 +385,9 @@ class EmbeddedLog:
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
     def _create(self, partitions: int, settings: Settings, copy_of: str | None) -> dict[str, str]:
-        """Make the tables and put the settings first into every partition, unless another process just did.
+        """Create the tables and append the settings first to every partition, unless a process just did.
 
-        A copy gets the settings of what it is a copy of, with all other slots.
+        A copy gets the settings of its source, with all other slots.
         """
         with self._writing():
             if meta := self._meta():
@@ -410,7 +411,7 @@ class EmbeddedLog:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction that holds the database's write lock from its start, and is all or nothing."""
+        """One transaction, all or nothing, with the database's write lock from its start."""
         with self._lock, self._explained():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -424,7 +425,7 @@ class EmbeddedLog:
             self._check_files("nobody can say whether this was stored")
 
     def _check_files(self, outcome: str = "nothing was stored") -> None:
-        """Raise `LogGone` where the files that are open are no longer those in the folder."""
+        """Raise `LogGone` if the open files are no longer those in the folder."""
         if self._files is not None and _files(self.path) != self._files:
             raise LogGone(
                 f"The log {self.path} was removed, moved or replaced while it was open; {outcome}.",
@@ -454,9 +455,9 @@ class EmbeddedLog:
 
 
 def _make_private(path: Path) -> None:
-    """Create the file of a log for its owner alone, where there is none; SQLite gives its mode to those beside it.
+    """Create a log's file, readable by its owner alone, if missing; SQLite gives its mode to further files.
 
-    The file is closed before it has its name: to close a file of SQLite ends the locks that the process has on it.
+    The file is closed before it gets its name: closing a SQLite file ends all locks of the process on it.
     """
     own = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     with suppress(OSError):  # SQLite says why it cannot open the file.
@@ -469,7 +470,7 @@ def _make_private(path: Path) -> None:
 
 
 def _files(path: Path) -> tuple[tuple[int, int], ...]:
-    """Return which files a log is, by device and inode; one that is not there is left out."""
+    """Return (device, inode) of each existing file of a log."""
     found = []
     for ending in FILES:
         try:
@@ -481,10 +482,11 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that waits where SQLite gives up to begin reading, and whose files may be read past it.
+    """A connection that retries where SQLite gives up to begin reading, and whose files may be read past it.
 
-    While others begin, end and write anew at once, SQLite looks a hundred times for a state to read and then says
-    "locking protocol". Nothing was done by then, and the statement is given again, as with a busy file.
+    While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
+    and then says "locking protocol". Nothing was done by then, and the statement is run again, as for a busy
+    file.
     """
 
     _name: str | None = None
@@ -528,7 +530,7 @@ def _end_key(partition: int) -> str:
 
 
 def _row(event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
-    """Return the columns of a slot that stand after its partition and offset."""
+    """Return the columns of a slot after partition and offset."""
     scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
     return scope, id, type, sent, salt, _digest(salt, payload), payload
 

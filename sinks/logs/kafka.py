@@ -1,8 +1,8 @@
 """The log on Kafka: one topic, keyed by scope, read by explicit offsets and without a consumer group.
 
-This file owns what a record is: the key is the scope (null for settings and time), the value the event's bytes, and
-the headers `type` and `v` are for people and other programs; no decision is taken by them. A record's own timestamp
-is when it was sent, never the event's `at`: brokers judge and delete by it.
+This file owns the form of a record: the key is the scope (null for settings and time), the value the event's
+bytes, and the headers `type` and `v` are for people and other programs; no decision is taken by them. A
+record's own timestamp is the time of sending, never the event's `at`: brokers judge and delete by it.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ DEFAULT_PARTITIONS = 16
 DEADLINE_S = 60.0
 FOLLOW_S = 0.2
 LOOK_AGAIN_S = 1.0
-"""How long it is believed that the topic is still the same one."""
+"""Time (s) for which the topic's generation is not checked again."""
 CONFIGURED_WITHIN = 1_000
-"""Among so many slots of a partition its first settings are looked for: other clients may have been quicker."""
+"""Slots of a partition searched for its first settings: other clients may have appended before."""
 MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S = 1.0
 RETRY_BACKOFF_MS = 10
-"""The library also sleeps so long before it first knows a topic, and when it reads again what it has read."""
+"""Sleep of the library (ms), also before it first knows a topic, and when it reads again."""
 
 
 class _Record(NamedTuple):
@@ -84,14 +84,14 @@ _sent_decoder = msgspec.json.Decoder(_Sent)
 class KafkaLog:
     """A `Log` on a topic. Safe for threads; each process opens its own.
 
-    It is made where it is missing, with `partitions` (16 unless said) and, on three brokers or more, three replicas.
-    An append is durable as far as its replicas are: one broker alone loses with its machine what its disk had not yet
-    taken. `deadline_s` is how long a call goes on trying while brokers do not answer. With `generation` just that
-    topic is opened, as it is, by who fills it. With `copy_of`, another log's id, nothing is put on it: its slots are to
-    be that log's, by `append_raw`, and whoever copies compares what is there.
+    The topic is created if missing, with `partitions` (16 by default) and, on three brokers or more, three
+    replicas. An append is as durable as its replicas: a single broker loses with its machine all data not yet
+    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With `generation`
+    just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is appended
+    to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
 
-    Raises `LogExists` where the topic has another number of partitions or holds something else, and `MemtapeError`
-    where the URL is none, the broker cannot be used, or the topic would not keep every event for ever.
+    Raises `LogExists` if the topic has another number of partitions or foreign records, and `MemtapeError`
+    for an invalid URL, an unusable broker, or a topic that would not keep every event for ever.
     """
 
     log_id: str
@@ -139,11 +139,11 @@ class KafkaLog:
         return self.target.url
 
     def append(self, events: Sequence[Event]) -> list[Position]:
-        """See `Log.append`. All of `events` are checked before any is sent, and all are on the log when it returns.
+        """See `Log.append`. All of `events` are checked before any is sent, and are on the log at the return.
 
-        Kafka stores records of several partitions one by one, so that a failure can leave some of them: it raises
-        `UnknownOutcome` unless it is certain that none was stored. A tick can stand twice where several producers
-        append in the same hour; it has one id, and counts once.
+        Kafka stores records of several partitions one by one, so that a failure can leave some of them: the
+        call raises `UnknownOutcome` unless certainly none was stored. Several producers in the same hour can
+        append a tick twice; it has one id, and counts once.
         """
         with self._sending:
             admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
@@ -217,7 +217,7 @@ class KafkaLog:
         rewrite(self, slots)
 
     def follow(self) -> bool:
-        """Go on in the highest generation of the topic that is whole; whether that is another one."""
+        """Move to the highest complete generation of the topic; return whether the generation changed."""
         if not self.topic.follow():
             return False
         found = self.topic.describe(self._deadline_s)
@@ -226,11 +226,11 @@ class KafkaLog:
         return True
 
     def next_generation(self) -> KafkaLog:
-        """Open the generation that is being filled, to fill it or to see how far it is."""
+        """Open the generation that is being filled, to fill it or to see its progress."""
         return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
-        """Return the partitions whose brokers take no events, each tried with one that it may as well take."""
+        """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
         from kafka.errors import MessageSizeTooLargeError, UnknownTopicOrPartitionError
 
         records = [_Record(number, payload, event_of(payload)) for number, payload in payloads.items()]
@@ -300,10 +300,11 @@ class KafkaLog:
     # Opening
 
     def _settle(self, settings: Settings) -> None:
-        """See to it that every partition begins with the settings.
+        """Make sure that every partition begins with the settings.
 
-        What stands first in partition 0 decides, for openers come at once: only when it has been read back are the
-        other partitions given the same bytes. Who copies them twice does no harm, the state takes a revision once.
+        The first settings in partition 0 decide, since several openers may come at once: only when they have
+        been read back are the same bytes appended to the other partitions. A second copy is harmless, as the
+        state takes a revision once.
         """
         with self._explained():
             self._check_begins()
@@ -330,7 +331,7 @@ class KafkaLog:
         self._store([_Record(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
 
     def _store(self, records: list[_Record]) -> list[int]:
-        """Send records and return their offsets; into the next generation where this one closes meanwhile."""
+        """Send records and return their offsets; into the next generation if this one closes meanwhile."""
         deadline = time.monotonic() + self._deadline_s
         while True:
             with self._sending:
@@ -358,7 +359,7 @@ class KafkaLog:
         return None
 
     def _look_again(self, at_once: bool = False) -> None:
-        """Raise `DamagedLog` where the topic was deleted or made anew, so that no offset of one is read in another."""
+        """Raise `DamagedLog` if the topic was deleted or recreated: offsets are valid in one topic only."""
         if self._closed:
             raise MemtapeError(f"The log on {self.target.place} is closed.", "Open it again.")
         if not at_once and time.monotonic() < self._seen + LOOK_AGAIN_S:
@@ -380,9 +381,9 @@ class KafkaLog:
     # Sending
 
     def _send(self, records: Sequence[_Record]) -> _Sending:
-        """Hand records to the producer, without waiting for it; `_sending` is held.
+        """Pass records to the producer without waiting; the caller holds `_sending`.
 
-        A tick is remembered from here on, so that the next call of this process does not send it as well.
+        Ticks are remembered at once, so that the next call of this process does not send them again.
         """
         from kafka.errors import KafkaError
 
@@ -481,9 +482,10 @@ class KafkaLog:
         )
 
     def _retire(self, producer: KafkaProducer | None) -> None:
-        """Take another producer from now on: after a failure this one's sequence numbers may not be the broker's.
+        """Replace the producer after a failure: its sequence numbers may differ from the broker's.
 
-        What other threads have with it still comes to its end. Its ticks may be missing, so none is believed.
+        Calls of other threads still finish. Ticks sent by the old producer may be missing, so that all are
+        forgotten.
         """
         with self._sending:
             self._ticks.clear()
@@ -495,7 +497,7 @@ class KafkaLog:
     # Reading; `_reading` is held
 
     def _ids_of(self, partition: int) -> KnownIds:
-        """Return the ids of a partition, up to its end as it is now."""
+        """Return the ids of a partition, up to its present end."""
         with self._explained():
             self._look_again()
             end = self._end(partition)
@@ -504,7 +506,7 @@ class KafkaLog:
         return known
 
     def _page(self, partition: int, offset: int, count: int) -> list[Slot]:
-        """Return at least one and at most `count` slots from an offset that is there."""
+        """Return at least one and at most `count` slots from an existing offset."""
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
         consumer = self._consumer_of()
@@ -527,7 +529,7 @@ class KafkaLog:
                 "Events were deleted; restore the topic from a copy. Nothing has been skipped.",
             ) from None
         except BaseException:
-            # What the library had fetched is in an unknown state: after a damaged batch its next poll never returns.
+            # The fetched records are in an unknown state: after a damaged batch the next poll never returns.
             self._drop_consumer()
             raise
         consumer.pause(place)
@@ -574,7 +576,7 @@ class KafkaLog:
                 )
 
     def _consumer_of(self) -> KafkaConsumer:
-        """Return the consumer, which has every partition and fetches only from the one that is being read."""
+        """Return the consumer. It is assigned every partition and fetches only the one being read."""
         from kafka import KafkaConsumer, TopicPartition
 
         if self._consumer is not None and self._places[0].topic != self.topic.name:
@@ -588,7 +590,7 @@ class KafkaLog:
                 auto_offset_reset="none",
                 check_crcs=True,
                 allow_auto_create_topics=False,
-                # A fetch at the end would otherwise hold up the next partition's: it is only asked for what is there.
+                # A fetch at the end would hold up the next partition's: only existing slots are fetched.
                 fetch_max_wait_ms=1,
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
@@ -629,7 +631,7 @@ def _headers(event: Event | None) -> list[tuple[str, bytes]]:
 
 
 def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
-    """Yield the partition and hour of each tick that is every writer's, which one that an operator accepted is not."""
+    """Yield (partition, hour) of each ordinary tick; a tick accepted by an operator is left out."""
     for partition, _, event in records:
         if event is not None and isinstance(event.body, Ticked) and not event.body.accepted:
             yield partition, event.body.hour
@@ -638,12 +640,12 @@ def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
 def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
     from kafka.errors import KafkaError
 
-    with suppress(KafkaError):  # What was still on its way has been told to who sent it.
+    with suppress(KafkaError):  # The outcome of records on their way was reported to their senders.
         producer.close(timeout=deadline_s)
 
 
 def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    """Whether these are the bytes of an event of the scope and of one of the types; headers could say anything.
+    """Return whether a payload is an event of the scope and one of the types; headers are not trusted.
 
     JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
     """

@@ -1,8 +1,8 @@
-"""Blanking slots on Kafka: the topic is closed, copied slot for slot into its next generation, and that one is opened.
+"""Blanking slots on Kafka: close the topic, copy it slot by slot into its next generation, open the copy.
 
-Bodies that go are null in the copy, and everything else is what it was, at the same offsets. Cut short at any point,
-the next call goes on: a generation that is being filled is filled further, and one that is behind the open one is
-deleted. Nobody reads a generation before it is whole, and nobody writes to one that is closed.
+Blanked bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
+point the next call continues: a half-filled generation is filled further, and a generation behind the open
+one is deleted. No process reads an incomplete generation or writes to a closed one.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from memtape.sinks.logs.kafka_topic import CLOSED, FOR_EVER, KafkaTopic
 from memtape.sinks.logs.kafka_url import KafkaTarget
 
 STALLED_S = 10.0
-"""A copy that another process makes and that has not grown for so long is gone on with."""
+"""Time (s) without growth after which another process's copy is continued here."""
 POLL_S = 0.2
 
 Offsets = Mapping[int, Sequence[int]]
 
 
 class TopicLog(Log, Protocol):
-    """What is needed of a log on Kafka, which `kafka.KafkaLog` has."""
+    """The part of `kafka.KafkaLog` used here."""
 
     @property
     def topic(self) -> KafkaTopic: ...
@@ -43,7 +43,7 @@ class TopicLog(Log, Protocol):
 
 
 def rewrite(log: TopicLog, slots: Offsets) -> None:
-    """Blank these slots of a topic; it returns when the generation that held their bodies is deleted."""
+    """Blank slots of a topic; return after the generation with their bodies is deleted."""
     topic = log.topic
     while pending := _with_bodies(log, slots):
         if _another_is_copying(log):
@@ -63,7 +63,7 @@ def rewrite(log: TopicLog, slots: Offsets) -> None:
 
 
 def _with_bodies(log: TopicLog, slots: Offsets) -> dict[int, frozenset[int]]:
-    """Return which of these slots still differ from what they are without their bodies."""
+    """Return by partition the offsets of slots whose payload still differs from the blanked payload."""
     found = {}
     for partition, offsets in slots.items():
         wanted = [slot for offset in offsets for slot in log.read(partition, offset, 1)]
@@ -72,7 +72,7 @@ def _with_bodies(log: TopicLog, slots: Offsets) -> dict[int, frozenset[int]]:
 
 
 def _another_is_copying(log: TopicLog) -> bool:
-    """Wait for a copy that another process makes, as long as it grows; whether it was opened."""
+    """Wait for another process's copy while it grows; return whether the copy was opened."""
     if log.topic.generation + 1 not in log.topic.generations():
         return False
     seen, since = None, time.monotonic()
@@ -91,7 +91,7 @@ def _another_is_copying(log: TopicLog) -> bool:
 def _await_silence(log: TopicLog) -> None:
     """Return when every partition has refused an event: settings reach the brokers one by one.
 
-    A tick of the hour is what is tried, since one more of it changes nothing.
+    The probe is a tick of the hour, since a repeated tick changes nothing.
     """
     open_ones = set(range(log.partitions))
     deadline = time.monotonic() + STALLED_S
@@ -118,10 +118,11 @@ def _fill(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]]) ->
 
 
 def _verify(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]], begun: Sequence[int]) -> None:
-    """Raise unless the copy holds what it should, to the byte.
+    """Raise unless the copy has the expected content, to the byte.
 
-    What another process copied before, up to `begun`, may be blank where it knew more to be erased, or have a body
-    where it knew less; the next generation then is without it. A copy that differs otherwise is deleted.
+    In slots copied before by another process, up to `begun`, a body may be missing if that process knew of
+    more erasures, or present if it knew of fewer; the next generation then lacks it. A copy with any other
+    difference is deleted.
     """
     for partition, end in enumerate(log.ends()):
         start, same = 0, copy.ends()[partition] == end

@@ -1,9 +1,9 @@
-"""The topic that a log on Kafka stands on: made so that nothing on it is deleted, and refused where that is not so.
+"""The topic of a log on Kafka: created without retention, and refused if its settings would delete records.
 
 Kafka changes no record in place, so that erasing copies a topic into its next generation: `captures`, then
-`captures.g1`, `captures.g2`. What a generation is stands in its own settings: one that is being filled keeps a number
-of bytes that is never reached instead of -1, and one that is closed takes no message. The highest that is not being
-filled is the log.
+`captures.g1`, `captures.g2`. A generation's state is in its own settings: one being filled retains a number
+of bytes that is never reached instead of -1, and a closed one takes no message. The highest generation not
+being filled is the log.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RETRY_S = 0.2
 MAX_REPLICATION = 3
 
 FOR_EVER = {"cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms": "-1"}
-"""The settings without which a broker would delete what is remembered."""
+"""The settings without which a broker would delete memories."""
 
 MESSAGE_BYTES = 1_048_588
 """`max.message.bytes` of a new topic, Kafka's default; the largest event fits with its key, headers and batch."""
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Description(NamedTuple):
-    """What a topic is now. A topic that was deleted and made again has another `id`."""
+    """The present state of a topic. A topic that was deleted and created again has another `id`."""
 
     id: str
     partitions: int
@@ -59,7 +59,7 @@ def check_client() -> None:
 
 
 class KafkaTopic:
-    """What is asked of the cluster about one topic. Safe for threads."""
+    """Requests to the cluster about one topic. Safe for threads."""
 
     def __init__(self, target: KafkaTarget, generation: int | None = None, deadline_s: float = OPEN_TIMEOUT_S) -> None:
         check_client()
@@ -87,13 +87,13 @@ class KafkaTopic:
         return f"{self._target.topic}.g{generation}" if generation else self._target.topic
 
     def generations(self) -> list[int]:
-        """Return the generations that are there, whole or not, in their order."""
+        """Return the existing generations in order, complete or not."""
         names = self._retried(self._admin.list_topics)
         form = re.compile(rf"{re.escape(self._target.topic)}(?:\.g([1-9][0-9]*))?\Z")
         return sorted(int(found[1] or 0) for name in names if (found := form.match(name)))
 
     def follow(self) -> bool:
-        """Go on to the highest generation that is whole; whether that is another one."""
+        """Move to the highest complete generation; return whether the generation changed."""
         before = self.generation
         if not self._is_fixed:
             while self.describe(self._deadline_s, self.generation + 1) and not self.is_filling(self.generation + 1):
@@ -101,11 +101,11 @@ class KafkaTopic:
         return self.generation != before
 
     def is_filling(self, generation: int) -> bool:
-        """Whether a generation is not whole yet."""
+        """Return whether a generation is not whole yet."""
         return self.settings(generation).get("retention.bytes") == FILLING["retention.bytes"]
 
     def is_closed(self) -> bool:
-        """Whether this generation takes no more events, since its next is being filled."""
+        """Return whether this generation takes no more events, because its next is being filled."""
         return self.settings().get("max.message.bytes") == "0"
 
     def set(self, settings: dict[str, str], generation: int | None = None) -> None:
@@ -116,7 +116,7 @@ class KafkaTopic:
         self._retried(lambda: self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, settings)]))
 
     def create_next(self, partitions: int, like: dict[str, str]) -> None:
-        """Make the next generation, which is to be filled; nothing happens where it is there."""
+        """Create the next generation, to be filled, if missing."""
         self._create(partitions, self.name_of(self.generation + 1), like | FILLING)
         self._wait_for(self.generation + 1)
 
@@ -136,10 +136,10 @@ class KafkaTopic:
             time.sleep(RETRY_S)
 
     def open(self, partitions: int | None, default_partitions: int) -> Description:
-        """Return the topic, made where it is missing.
+        """Return the topic, created if missing.
 
-        Raises `LogExists` where it has another number of partitions than asked, and `MemtapeError` where a
-        broker would delete events, or others could read them on the way.
+        Raises `LogExists` for another number of partitions than asked, and `MemtapeError` if a broker would
+        delete events, or others could read them on the way.
         """
         brokers = self._retried(self._admin.describe_cluster)["brokers"]
         check_private(self._target, [broker["host"] for broker in brokers])
@@ -161,7 +161,7 @@ class KafkaTopic:
         return found
 
     def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
-        """Return what the topic is, or another generation of it, None where there is none."""
+        """Return the description of the topic, or of another generation; None if it does not exist."""
         name = self.name_of(self.generation if generation is None else generation)
         (found,) = self._retried(lambda: self._described(name), deadline_s)
         return found
@@ -288,7 +288,7 @@ def explained(target: KafkaTarget) -> Iterator[None]:
 
 
 class _LastCause(logging.Handler):
-    """Keeps the last error that the library spoke of, but for that it has waited long enough."""
+    """Keeps the last error logged by the library, except the error that its wait is over."""
 
     cause: BaseException | None = None
 

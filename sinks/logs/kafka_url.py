@@ -1,7 +1,7 @@
-"""Where a log on Kafka is: its URL, taken apart and checked. Nothing here connects.
+"""The URL of a log on Kafka, parsed and checked. Nothing here connects.
 
-`kafka://host:port[,host:port]/topic?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=NAME`. Passwords are never in it:
-they come by the environment, since URLs stand in histories, process lists and settings files.
+`kafka://host:port[,host:port]/topic?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=NAME`. Passwords are never
+in it: they come by the environment, since URLs appear in histories, process lists and settings files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SERVER = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-
 
 
 class KafkaTarget(msgspec.Struct, frozen=True):
-    """A topic on a cluster and how to reach it. `replication` is None where it follows the number of brokers."""
+    """A topic on a cluster and the way to reach it. `replication` None follows the number of brokers."""
 
     servers: tuple[str, ...]
     topic: str
@@ -41,12 +41,12 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """The log's name in errors."""
         return f"topic {self.topic} at {','.join(self.servers)}"
 
     @property
     def url(self) -> str:
-        """The URL from which `parse_kafka_url` makes this target again, in whatever folder."""
+        """The URL of this target. `parse_kafka_url` makes an equal target of the URL in any folder."""
         options = {
             "security": None if self.security == "PLAINTEXT" else self.security,
             "mechanism": self.mechanism,
@@ -60,7 +60,7 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
     @property
     def readable_by_others(self) -> bool:
-        """Whether what goes over the network is not encrypted."""
+        """Return whether the network traffic is unencrypted."""
         return not self.security.endswith("SSL")
 
     def options(self) -> dict[str, Any]:
@@ -83,14 +83,14 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
 
 def parse_kafka_url(url: str) -> KafkaTarget:
-    """Return what a `kafka://` URL names. Raises `MemtapeError` for what is not one, or would not be private."""
+    """Return the target of a `kafka://` URL. Raises `MemtapeError` if it is invalid or unprotected."""
     scheme, _, rest = url.partition("://")
     if scheme != "kafka":
         raise _bad("it does not begin with kafka://")
     rest, _, query = rest.partition("?")
     authority, _, topic = rest.partition("/")
     if "@" in authority:
-        # Not quoted: what stands there may be a password.
+        # Not quoted: the text may be a password.
         raise MemtapeError(
             "A Kafka URL names no user before its hosts.", f"Say ?user=NAME, and set {PASSWORD_VARIABLE}."
         )
@@ -115,7 +115,7 @@ def parse_kafka_url(url: str) -> KafkaTarget:
 
 
 def check_private(target: KafkaTarget, hosts: list[str]) -> None:
-    """Raise `MemtapeError` if what is remembered would go readable to another machine and nobody has agreed to it."""
+    """Raise `MemtapeError` if memories would go unencrypted to another machine without a person's consent."""
     strange = [host for host in hosts if not _is_loopback(host)]
     if target.readable_by_others and strange and not target.insecure:
         raise MemtapeError(

@@ -1,12 +1,14 @@
-"""The ids of a log that has no index: which a partition holds, with its erasures and settings, up to an offset.
+"""The ids of a log without an index: the ids of a partition, with its erasures and settings, up to an offset.
 
-A topic can only be read from an offset on. So a home keeps a file for each partition, and a process reads the file and
-then the slots behind its offset. Whoever has read many of them writes a longer file. It is a cache. One that is lost,
-damaged, of another log, of a history that the log does not hold, or of a Memtape that may read other events, is not
-believed; then the partition is read from its beginning. It holds ids, scopes and offsets, and no text of a body.
+A topic can only be read from an offset on. So a home keeps a file for each partition, and a process reads the
+file and then the slots behind its offset. A process that has read many of them writes a longer file. The file
+is a cache: if it is lost, damaged, of another log, of a history that the log does not hold, or of a Memtape
+that may read other events, the partition is read from its beginning. It holds ids, scopes and offsets, and no
+text of a body.
 
-The format: a line that says what it is, a line with the digest of the rest, a line of JSON, and rows in the order of
-their bytes. A row is an id, the number of its scope, that of its type, and an offset. Of several the least one counts.
+The format: a magic line, a line with the digest of the rest, a line of JSON, and rows in the order of their
+bytes. A row is an id, the number of its scope, that of its type, and an offset. Of several rows the least one
+counts.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ A slot costs some 50 us to read again, and a file some 0.2 us to write for each 
 
 _TYPES = {name: bytes([number]) for number, name in enumerate(EVENT_TYPES)}
 _MADE_BY = f"{__version__} " + ",".join(f"{name}={type.version}" for name, type in EVENT_TYPES.items())
-"""Who made a file. A newer Memtape may read an event that an older one could not, or the other way round."""
+"""The writer of a file. A newer Memtape may read an event that an older one could not, and the reverse."""
 _KEY_BYTES = 16 + 4 + 1
 _ROW_BYTES = _KEY_BYTES + 8
 _HEX = re.compile(r"[0-9a-f]*\Z")
@@ -50,7 +52,7 @@ _Kept = list[tuple[int, bytes]]
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file is of, the trail of the log before its offset, and the slots that it holds whole."""
+    """The header of a file: its log, the log's trail before the offset, and the slots stored whole."""
 
     made_by: str
     log_id: str
@@ -63,9 +65,9 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KnownIds:
-    """The ids of one partition, as far as it was read. Not for several threads at once; processes share the file.
+    """The ids of one partition, as far as read. Not for several threads at once; processes share the file.
 
-    `folder` has the files; with None nothing is kept beyond this process.
+    `folder` has the files; with None nothing is stored beyond this process.
     """
 
     def __init__(self, partition: int, folder: Path | None) -> None:
@@ -83,7 +85,7 @@ class KnownIds:
         """The slots of the `erased` events whose id no event of their scope had before."""
 
     def read_on(self, log: Log, end: int) -> None:
-        """Take in the slots up to `end`: those behind the file's offset at first, later those that came since."""
+        """Read the slots up to `end`: at first from the file's offset, later from the last end."""
         if not self._is_open:
             self._open(log, end)
             self._is_open = True
@@ -95,7 +97,7 @@ class KnownIds:
                 self._write(self._path, log.log_id)
 
     def first(self, scope: str, id: str) -> int | None:
-        """Return the offset of the first event of an id in a scope, None where there is none."""
+        """Return the offset of the first event of an id in a scope, None for an unused id."""
         number = self._scopes.get(scope)
         return None if number is None else self._first(_key(id, number))
 
@@ -131,7 +133,7 @@ class KnownIds:
         return min(found, default=None)
 
     def _rows_from(self, start: bytes) -> Iterator[bytes]:
-        """Yield the rows that begin so."""
+        """Yield the rows with the prefix `start`."""
         place = self._place(start)
         while (row := self._row(place)) and row.startswith(start):
             yield row
@@ -144,7 +146,7 @@ class KnownIds:
         return bisect_left(range(len(self._rows) // _ROW_BYTES), start, key=self._row)
 
     def _merge(self) -> None:
-        """Put what is new into the rows."""
+        """Merge the new ids into the sorted rows."""
         pieces, begin = [], 0
         for key, offset in sorted(self._new.items()):
             end = self._place(key) * _ROW_BYTES
@@ -155,7 +157,7 @@ class KnownIds:
         self._written = self._offset
 
     def _open(self, log: Log, end: int) -> None:
-        """Begin where the file ends, if it is of this log as it is now."""
+        """Start at the file's offset, if the file matches the log as it is now."""
         assert self._path is not None
         try:
             header, rows = _unpacked(self._path.read_bytes())
@@ -201,7 +203,7 @@ class KnownIds:
 
 
 def said_in(data: bytes) -> bytes:
-    """Return what the bytes of a file say, for a search of them: names of scopes and slots; all, where damaged."""
+    """Return the searchable content of a file: names of scopes and slots; all bytes of a damaged one."""
     try:
         header, _ = _unpacked(data)
     except ValueError:

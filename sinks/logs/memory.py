@@ -1,5 +1,6 @@
-"""A log in this process's memory: for tests, of this project and of those who use it, and for a process that keeps
-nothing. Nothing of it survives.
+"""A log in this process's memory, lost with the process.
+
+Used in tests of this project and of its users, and by a process that stores nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _making = threading.Lock()
 
 
 def log_of_process(place: str) -> MemoryLog:
-    """Return the log that this process has in its memory for a place, made at the first call."""
+    """Return this process's log in memory for a place, made at the first call."""
     with _making:
         return _of_process.setdefault(place, MemoryLog())
 

@@ -1,4 +1,4 @@
-"""Which log a home has: what `MEMTAPE_LOG` or its settings name by a URL, else the embedded one in its folder."""
+"""The log of a home: at the URL of `MEMTAPE_LOG` or of the settings, else embedded in the home's folder."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 
 LOG_VARIABLE = "MEMTAPE_LOG"
 URL_MARK = "://"
-"""What has it is a URL and never a path."""
+"""A place with this mark is a URL and never a path."""
 
 
 def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> Log:
-    """Open the log of a home, made with its first settings where it is missing.
+    """Open the log of a home, created with its first settings if missing.
 
-    While the broker of a log does not answer, captures go to the spool of the home (`sinks.logs.spool`). Raises
-    `MemtapeError` for a URL that names no log, and whatever the log itself raises.
+    While the broker of a log does not answer, captures go to the spool of the home (`sinks.logs.spool`).
+    Raises `MemtapeError` for a URL of no log, and the log's own errors.
     """
     url = log_url(home)
     if url is None:
         return EmbeddedLog(home.log_path, settings=None if home.log_path.exists() else first_settings())
-    # The library costs a capture 0.2 s, which who keeps the log in the home does not pay.
+    # The library costs a capture 0.2 s, which a home with an embedded log does not pay.
     from memtape.sinks.logs.away import AwayLog, SpoolingLog
     from memtape.sinks.logs.spool import Spool
 
@@ -41,11 +41,11 @@ def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> L
 
 
 def passing_log(home: Path, given: Log | None) -> Log:
-    """Return the log of a process that keeps nothing: the one that was handed in, else one in the process's memory.
+    """Return the log of a process that stores nothing: the given log, else a log in the process's memory.
 
-    Raises `MemtapeError` for a log that keeps what stands on it.
+    Raises `MemtapeError` for a given log that is durable.
     """
-    # Who keeps the log in the home does not load it.
+    # A process with a durable log does not load it.
     from memtape.sinks.logs.memory import MemoryLog, log_of_process
 
     if given is not None and not isinstance(given, MemoryLog):
@@ -56,11 +56,11 @@ def passing_log(home: Path, given: Log | None) -> Log:
 
 
 def log_url(home: Home) -> str | None:
-    """Return the URL of a home's log, None where it is the embedded one. The environment goes before the settings."""
+    """Return the URL of a home's log, None for the embedded log. The environment precedes the settings."""
     url = os.environ.get(LOG_VARIABLE)
     source, url = (LOG_VARIABLE, url) if url else (str(home.settings_path), local_settings(home).log)
     if url is not None and URL_MARK not in url:
-        # Not quoted: nobody knows what it is.
+        # Not quoted: the text is of unknown kind.
         raise MemtapeError(
             f"The log that {source} names is no URL.",
             "Write kafka://host:port/topic, or leave it out for the log in the home itself.",
@@ -69,14 +69,14 @@ def log_url(home: Home) -> str | None:
 
 
 def environment_for(home: Home, log: Log) -> dict[str, str] | None:
-    """Return the environment in which another process opens this log for this home, None where none does."""
+    """Return the environment in which another process opens this log for this home, None if impossible."""
     if URL_MARK in log.place:
         return os.environ | {LOG_VARIABLE: log.place}
     return dict(os.environ) if log_url(home) is None and log.place == str(home.log_path) else None
 
 
 def how_to_use(place: str) -> str:
-    """Return what to set so that the log at a place is the one that is used."""
+    """Return the setting by which a home uses the log at a place."""
     if URL_MARK in place:
         return f"{LOG_VARIABLE}='{place}', or log = \"{place}\" in settings.toml of the home"
     path = Path(place)

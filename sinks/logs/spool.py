@@ -1,8 +1,8 @@
-"""The spool of a home: captures that a broker which is away could not take, kept until it answers.
+"""The spool of a home: captures kept while the broker is away, until it answers.
 
-A line of the file is one batch of events, encoded and separated by tabs, in the order of their captures. A line is
-durable before its capture is acknowledged, and deleted after the log has its events: what is delivered twice has one
-id and counts once. Texts come here as a log takes them, without secrets and private parts.
+A line of the file is one batch of events, encoded and separated by tabs, in the order of their captures. A
+line is durable before its capture is acknowledged, and deleted after the log has its events: an event
+delivered twice has one id and counts once. Texts are stored as on a log, without secrets and private parts.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Spool:
         return sum(line.count(b"\t") + 1 for line in self._lines())
 
     def deliver(self, append: Append, known: Known) -> int:
-        """Append what waits, in order, and return how many events that were; raises what `append` raises.
+        """Append the spooled events, in order, and return their number; raises the errors of `append`.
 
-        An id that the log has is left out: its capture was stored, or erased since. Nothing is done while another
+        An id on the log is left out: its capture was stored, or erased since. Nothing is done while another
         process delivers.
         """
         if not self._path.exists():

@@ -1,8 +1,8 @@
-"""Everything that the bytes of a home still hold, whatever its formats say is deleted: the eye of an erasure's proof.
+"""The search of a home's bytes for remnants, deleted or not by their formats: the proof of an erasure.
 
-Each file is decoded as what it is (LanceDB's data files of every version, segments of the search index, SQLite's pages
-and frames, Markdown),
-since compressed text cannot be found by looking at bytes. Nothing is skipped: what cannot be read is said.
+Each file is decoded by its form (LanceDB's data files of every version, segments of the search index,
+SQLite's pages and frames, Markdown), since compressed text cannot be found in raw bytes. Nothing is skipped:
+an unreadable file is reported.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ to those of an erased text are a person's own names, as ids are not."""
 
 
 class Needles(msgspec.Struct, frozen=True, kw_only=True):
-    """What is looked for: ids as they are; texts and single words whatever their case and what is between words.
+    """The content searched for: ids as they are; texts and single words, whatever their case and separators.
 
-    `vectors` are in their recorded form, and found whatever their length and format. Of the `said` texts for which all
-    of it stands, `hidden` are not looked for: they are too short, or others say the same. `labelled` are telling words
-    of the texts that no living text says and that a label of another event has (a tag, a source): so nobody looks for
-    them. `shared` are telling words that living texts say, so that nobody looks for them, each with ids of such texts.
+    `vectors` are in their recorded form, and found in any length and format. Of the `said` texts, `hidden`
+    counts those not searched for: too short, or equal to living texts. `labelled` are telling words of the
+    texts that no living text has and a label of another event has (a tag, a source): they are not searched
+    for. `shared` are telling words of living texts, not searched for either, each with ids of such texts.
     """
 
     ids: tuple[str, ...]
@@ -73,7 +73,7 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def prove(self) -> bool:
-        """Whether finding none of them says that a text is gone; ids alone do not."""
+        """Return whether finding none of them says that a text is gone; ids alone do not."""
         return self.said > self.hidden and not self.labelled
 
 
@@ -86,10 +86,10 @@ class Remnant(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A file that was looked at: its path in the home, what it is, how much of it, and what was found.
+    """A file searched for remnants: its path in the home, its form, the units searched, and the remnants.
 
-    `unreadable` says why it could not be looked into; then nothing is known of it. `own` is a file of somebody's, which
-    is looked at as bytes, whatever it is.
+    `unreadable` gives the reason if the search failed; its remnants are unknown then. `own` marks a person's
+    file, which is searched as bytes, whatever its form.
     """
 
     path: str
@@ -102,9 +102,9 @@ class Place(NamedTuple):
 
 
 class _Grain(NamedTuple):
-    """A piece of decoded text, and the values in it that are ids if they equal one; None: ids stand as text.
+    """A piece of decoded text, and its values that are ids if they equal one; None if ids are found as text.
 
-    `data` are the bytes that it was, `rows` vectors that stand there as numbers.
+    `data` are the original bytes, `rows` the vectors stored as numbers.
     """
 
     where: str
@@ -112,6 +112,38 @@ class _Grain(NamedTuple):
     ids: frozenset[str] | None = None
     data: bytes = b""
     rows: NDArray[np.float64] | None = None
+
+
+class _Search(NamedTuple):
+    """The needles of a search, prepared. `find` reads the grains of one place."""
+
+    needles: Needles
+    traces: Traces
+    vectors: _Vectors
+
+    def find(self, name: str, form: str, unit: str, grains: Iterable[_Grain], *, ids_count: bool) -> Place:
+        """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
+        found: dict[tuple[str, str], Remnant] = {}
+        looked_at = 0
+        for grain in grains:
+            looked_at += 1
+            for kind, needle in self._hits(grain, ids_count):
+                found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
+        return Place(name, form, looked_at, unit, tuple(found.values()))
+
+    def _hits(self, grain: _Grain, ids_count: bool) -> list[tuple[str, str]]:
+        traced = self.traces.find(grain.text)
+        hits = [("text", self.traces.texts[number]) for number in traced.texts]
+        hits += [("word", word) for word in traced.words]
+        hits += [("vector", vector) for vector in self.vectors.find(grain)]
+        if ids_count:
+            ids = grain.text if grain.ids is None else grain.ids
+            hits += [("id", id) for id in self.needles.ids if id in ids]
+        return hits
+
+
+def _search(needles: Needles) -> _Search:
+    return _Search(needles, Traces(needles.texts, needles.words), _Vectors(needles.vectors))
 
 
 def search_home(
@@ -122,16 +154,16 @@ def search_home(
     zone_in: Callable[[str], ZoneInPage | None] = lambda name: None,
     passed_over: str = "",
 ) -> list[Place]:
-    """Look for needles in every file of a folder, hidden and unfinished ones too.
+    """Search every file of a folder for needles, hidden and unfinished files too.
 
-    `is_own` says by its path in the folder whether a file is somebody's and not Memtape's, `zone_in` which part of one
-    is: that has a place of its own. `passed_over` is the path of a file that is not looked at.
+    `is_own` says by a file's path in the folder whether the file is a person's and not Memtape's, `zone_in`
+    returns a person's zone in a page, which gets a place of its own. The file with the path `passed_over` is
+    skipped.
 
-    It reads some 10 MB/s (one core) and tells `on_progress` the bytes that are done, and all. Files that come and go
-    meanwhile are passed over.
+    The search reads some 10 MB/s (one core) and calls `on_progress` with the bytes done and the total. Files
+    that disappear meanwhile are skipped.
     """
-    traces, vectors, places = Traces(needles.texts, needles.words), _Vectors(needles.vectors), []
-    nothing = Traces(())
+    search, places = _search(needles), list[Place]()
     files = {path: path.stat().st_size for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink()}
     done = 0
     for path, size in files.items():
@@ -142,20 +174,8 @@ def search_home(
             continue
         own = is_own(name)
         try:
-            zone = None if own else zone_in(name)
-            if zone is None:
-                opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
-            else:
-                said = _grains(Piece(f"line {line}", text) for line, text in zone.said())
-                of_zone = _look(
-                    f"{name} (your zone)", "your own", "texts", said, needles, traces, vectors, ids_count=True
-                )
-                places.append(of_zone._replace(own=True))
-                opened = ("Markdown", "pieces", _grains([Piece("byte 0", zone.ours)]))
-            ids_count = own or not _KEEPS_IDS.search(name)
-            sought = nothing if _NAMES_PLACES.fullmatch(name) else traces
-            place = _look(name, *opened, needles, sought, vectors, ids_count=ids_count)
-            places.append(place._replace(own=own))
+            for place in _places_of(search, path, name, own, None if own else zone_in(name)):
+                places.append(place)
         except FileNotFoundError:
             continue
         except MemtapeError as error:
@@ -167,8 +187,21 @@ def search_home(
     return places
 
 
+def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> Iterator[Place]:
+    """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
+    if zone is None:
+        opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+    else:
+        said = _grains(Piece(f"line {line}", text) for line, text in zone.said())
+        yield search.find(f"{name} (your zone)", "your own", "texts", said, ids_count=True)._replace(own=True)
+        opened = ("Markdown", "pieces", _grains([Piece("byte 0", zone.ours)]))
+    if _NAMES_PLACES.fullmatch(name):
+        search = search._replace(traces=Traces(()))
+    yield search.find(name, *opened, ids_count=own or not _KEEPS_IDS.search(name))._replace(own=own)
+
+
 def without_structure(needles: Needles) -> Needles:
-    """Leave out the texts and words that a home holds which was never told anything."""
+    """Return needles without the texts and words found in any home without captures."""
     traces = Traces(needles.texts, needles.words)
     found = [traces.find(run) for run in STRUCTURE_PATH.read_text(encoding="utf-8").splitlines()]
     texts = {traces.texts[number] for traced in found for number in traced.texts}
@@ -181,9 +214,8 @@ def without_structure(needles: Needles) -> Needles:
 
 
 def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
-    """Look for texts and words in the slots of a log; ids stand in their headers."""
-    traces, vectors = Traces(needles.texts, needles.words), _Vectors(needles.vectors)
-    return _look("log", "log", "slots", _grains(slots), needles, traces, vectors, ids_count=False)
+    """Search the slots of a log for texts and words; ids are in the slots' headers."""
+    return _search(needles).find("log", "log", "slots", _grains(slots), ids_count=False)
 
 
 class _Vectors:
@@ -198,7 +230,7 @@ class _Vectors:
             self._units[len(vector) // 2] = ([*names, name], np.concatenate([units, unit]))
 
     def find(self, grain: _Grain) -> list[str]:
-        """Return the base64 of those that a grain holds."""
+        """Return the base64 names of the vectors found in a grain."""
         if grain.rows is not None and grain.rows.shape[1] in self._units:
             names, units = self._units[grain.rows.shape[1]]
             same = np.flatnonzero((_unit(grain.rows) @ units.T >= SAME_COSINE).any(axis=0))
@@ -212,33 +244,8 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return units
 
 
-def _look(
-    name: str,
-    form: str,
-    unit: str,
-    grains: Iterable[_Grain],
-    needles: Needles,
-    traces: Traces,
-    vectors: _Vectors,
-    *,
-    ids_count: bool,
-) -> Place:
-    found: dict[tuple[str, str], Remnant] = {}
-    looked_at = 0
-    for grain in grains:
-        looked_at += 1
-        traced = traces.find(grain.text)
-        hits = [("text", traces.texts[number]) for number in traced.texts] + [("word", word) for word in traced.words]
-        hits += [("vector", vector) for vector in vectors.find(grain)]
-        if ids_count:
-            hits += [("id", id) for id in needles.ids if id in (grain.text if grain.ids is None else grain.ids)]
-        for kind, needle in hits:
-            found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
-    return Place(name, form, looked_at, unit, tuple(found.values()))
-
-
 def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
-    """Return what a file is, what it is counted in, and its text piece by piece."""
+    """Return the form of a file, the name of its units, and an iterator over its text."""
     if path.suffix == ".lance":
         return "LanceDB data", "batches", _lance(path)
     if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
@@ -305,9 +312,10 @@ def _lance(path: Path) -> Iterator[_Grain]:
 
 
 def _index(path: Path) -> Iterator[_Grain]:
-    """Yield what the records of a segment say.
+    """Yield the texts of a segment's records.
 
-    Its terms are stems, so that one may be equal to a word that nobody says any more. They are held against the texts.
+    Terms are stems, so that a stem may equal an erased word. Terms are therefore compared with the texts;
+    raises `MemtapeError` for a term without a text.
     """
     segment = read_segment(path)
     terms: dict[str, None] = {}

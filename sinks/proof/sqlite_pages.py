@@ -1,4 +1,4 @@
-"""The bytes of SQLite files page by page, whatever SQLite itself still knows of them: free pages and old frames too.
+"""The bytes of SQLite files page by page, in use by SQLite or not: free pages and old frames too.
 
 Only reading, without a lock: a page that another process writes meanwhile may be torn. The layout is that of
 "Database File Format" in SQLite's own documentation.
@@ -21,7 +21,7 @@ _HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
 
 
 class Piece(NamedTuple):
-    """Bytes of a file, and where they stand: a page as it is, or a value that goes on over several pages."""
+    """Bytes of a file, and their position: a page as it is, or a value that spans several pages."""
 
     where: str
     data: bytes
@@ -67,7 +67,7 @@ def pages_of_wal(path: Path) -> Iterator[Piece]:
 
 
 def _long_values(where: str, page: bytes, start: int, usable: int, read: Callable[[int], bytes]) -> Iterator[Piece]:
-    """Yield the values of a b-tree page that go on elsewhere; what is no such page has none."""
+    """Yield the values of a b-tree page that continue on overflow pages; none for other pages."""
     kind = page[start] if len(page) > start else 0
     if kind not in (2, 10, 13) or len(page) < usable:
         return
@@ -85,7 +85,7 @@ def _long_values(where: str, page: bytes, start: int, usable: int, read: Callabl
 
 
 def _local(length: int, usable: int, table: bool) -> int:
-    """Return how many bytes of a value stand on its own page."""
+    """Return the number of bytes of a value on its own page."""
     most = usable - 35 if table else (usable - 12) * 64 // 255 - 23
     if length <= most:
         return length
@@ -106,7 +106,7 @@ def _overflow(number: int, length: int, read: Callable[[int], bytes]) -> bytes:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of one to nine bytes, and where it ends."""
+    """Return a number of one to nine bytes, and the offset behind it."""
     value = 0
     for place in range(9):
         byte = data[at + place] if at + place < len(data) else 0

@@ -1,1 +1,1 @@
-"""What a pass makes of memories that are alike: when one begins, what it looks at, and what is decided by rule."""
+"""Consolidation of similar memories: the start of a pass, its clusters, and the decisions by rule."""

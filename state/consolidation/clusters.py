@@ -1,6 +1,6 @@
-"""Which memories a pass looks at together: those that are new since the last one, with what is like them.
+"""The clusters of a consolidation pass: memories new since the last pass, each with similar memories.
 
-Likeness is that of words here, so that a pass needs no vectors. What is decided of a cluster is not here.
+Similarity compares words, so that a pass needs no vectors. Decisions about clusters are made elsewhere.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
 MOST_COMPARED = 200
-"""A memory is compared with so many others at most: with those that share its rarest terms, the latest first."""
+"""Candidates compared with a memory at most: those that share its rarest terms, the latest first."""
 MOST_RARE, MOST_TRIED = 50, 16
-"""So many of those that share a term which at most so many hold are asked whether one replaces the other."""
+"""Largest number of memories with a rare term, and of those tried for replacement."""
 MOST_CHARS = 1_000
 """Longer texts stand by themselves: they tell more than one thing."""
 
 
 class Said(NamedTuple):
-    """A text, when it was said, and the trust of who said it."""
+    """A text, its time in microseconds, and the trust of its author."""
 
     at: int
     text: str
@@ -39,10 +39,10 @@ class Said(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory as a pass reads it: `id` and `seq` are those of a decision's input, `text` is what speaks for it.
+    """A memory as a pass reads it: `id` and `seq` of a decision's input, and the canonical `text`.
 
-    `said` is what was said in it, and in all that it stands for, the earliest first. `captures` are the ids of all
-    captures behind it.
+    `said` are the texts of the memory, and of all memories that it covers, earliest first. `captures` are the
+    ids of all its captures.
     """
 
     id: str
@@ -61,17 +61,17 @@ class Candidate(NamedTuple):
 
     @property
     def latest(self) -> Said:
-        """What was said last."""
+        """The last text said."""
         return self.said[-1]
 
     @property
     def trust(self) -> int:
-        """The trust of who is trusted most of those who said any of it."""
+        """The highest trust among the memory's authors."""
         return max(said.trust for said in self.said)
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """By which the one that speaks for others is chosen: trust, then time, then order."""
+        """The sort key of the representative of a cluster: trust, then time, then order."""
         return TRUST[self.origin], self.at, self.seq
 
 
@@ -87,17 +87,18 @@ class Due(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a pass looks at, and up to which seq it then has looked: not beyond what found no room in a cluster."""
+    """The clusters of a pass, and the seq up to which it has read: at most the first without room."""
 
     due: list[Due]
     until: int
 
 
 def plan(scope: Scope) -> Plan:
-    """Return what a scope's next pass looks at: what is new, and what is looked at again, each with what is like it.
+    """Return the clusters of a scope's next pass: new and queued memories, each with similar ones.
 
-    A cluster has two memories at least and 25 at most, and each memory stands in one. Where there is no room for all
-    that is alike, the latest come first, since they tell what holds, and the rest waits for the pass after.
+    A cluster has at least two memories and at most 25, and each memory is in one. Without room for all
+    similar memories the latest come first, since they hold the present state, and the rest waits for the next
+    pass.
     """
     free = {candidate.id: candidate for candidate in _candidates(scope)}
     again = dict.fromkeys(id for ids in scope.passes.queued for id in ids)
@@ -114,7 +115,7 @@ def plan(scope: Scope) -> Plan:
 
 
 def _failed(scope: Scope, cluster: Cluster) -> int:
-    """Return how often a cluster has failed, as far as it is made of what has."""
+    """Return the number of failures of a cluster: of the most failed cluster contained in it."""
     ids = frozenset(candidate.id for candidate in cluster)
     return max((failed for queued, (failed, _) in scope.passes.queued.items() if ids.issuperset(queued)), default=0)
 
@@ -124,8 +125,10 @@ def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
 
 
 def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[Cluster, list[int]]:
-    """Return a candidate with those like it, and those like these; and the seqs of what had no room. Takes all of it
-    from `free`."""
+    """Return the cluster grown from a candidate by similarity, and the seqs without room in the cluster.
+
+    Removes the cluster's members, and the candidates without room, from `free`.
+    """
     cluster = {first.id: free.pop(first.id)}
     waiting, left = [first], list[int]()
     while waiting:
@@ -139,7 +142,7 @@ def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[C
 
 
 class _Near:
-    """Candidates by the terms of what was said last in them."""
+    """Candidates by the terms of their last texts."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
         self._candidates = sorted(candidates, key=lambda candidate: -candidate.seq)
@@ -151,7 +154,7 @@ class _Near:
                 self._holding.setdefault(term, []).append(number)
 
     def of(self, candidate: Candidate, free: Mapping[str, Candidate]) -> list[Candidate]:
-        """Return the nearest of those that are free: texts that were made first, then the latest."""
+        """Return the nearest free candidates: texts made by a consolidation first, then the latest."""
         number = self._number[candidate.id]
         own = self._terms[number]
         near: list[tuple[int, bool, int, Candidate]] = []
@@ -167,7 +170,7 @@ class _Near:
         return alike + [other for other in self._replacing(number, free) if other not in alike]
 
     def _replacing(self, number: int, free: Mapping[str, Candidate]) -> list[Candidate]:
-        """Return those that share a rare term with a candidate, and replace it or are replaced by it."""
+        """Return candidates that share a rare term with a candidate and replace it, or vice versa."""
         shared: dict[int, int] = {}
         for term in sorted(self._terms[number]):
             holding = self._holding[term]
@@ -180,7 +183,7 @@ class _Near:
         return [it for it in found if it.family == candidate.family == "fact" and may_replace(it, candidate)]
 
     def _compared(self, number: int) -> list[int]:
-        """Return those that share the rarest terms of one; of a common term the latest, and those around it."""
+        """Return the candidates with a candidate's rarest terms; of a common term the latest and nearest."""
         compared: dict[int, None] = {}
         for term in sorted(self._terms[number], key=lambda term: (len(self._holding[term]), term)):
             holding = self._holding[term]
@@ -194,14 +197,14 @@ class _Near:
 
 
 def may_replace(a: Candidate, b: Candidate) -> bool:
-    """Whether the later of two candidates replaces the earlier, and tells all that this one is about."""
+    """Return whether the later of two candidates replaces the earlier, and covers all of its subject."""
     older, newer = sorted((a, b), key=lambda it: (it.latest.at, it.seq))
     found = replaces(older.latest.text, newer.latest.text)
     return found is not None and found.whole
 
 
 def _candidates(scope: Scope) -> Iterator[Candidate]:
-    """Yield what may be consolidated: no orders of people, nothing pinned, set apart or told by something else."""
+    """Yield the memories to consolidate: no orders of people, nothing pinned, set apart or covered."""
     by_seq = scope.captures.by_seq
     for memory in scope.memories.living():
         spoken = by_seq[memory.canonical]
@@ -233,7 +236,7 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
 
 
 def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[Said]:
-    """Yield what was said in a memory, and in those that it stands for."""
+    """Yield the living captured texts of memories, without texts made by a consolidation."""
     for part in parts:
         for join in part.members:
             capture = scope.captures.by_seq[join.seq]

@@ -1,4 +1,4 @@
-"""When a pass of consolidation begins in a scope, and why not yet. Its numbers are those of the specification (F4)."""
+"""The start of a scope's consolidation pass, and reasons for a delay. The numbers are specified (F4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REST_US = DAY_US
 """A pass begins a day after the last one at the earliest."""
 ENOUGH_NEW, ENOUGH_CONFIRMED = 20, 25
 BEHIND_US = 14 * DAY_US
-"""What has waited for longer is looked at, however little it is."""
+"""A pass starts for memories waiting longer, however few."""
 
 
 class Gate(NamedTuple):

@@ -1,6 +1,7 @@
-"""What is decided without a model: restatements, one value's history in one line, and journal lines of one subject.
+"""Consolidation without a model: merge restatements, one value's history, and journal lines of one subject.
 
-Ids, dates and counts are the code's, and every word is one that somebody said. What is in doubt is kept as it is.
+The code adds ids, dates and counts; every word comes from a captured text. A doubtful cluster stays
+unchanged.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _END = ".!"
 
 
 class Operation(NamedTuple):
-    """What is to become of some candidates: `text` stands for them, or the candidate `survivor` does.
+    """An operation on some candidates: `text` stands for them, or the candidate `survivor` does.
 
-    Of what is replaced the first holds, and the others are what was before. In a conflict they and the survivor stand
-    as they did.
+    Of replaced candidates the first holds the present state, and the others the past. In a conflict they and
+    the survivor stay unchanged.
     """
 
     op: Literal["add", "conflict", "replace", "remove"]
@@ -34,9 +35,9 @@ class Operation(NamedTuple):
 
 
 class Conclusion(NamedTuple):
-    """What was concluded of a cluster at an attempt, or why nothing was; what no operation names is kept.
+    """A conclusion about a cluster at an attempt, or the reason for none; memories without an operation stay.
 
-    `actor` is the model that concluded it, None where rules did.
+    `actor` is the model, None for the rules.
     """
 
     cluster: Cluster
@@ -47,9 +48,9 @@ class Conclusion(NamedTuple):
 
 
 def conclude(cluster: Cluster) -> list[Conclusion]:
-    """Return what the rules decide of a cluster; nothing where all of it is kept.
+    """Return the conclusions of the rules about a cluster, none if all its memories stay unchanged.
 
-    Each conclusion is about those alone that it names, so that none depends on the others.
+    A conclusion names all memories that it depends on, so that conclusions are independent.
     """
     operations, left = _restated(cluster)
     made, left = _timelines(left)
@@ -63,7 +64,7 @@ def _inputs(operation: Operation) -> Cluster:
 
 
 def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
-    """Let the best of those that say the same, in other words of the same specifics, stand for the others."""
+    """Let the best of several restatements, equal in specifics but not in words, cover the rest."""
     groups: list[list[Candidate]] = []
     for candidate in cluster:
         same = next((group for group in groups if _says_the_same(group[0], candidate)), None)
@@ -78,7 +79,7 @@ def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
         left.append(best)
         operations += [Operation("remove", others, survivor=best)] if others else []
     named = [candidate for operation in operations for candidate in _inputs(operation)]
-    # Whatever took part in one operation takes part in no other of the same pass: both would name it.
+    # A memory takes part in one operation of a pass only: two operations would both name it.
     return operations, [candidate for candidate in left if candidate not in named]
 
 
@@ -87,9 +88,10 @@ def _says_the_same(a: Candidate, b: Candidate) -> bool:
 
 
 def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[Candidate]]:
-    """Tell the values that one thing had in one line: the latest, since when, and those before.
+    """Put the successive values of one thing into one line: the latest value, its date, the earlier values.
 
-    What was said by who is trusted more than who said the latest stays: that is for people to settle.
+    An earlier value by an author with more trust than the latest value's author stays a memory: people
+    decide.
     """
     facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (it.latest.at, it.seq))
     operations: list[Operation] = []
@@ -114,7 +116,7 @@ def _follows(newer: Candidate, older: Candidate) -> bool:
 
 
 def _timeline(group: Sequence[Candidate]) -> str:
-    """Return what the first of a group says last, since when, and before it the values or texts of all."""
+    """Return one line: the last text of a group's first, its date, and the earlier values or texts of all."""
     now = group[0].latest
     said = sorted({said for it in group for said in it.said}, reverse=True)
     before: dict[str, int] = {}
@@ -141,7 +143,7 @@ def _since(now: str, since: int, word: str, before: dict[str, int]) -> str:
 
 
 def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
-    """Tell three or more lines of one subject in one, with the range of their dates."""
+    """Merge three or more journal lines of one subject into one, with the range of their dates."""
     lines = sorted((it for it in candidates if it.family == "journal"), key=lambda it: (it.at, it.seq))
     entries = sorted({said for it in lines for said in it.said})
     if len(lines) < 2 or len(entries) < LEAST_ENTRIES:
@@ -156,5 +158,5 @@ def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
 
 
 def _sentence(text: str) -> str:
-    """Return a text on one line without the mark that ends it."""
+    """Return a text on one line without its final punctuation mark."""
     return " ".join(text.split()).rstrip(_END)

@@ -1,1 +1,1 @@
-"""What holds the subjects together: the partition, the scope, their digests and the replay that tests every flow."""
+"""The composition of subjects: partition, scope, their digests, and the replay that tests every flow."""

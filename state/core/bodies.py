@@ -1,6 +1,6 @@
-"""Where a state finds again what turns said: it holds offsets of them, and not their texts.
+"""The source of turns' bodies: a state stores their offsets, and not their texts.
 
-What reads a log is elsewhere; here is what it has to do, and the way of who has no log to read again.
+The reader of a log is elsewhere; here are its interface, and a store for states without a log to read again.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from memtape.schemas.events import Captured
 
 
 class Bodies(Protocol):
-    """What was captured at which offset of a partition."""
+    """The captured bodies of a partition by offset."""
 
     def put(self, offset: int, body: Captured) -> None:
-        """Take in what was just read at an offset."""
+        """Store a body just read at an offset."""
 
     def at(self, offset: int) -> Captured:
-        """Return what was captured at an offset at which something was."""
+        """Return the body captured at an offset of a capture."""
 
     def kept(self) -> dict[int, Captured]:
-        """Return what a snapshot must hold, since nothing else does, by offset."""
+        """Return by offset the bodies that only the snapshot can hold."""
 
 
 class KeptBodies:

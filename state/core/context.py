@@ -1,7 +1,7 @@
-"""What a reducer gets beside the event: when and under what it is folded, and the other subjects, read only.
+"""The input of a reducer beside the event: the time, the settings, and the other subjects, read-only.
 
-A subject that stands earlier in the table has taken in the event already. What the event did there stands here too, so
-that no state has to keep what one event alone is about.
+Earlier subjects of the table have applied the event already. Their effects are here too, so that no state
+stores details of a single event.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ OthersT_co = TypeVar("OthersT_co", covariant=True)
 
 
 class Context(Generic[OthersT_co]):
-    """`scope` is a name; `seq` counts its events; `offset` is where the event stands; `at` is its clamped time in us.
+    """The place and effects of one event: `seq` counts the events of the scope `scope`.
 
-    `clock` is that of the partition, 0 before its first `configured`. `of` has the other subjects; each reducer says in
-    a protocol which it needs. `flipped` are the seqs of captures that the event has hidden or shown, `embedded` the seq
-    of the capture that it gave its first vector under an embedder, `used` the seqs of the captures that it says, or
-    shows, to have been used. `touched` are the names of the memories that it touched, `gone` the births of those that
-    it made one with others, and `dropped` the clusters about which something was decided that does not hold.
+    `offset` is the event's offset, `at` its clamped time in us. `clock` is that of the partition, 0 before
+    its first `configured`. `of` has the other subjects; each reducer's protocol names those it reads.
+    `flipped` are the seqs of captures hidden or shown by the event, `embedded` the seq of the capture that
+    got its first vector by an embedder, `used` the seqs of captures reported or found to be used. `touched`
+    are the names of changed memories, `gone` the births of memories merged into another, and `dropped` the
+    clusters of dropped decisions.
     """
 
     __slots__ = (

@@ -1,8 +1,8 @@
-"""The state hash: a tree of digests over canonical logical state, by which two states are called the same.
+"""The state hash: a tree of digests over canonical logical state, which is equal for equal states.
 
-A leaf stands for each scope and subject, for each partition's clock and settings, and for each view.
-Offsets, guards, counters and watermarks are left out, since a copy on another log has others. A changed
-rule raises the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
+A leaf stands for each scope and subject, for each partition's clock and settings, and for each view. Offsets,
+guards, counters and watermarks are left out, since a copy on another log has others. A changed rule raises
+the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VIEWS_VERSION = 18
 """The version of the rules by which rows and pages are made of the state."""
 
 DUPLICATES_VERSION = 4
-"""The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
+"""The version of the rule that picks the event of an id to count and erase by; it has no own leaf."""
 
 INDEX_VERSION = 8
 """The version of the rules by which texts are taken apart for the search index, which follows from the rows."""
@@ -44,9 +44,12 @@ _COLUMNS = ".columns"
 
 
 def rules_version() -> str:
-    """Return what views are made under, as one word: rule versions, the columns of rows and of the search index with
-    what they count by, what is counted for `status`, and what else decides: Python's Unicode version, the stemmer's
-    version, and the digest of the commonest words."""
+    """Return the versions of all rules behind the views, as one word.
+
+    They are rule versions, the columns of rows and of the search index with their units, the counts for
+    `status`, and all other inputs of decisions: Python's Unicode version, the stemmer's version, and the
+    digest of the commonest words.
+    """
     columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
     columns[f"counters{_COLUMNS}"] = digest([Counters.__struct_fields__])[:8]
     made = [list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields, VectorSegment._fields]
@@ -57,15 +60,15 @@ def rules_version() -> str:
 
 
 def changed_rules(recorded: str) -> list[str]:
-    """Return the names in `rules_version` of what is not as it was recorded there, came since, or went."""
+    """Return the names in `rules_version` that changed, came or went since the recorded one."""
     before, now = (dict(said.partition("=")[::2] for said in rules.split(",")) for rules in (recorded, rules_version()))
     return [name for name in before | now if before.get(name) != now.get(name)]
 
 
 def fed_by(rules: Iterable[str]) -> list[Fed]:
-    """Return what is to be made anew where these rules have changed: all, unless they are of subjects or of columns.
+    """Return the views to rebuild after a change of these rules: all, unless of subjects or columns.
 
-    The search index is made of the rows anyway, and counts stand in the watermark: both are named by nothing here.
+    The search index follows from the rows, and counts are in the watermark: neither is named here.
     """
     feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "vault") for name in TABLES}
     feeds |= {subject.name: subject.feeds for subject in SUBJECTS}
@@ -89,7 +92,7 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
 
 
 def changed_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that are not as they were introduced, so that a new setting moves no hash."""
+    """Return the settings that differ from their first defaults, so that a new setting changes no hash."""
     introduced = msgspec.to_builtins(Settings())
     return {name: value for name, value in msgspec.to_builtins(settings).items() if value != introduced[name]}
 
@@ -108,9 +111,9 @@ def digest(items: Iterable[Any]) -> str:
 
 
 def logical_row(row: Row) -> dict[str, Any]:
-    """Return a row as the state hash sees it: without the offsets, which belong to one log.
+    """Return a row as the state hash sees it: without offsets, which belong to one log.
 
-    What is off or empty by default is left out where it is: a field that comes later moves no hash of rows without it.
+    A field with its default, off or empty, is left out: a later field changes no hash of rows without it.
     """
     fields: dict[str, Any] = msgspec.to_builtins(row)
     for name in _optional(type(row)):
@@ -126,7 +129,7 @@ def logical_row(row: Row) -> dict[str, Any]:
 
 @cache
 def _optional(row_type: type[Row]) -> tuple[str, ...]:
-    """Return the fields of a row that are off or empty by default; msgspec is as slow to tell as a row is written."""
+    """Return the fields of a row that are off or empty by default. Cached, since msgspec is slow here."""
     return tuple(
         field.name
         for field in msgspec.structs.fields(row_type)

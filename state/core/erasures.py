@@ -1,4 +1,4 @@
-"""What has been erased in a partition, and the door at which the bodies of erased events stop.
+"""The erasures of a partition, and the point where the bodies of erased events are dropped.
 
 An erasure counts as if its events had never been said, before and after it on the log. So readers learn the
 erasures of a partition first and fold it then. It bans ids, never a text.
@@ -16,7 +16,7 @@ from memtape.schemas.log import Slot
 
 
 class Erasures:
-    """The ids that were erased, by scope: those that an `erased` event names, and those that derive from them."""
+    """The erased ids, by scope: ids named by an `erased` event, and ids of events derived from these."""
 
     def __init__(self) -> None:
         self.named: dict[str, dict[str, None]] = {}
@@ -24,7 +24,7 @@ class Erasures:
 
     @property
     def count(self) -> int:
-        """How many ids are named. It only grows, so that equal counts of one log mean equal erasures."""
+        """The number of named ids. The number only grows: equal numbers of a log mean equal erasures."""
         return sum(map(len, self.named.values()))
 
     def learn(self, event: Event) -> bool:
@@ -37,7 +37,7 @@ class Erasures:
         return len(named) > before
 
     def covers(self, event: Event) -> bool:
-        """Whether an event is erased: it is named, or derives from one that is. Ask in the order of the log."""
+        """Return whether an event is erased: named, or derived from an erased one. Call in log order."""
         named = self.named.get(event.scope or "")
         if not named or isinstance(event.body, Erased):
             return False
@@ -51,7 +51,7 @@ class Erasures:
 
 
 def erasures_of(slots: Iterable[Slot]) -> Erasures:
-    """Return what the `erased` events among slots of a partition, in order, erase: of each id the first."""
+    """Return the erasures by `erased` events among a partition's ordered slots: the first of each id."""
     erasures, seen = Erasures(), dict[tuple[str | None, str], None]()
     for slot in slots:
         event = event_of(slot.payload)

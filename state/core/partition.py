@@ -1,4 +1,4 @@
-"""A partition: its scopes, its clock, its settings, and the step from bytes on the log to changes."""
+"""A partition: its scopes, its clock, its settings, and the step from the log's bytes to changes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ CHUNK_SLOTS = 128
 
 
 class Partition:
-    """Everything that one partition's events mean.
+    """The folded state of one partition's events.
 
-    `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is
-    the next to be read. `counters` are for people and take no part in any decision or digest.
+    `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is the next
+    to be read. `counters` are for people and take no part in any decision or digest.
 
-    `erasures` are those that were known before anything was folded. An `erased` event that says more makes
-    the state `stale`: what it holds is no longer what the log says, and it must be folded anew.
-    `met_erased` says that an erased event still had its body on the log. `bodies` has what turns said.
+    `erasures` are those known before the fold. An `erased` event with more ids makes the state `stale`: it no
+    longer matches the log, and the log must be folded again. `met_erased` says that an erased event still had
+    its body on the log. `bodies` has the bodies of turns.
     """
 
     def __init__(self, number: int, erasures: Erasures | None = None, bodies: Bodies | None = None) -> None:
@@ -57,14 +57,14 @@ class Partition:
 
 
 class Folded(NamedTuple):
-    """What a run of slots did: each touched row with the offset of the last event that did, and what was unreadable."""
+    """The result of folding slots: each changed row with the offset of its last event, and dead letters."""
 
     changes: dict[Change, int]
     dead_letters: list[DeadLetter]
 
 
 def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
-    """Take in slots of this partition, in order; what cannot be read is a dead letter and stops nothing."""
+    """Fold slots of this partition, in order; an undecodable slot becomes a dead letter and stops nothing."""
     folded = Folded({}, [])
     for chunk in _chunks(slots):
         read = [(slot, _decoded(slot)) for slot in chunk]
@@ -82,7 +82,7 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
 
 
 def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
-    """Take in an event at its offset and return the rows that it touched."""
+    """Apply an event at its offset and return the changed rows."""
     match event.body:
         case Configured() as configured:
             return _configure(state, configured, event, offset)
@@ -103,7 +103,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
-    """Return the dead letter of a slot, which holds nothing of its payload."""
+    """Return the dead letter of a slot, without any of its payload."""
     digest = blake2b(slot.payload, digest_size=16).hexdigest()
     return DeadLetter(slot.partition, slot.offset, error.reason, digest)
 
@@ -117,7 +117,7 @@ def snapshot(state: Partition) -> bytes:
 
 
 def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
-    """Return the state of a snapshot, which finds in `bodies` what turns said, by default in the snapshot itself."""
+    """Return the state of a snapshot; `bodies` has the turns' bodies, by default the snapshot itself."""
     head, settings, counters, erased, scopes, kept = msgspec.msgpack.decode(
         data,
         type=tuple[
@@ -135,9 +135,9 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
 
 
 def packed(state: Partition) -> bytes:
-    """Return a snapshot with what is known of the texts, which is there to be quick and says nothing.
+    """Return a snapshot with the readings of texts, a cache without effect on answers.
 
-    Without that a start reads all texts again that a new one is compared with: 10,000 take some seconds.
+    Without them a start reads all compared texts again: 10,000 take some seconds.
     """
     known = {name: memories.readings(scope.memories) for name, scope in state.scopes.items()}
     return msgspec.msgpack.encode((snapshot(state), known))
@@ -166,7 +166,7 @@ def _decoded(slot: Slot) -> Event | InvalidEvent:
 
 
 def _fault(state: Partition, event: Event) -> InvalidEvent | None:
-    """Return what is wrong with an event that stands in the wrong partition."""
+    """Return the fault of an event in the wrong partition."""
     if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
         return InvalidEvent("misplaced", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
     if isinstance(event.body, Ticked) and event.body.partition != state.number:
@@ -175,7 +175,7 @@ def _fault(state: Partition, event: Event) -> InvalidEvent | None:
 
 
 def _expect(state: Partition, events: list[Event]) -> None:
-    """Let scopes compare the vectors that are about to come at once, which is ten times as fast as one by one."""
+    """Let scopes compare the coming vectors in one product, ten times as fast as one by one."""
     coming: dict[str, list[Event]] = {}
     for event in events:
         if isinstance(event.body, Embedded) and event.scope in state.scopes:
@@ -185,7 +185,7 @@ def _expect(state: Partition, events: list[Event]) -> None:
 
 
 def _configure(state: Partition, configured: Configured, event: Event, offset: int) -> list[Change]:
-    """Take in settings, and return the rows that folding anew has touched, where they ask for that."""
+    """Apply settings, and return the rows changed by refolding, if the settings require it."""
     if state.clock is None:
         state.clock = event.sent
         state.log_id, state.partitions = configured.log_id, configured.partitions
@@ -208,12 +208,12 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
 
 
 def _clamped(state: Partition, event: Event) -> int:
-    """Return when an event happened, as far as it counts beyond the partition's clock."""
+    """Return the time of an event, limited to the allowed distance ahead of the partition's clock."""
     return event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
 
 
 def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
-    """Move the clock, and return the rows that this touched: texts age by it."""
+    """Advance the clock and return the rows that changed, since texts age with the clock."""
     time = tick.hour * HOUR_US
     if state.clock is None or time <= state.clock:
         return []

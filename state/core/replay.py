@@ -19,10 +19,10 @@ def _kept(partition: int) -> Bodies:
 
 
 class Replay:
-    """The state of every partition that was read, and the dead letters in the order they were met.
+    """The state of every partition read, and the dead letters in order.
 
-    `erasures` are those of each partition, which must be known first. `bodies` gives where a partition's state finds
-    what turns said, by default in memory.
+    `erasures` are those of each partition, which must be known first. `bodies` makes a partition's store of
+    turns' bodies, by default in memory.
     """
 
     def __init__(self, erasures: Mapping[int, Erasures], bodies: MakeBodies = _kept) -> None:
@@ -47,9 +47,10 @@ class Replay:
 
 
 def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = _kept) -> Replay:
-    """Return the state that these slots mean.
+    """Return the state of these slots.
 
-    `erased` are the slots of the `erased` events, where a log can tell them; otherwise they are looked for.
+    `erased` are the slots of the `erased` events, if the log has an index of them; otherwise they are
+    searched for.
     """
     if erased is None:
         slots = list(slots)

@@ -1,6 +1,6 @@
-"""A scope: the sum of its subjects, and the door at which duplicates of its events stop.
+"""A scope: the sum of its subjects, and the point where duplicate events are dropped.
 
-`SUBJECTS` is the table of all that events can mean. One more subject is one more row there and one more attribute.
+`SUBJECTS` is the table of all subjects. A new subject needs a row in the table and an attribute here.
 """
 
 from __future__ import annotations
@@ -102,13 +102,13 @@ SUBJECTS = (
     _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
     _subject("people", 2, People, people, ("vault",), sparse=True),
 )
-"""Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
+"""Every subject of a scope with its version and tables, in the order in which an event passes them.
 
-A subject reads only those that stand before.
+A subject reads only earlier ones.
 """
 
 _AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
-"""The subjects that may read memories."""
+"""The subjects allowed to read memories."""
 
 _CONTENT_BITS = 22
 _AT_BITS = 10
@@ -160,7 +160,7 @@ class Scope:
         self.captures.bodies, self.captures.seen = self.bodies, self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Whether the id stood before; if not it is now known, with 32 bits of what the event said and when."""
+        """Return whether an id is known; if not record it, with 32 bits of the event's content and time."""
         key, at = id_bytes(event.id), _given_time(event)
         said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
         first = self.seen.setdefault(key, self.seq << SEEN_BITS | said << _AT_BITS | at)
@@ -174,31 +174,31 @@ class Scope:
         return True
 
     def has_event(self, id: str) -> bool:
-        """Whether an event of this scope has this id, an erased one included."""
+        """Return whether an event of the scope has the id; erased events count."""
         return id_bytes(id) in self.seen
 
     def memory_of(self, id: str) -> Memory | None:
-        """Return the memory that a captured id resolves to, None where it resolves to none."""
+        """Return the memory that a captured id resolves to, None for none."""
         capture = self.captures.get(id)
         return None if capture is None else self.memories.of(capture.seq)
 
 
 def _given_time(event: Event) -> int:
-    """Return some bits of when an event happened, 0 where nobody said so: then that is when it was sent."""
+    """Return some bits of an event's own time, 0 if the event has none and takes the time of sending."""
     return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 
 def evolve(
     state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
 ) -> list[Change]:
-    """Take in an event of this scope, at its offset and clamped time, and return the rows that it touched."""
+    """Apply an event of the scope, at its offset and clamped time, and return the changed rows."""
     seq = state.seq
     if state.known(event, counters):
         return []
     state.seq += 1
     counters.events += 1
     counters.types = counters.types | {event.type: counters.types.get(event.type, 0) + 1}
-    if _is_of_shadow(event):  # Nobody was shown what it found, so that it is counted and means nothing.
+    if _is_of_shadow(event):  # Its results were shown to no session, so that it is counted and has no effect.
         return []
     state.sent = max(state.sent, event.sent)
     if event.body is not None:
@@ -208,7 +208,7 @@ def evolve(
         return []
     if event.body is None:  # An erased event is its header: it counts and says nothing.
         return []
-    if isinstance(event.body, Erased):  # What it names was blank before it was folded.
+    if isinstance(event.body, Erased):  # The named events were blank before they were folded.
         state.generation += 1
         return []
     context = Context(state.name, seq, offset, at, settings, counters, state, clock)
@@ -232,7 +232,7 @@ def snapshot(state: Scope) -> bytes:
 
 
 def restore(data: bytes, bodies: Bodies) -> Scope:
-    """Return the state of a snapshot, which finds in `bodies` what turns said."""
+    """Return the state of a snapshot; `bodies` has the bodies of its turns."""
     head, seen, parts = msgspec.msgpack.decode(
         data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, bytes]]
     )
@@ -245,7 +245,7 @@ def restore(data: bytes, bodies: Bodies) -> Scope:
 
 
 def take_up(state: Scope, embedder: str) -> None:
-    """Take in that another embedder decides from here on; it touches no row."""
+    """Switch to another embedder; no row changes."""
     memories.take_up(state.memories, state, embedder)
     paraphrases.take_up(state.paraphrases)
 
@@ -262,7 +262,7 @@ def tick(state: Scope, offset: int, clock: int, settings: Settings, counters: Co
 def refold(
     state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
 ) -> list[Change]:
-    """Fold all captures anew under settings that a `configured` event brings, and return the rows that it touched."""
+    """Fold all captures anew under the settings of a `configured` event, and return the changed rows."""
     context = Context(state.name, state.seq, offset, at, settings, counters, state, clock)
     paraphrases.take_up(state.paraphrases)
     changes = refolding.refold(state.memories, context)

@@ -11,13 +11,13 @@ from memtape.state.core.context import Context
 
 
 class Subject(NamedTuple):
-    """What one subject does with its state, which is Any here and a class of its own in its file.
+    """The functions of one subject. Its state is Any here, and a class of its own in its file.
 
-    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of its rules.
-    `feeds` are the tables whose rows another rule here may change, also by way of the subjects that read this one.
-    `evolve` takes in any event and returns the rows and entries that it touched; it never raises. `restore` gets the
-    scope, of which the subjects that stand before in the table are restored already. `digest` yields what the hash
-    covers. A `sparse` subject has no leaf where it holds nothing, so that one more subject moves no older hash.
+    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
+    its rules. `feeds` are the tables whose rows another rule here may change, also by way of subjects that
+    read this one. `evolve` applies any event and returns the changed rows and entries; it never raises.
+    `restore` gets the scope with all earlier subjects of the table restored. `digest` yields the content of
+    the hash. A `sparse` subject has no leaf while empty, so that a new subject changes no older hash.
     """
 
     name: str

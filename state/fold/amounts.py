@@ -1,6 +1,7 @@
 """Numbers, units, sums, dates and times of English, each in one form, in a row of tokens.
 
-What was read begins with `_READ`, which is white space and so in no token as written: a room W5 is no Friday.
+A normalised token begins with `_READ`, which is white space and so in no original token: a room W5 is no
+Friday.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def with_amounts(tokens: list[str]) -> list[str]:
 
 
 def _may_tell(token: str) -> bool:
-    """Tell whether a token may be of a number, a date or a time; most are not, which saves most of the work."""
+    """Return whether a token may be part of a number, date or time; the test skips most tokens quickly."""
     return token.lower() in _TOLD if token.isalpha() else True
 
 
@@ -110,7 +111,7 @@ def _unglued(tokens: list[str]) -> list[str]:
 
 
 def _is_decade(number: str, before: list[str]) -> bool:
-    """Tell whether `90s` are years, as in `the 1990s`, `in the 90s` and `her early 30s`."""
+    """Return whether `90s` are years, as in `the 1990s`, `in the 90s` and `her early 30s`."""
     if number[-1] != "0" or not before:
         return False
     in_the = before[-1] == "the" and (len(number) == 4 or before[-2:-1] in (["in"], ["of"], ["since"], ["from"]))
@@ -154,12 +155,12 @@ def _number(tokens: list[str], index: int) -> tuple[str, ...]:
 
 
 def _is_amount(before: list[str]) -> bool:
-    """Tell whether these words end with an amount, so that an article says of what time."""
+    """Return whether the words end with an amount, so that an article after them starts a unit of time."""
     return any(map(is_number, before)) or before[-1] in ("once", "twice", "times", "$", "€")
 
 
 def _date_at(tokens: list[str], index: int) -> tuple[str, int] | None:
-    """Return the date that starts at a token and where it ends: a day and a month, or a month and a year."""
+    """Return the date that starts at a token and its end: a day and a month, or a month and a year."""
     iso = _ISO_DATE.fullmatch(tokens[index])
     if iso:
         return f"{_READ}D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
@@ -203,7 +204,10 @@ def _day_and_month(tokens: list[str], index: int) -> tuple[int, int, int] | None
 
 
 def _month(tokens: list[str], index: int) -> int:
-    """Return the month that a token names; one that is a word too needs its capital, or stands where dates do."""
+    """Return the month named by a token, 0 for none.
+
+    A month that is also a word needs a capital, or a date around it.
+    """
     lower = tokens[index].lower()
     month = _MONTHS.get(lower, 0)
     if not month or lower not in _DOUBTFUL or tokens[index] != lower:
@@ -219,7 +223,7 @@ def _is_year(tokens: list[str]) -> bool:
 
 
 def _time_at(tokens: list[str], index: int) -> tuple[str, int] | None:
-    """Return the time of day at a token and where it ends; `9:00` alone is no time, since it may be of the evening."""
+    """Return the time of day at a token and its end; `9:00` alone is no time: it may be in the evening."""
     token = tokens[index]
     if not token[0].isdigit():
         return None

@@ -25,17 +25,18 @@ Ints = NDArray[np.int64]
 
 
 class _Said(NamedTuple):
-    """What a memory is compared by."""
+    """The data by which a memory is compared."""
 
     text: str
     vector: bytes
 
 
 class DenseCandidates:
-    """The canonical texts of a family's living memories that have a vector.
+    """The canonical texts with a vector of a family's living memories.
 
-    Dots are float32 products of integers whose sums stay below 2^24, hence exact in any order and batch. One against
-    10,000 vectors of 384 dimensions takes some 2 milliseconds; `expect` asks many at once, for a tenth of that.
+    Dots are float32 products of integers whose sums stay below 2^24, hence exact in any order and batch. One
+    against 10,000 vectors of 384 dimensions takes some 2 milliseconds; `expect` asks many at once, for a
+    tenth of that.
     """
 
     def __init__(self) -> None:
@@ -52,7 +53,7 @@ class DenseCandidates:
         self._touched: dict[int, None] = {}
 
     def put(self, birth: int, text: str, vector: bytes, name: int) -> None:
-        """Make `text` the canonical text of the memory `birth`, whose name is the seq `name`."""
+        """Make `text` the canonical text of the memory `birth`, with the name `name` (a seq)."""
         said = self._said.get(birth)
         if said is not None and (said.text, said.vector) == (text, vector):
             self._orders[self._row_of[birth]] = name
@@ -72,7 +73,7 @@ class DenseCandidates:
         self._touched[row] = None
 
     def drop(self, birth: int) -> None:
-        """Take a memory out; nothing happens if it is not there."""
+        """Remove a memory, if present."""
         if self._said.pop(birth, None) is None:
             return
         self._forms.drop(birth)
@@ -84,7 +85,7 @@ class DenseCandidates:
         self._touched[row] = None
 
     def expect(self, vectors: Sequence[bytes]) -> None:
-        """Compare vectors that are about to be judged in one product; what is judged comes out the same without it."""
+        """Compare vectors soon to be judged in one product; verdicts are the same without it."""
         count = len(self._births)
         self._touched = {}
         self._expected = {}
@@ -93,12 +94,11 @@ class DenseCandidates:
             self._expected = dict(zip(vectors, dots, strict=True))
 
     def judge(self, text: str, vector: bytes, cosine_hundredths: int) -> Verdict:
-        """Return the verdict on a text that no memory of the family holds to the letter.
+        """Return the verdict on a text without an equal text in the family.
 
-        What differs in form alone folds whatever the vectors. Else similar is dot > 0 and
-        dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. Fold beats revision, then the greatest
-        dot^2 // |b|^2, then the earliest name. Of many similar texts the most similar are asked whether the text
-        revises them.
+        A text that differs in form alone folds whatever the vectors. Otherwise similar is dot > 0 and dot^2 *
+        10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. Fold beats revision, then the greatest dot^2 //
+        |b|^2, then the earliest name. Of many similar texts only the most similar are checked for a revision.
         """
         if not self._row_of:
             return NEW

@@ -1,4 +1,4 @@
-"""An index of the memories that are there by one key each; a search costs one look into a dict."""
+"""An index of memories by one key each; a search is one dict lookup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Keys:
         self._births.setdefault(key, []).append(birth)
 
     def drop(self, birth: int) -> None:
-        """Take a memory out; nothing happens if it is not there."""
+        """Remove a memory, if present."""
         key = self._key_of.pop(birth, None)
         if key is None:
             return

@@ -1,10 +1,10 @@
-"""The key under which texts are one that differ in form alone: two texts with one key are one memory.
+"""The near-verbatim key: equal for texts that differ in form alone. Two texts with one key are one memory.
 
-A text goes through two steps. `read` brings what may be written in several ways to one form, in its place: capitals,
-contractions, numbers, units, dates and times. `key_of` leaves out what says nothing: punctuation between words,
-articles, the auxiliary "have", politeness. Both hold for English. Of other languages only marks are left out.
-What stays keeps its place, so that equal keys say the same of the same things. Words that stand for one another are no
-matter of this file.
+A text goes through two steps. `read` brings every spelling to one form, in its place: capitals, contractions,
+numbers, units, dates and times. `key_of` leaves out words without content: punctuation between words,
+articles, the auxiliary "have", politeness. Both steps are for English. In other languages only marks are left
+out. All other words keep their places, so that equal keys state the same of the same things. Synonyms are not
+handled here.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Tokens = tuple[str, ...]
 _ABOUT_WORDS = lexicon.ABOUT_WORDS - lexicon.word_set(
     "write writes means stands american british term terms string formal words letter letters"
 )
-"""Of a text with one of these the form is what the text is about."""
+"""Words that make the form of a text its content."""
 _QUOTES = lexicon.word_set("\" ' « » “ ” 「 」 『 』")
 _HYPHENATED = lazy(r"[a-z]{2,}(?:-[a-z]{2,})+")
 _CODE = lazy(r"`([a-z][a-z\d]*(?:[-_./][a-z\d]+)*(?: [a-z][a-z\d]*(?:[-_./][a-z\d]+)*)*)`")
-"""Words without capitals or other marks: of these, backticks say only that they are typed."""
+"""Words without capitals or other marks: backticks around them only say that they are typed."""
 _LETTERS = lazy(r"[^\W\d_]+")
 _NO_VOWEL = lazy(r"[B-DF-HJ-NP-TV-XZ]{2,}s?")
 _SHOUTED = lexicon.word_set(
@@ -44,7 +44,7 @@ _SHOUTED = lexicon.word_set(
     sre oauth saas paas iaas eks aks gke vpc roi okr okrs dba csv ascii utf etl elt uuid guid
     """
 )
-"""Words in capitals that stay what they are; PATH, POST and US would be others."""
+"""Words in capitals with an unchanged meaning; PATH, POST and US would have another one."""
 _TELLING = lexicon.word_set("is are was be called named = : to as on into from")
 _S_IS = lexicon.word_set("it that there here what who where he she how when")
 _WISHED = lexicon.word_set("like love rather prefer want")
@@ -70,19 +70,19 @@ def read(text: str) -> tuple[list[str], bool]:
 
 
 def _is_literal(tokens: list[str], index: int) -> bool:
-    """Tell whether a word in a text of what is typed may be typed itself: the main branch is not the Main branch."""
+    """Return whether a word in a text about typed input may be typed itself: branch `main` is not `Main`."""
     before, after = tokens[max(0, index - 1)], tokens[index + 1 : index + 2]
     return before in _TELLING or before in lexicon.ABOUT_TYPING or (after != [] and after[0] in lexicon.ABOUT_TYPING)
 
 
 def _is_shouting(text: str) -> bool:
-    """Tell whether all words have but capitals, so that capitals say nothing, and none is another word without them."""
+    """Return whether capitals are without meaning: all of at least 3 words have them, none is a name."""
     words = _LETTERS.findall(text) if text.isupper() else []
     return len(words) >= 3 and lexicon.NAMES.isdisjoint(map(str.lower, words))
 
 
 def _forms(token: str, literal: bool) -> tuple[str, ...]:
-    """Return a token with the capitals that tell something, and apart what a hyphen joins."""
+    """Return a token with its meaningful capitals, split at hyphens."""
     lower = token.lower()
     if token == "&":
         return ("and",)
@@ -111,7 +111,7 @@ def _lowered(token: str, lower: str, literal: bool) -> str:
 
 
 def _contracted(tokens: list[str]) -> list[str]:
-    """Return tokens with contractions in full, those included that have another reading elsewhere: `it's been`."""
+    """Return tokens with contractions in full, even those with another reading elsewhere: `it's been`."""
     read: list[str] = []
     for index, token in enumerate(tokens):
         after = tokens[index + 1] if index + 1 < len(tokens) else ""
@@ -132,7 +132,7 @@ def _contracted(tokens: list[str]) -> list[str]:
     return read
 
 
-# --- What says nothing ---
+# --- Words without content ---
 
 _MARKS = _QUOTES | lexicon.word_set(", ; : ( ) [ ] ... 、 - – — --") | {" ...", " ;", " :", " ,", ' "', " '"}
 _SAID_ALONE = lexicon.word_set("no yes nope not ok okay")
@@ -180,7 +180,7 @@ _THANKS: tuple[Tokens, ...] = (("thank", "you"), ("thanks",), ("thanks", "a", "l
 
 
 def key_of(tokens: list[str], *, english: bool) -> Tokens:
-    """Return what a text says in the tokens of `read`; all of them where nothing else would be left."""
+    """Return the key of the tokens of `read`; all of them if nothing else would be left."""
     if not english:
         return tuple(token for token in tokens if token not in _MARKS) or tuple(tokens)
     kept = _without_have(_without_courtesy(tokens))
@@ -190,7 +190,7 @@ def key_of(tokens: list[str], *, english: bool) -> Tokens:
 
 
 def _without_courtesy(tokens: list[str]) -> list[str]:
-    """Return tokens without what is said for good manners, or to lead in to the matter."""
+    """Return tokens without words of politeness or introduction."""
     if tokens[:3] in _ASKED and len(tokens) > 4:
         tokens = tokens[2:-1] if tokens[-1] == "?" else tokens[2:]
     for opener in _OPENERS:
@@ -224,7 +224,7 @@ def _without_courtesy(tokens: list[str]) -> list[str]:
 
 
 def _is_mark(tokens: list[str], index: int) -> bool:
-    """Tell whether a token is punctuation that tells nothing where it stands."""
+    """Return whether a token is punctuation without meaning at its place."""
     token = tokens[index]
     if token not in _MARKS:
         return False
@@ -240,13 +240,13 @@ def _is_mark(tokens: list[str], index: int) -> bool:
 
 
 def _is_listed(tokens: list[str], index: int) -> bool:
-    """Tell whether a comma stands before the last but one of a list, where it parts what would be one without it."""
+    """Return whether a comma stands before the last but one item of a list, where it separates two items."""
     behind = tokens[index + 2 : index + 4]
     return bool(behind) and (behind[0] in ("and", "or") or behind in ([",", "and"], [",", "or"]))
 
 
 def _without_have(tokens: list[str]) -> list[str]:
-    """Return tokens without `got` beside `have`, and without `have` before what was done once and for all."""
+    """Return tokens without `got` beside `have`, and without `have` before a completed action."""
     if _HAVE.isdisjoint(tokens):
         return tokens
     held = not _STILL_HELD.isdisjoint(tokens)
@@ -264,7 +264,7 @@ def _without_have(tokens: list[str]) -> list[str]:
 
 
 def _is_article(tokens: list[str], index: int) -> bool:
-    """Tell whether a token is an article without which the text says the same."""
+    """Return whether a token is an article without meaning."""
     token = tokens[index]
     if token not in ("the", "a", "an") or index + 1 == len(tokens):
         return False

@@ -1,8 +1,7 @@
-"""Whether one of two similar texts revises the other: both say the same of the same thing, with another value, or one
-denies what the other says.
+"""The test for a revision: two similar texts give two values of the same thing, or one denies the other.
 
-The value stands behind the verb, and nothing else differs. So "Dock 2 is free" does not revise "Dock 1 is free". Which
-of two values holds is not asked here, and neither is whether a thing may have both.
+The value stands behind the verb, and nothing else differs. So "Dock 2 is free" does not revise "Dock 1 is
+free". Which value holds, and whether a thing may have both, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from memtape.state.text.terms import IRREGULAR
 _NUMBERED = lazy(r"(?:^|[\s(#$€£:])(?:v|[a-z]+-)?\d", re.IGNORECASE)
 _OPENING = frozenset("on in at for by with to of what who whoever whatever which why how as per".split())
 MOST_ASKED = 16
-"""Of so many similar texts it is asked, the most similar first."""
+"""Similar texts compared at most, the most similar first."""
 _LEAST_BEFORE = 3
 """So many words before a value at the end hold a verb, though no list has it."""
 _NEGATIONS = word_set("not never no none nobody nothing neither nor cannot without hardly rarely")
@@ -66,7 +65,7 @@ _VERBS = word_set(
     crash reboot measure notify
     """
 )
-"""Verbs that are common in such texts."""
+"""Verbs common in texts of revisions."""
 
 
 def _inflected(verb: str) -> Iterator[str]:
@@ -82,9 +81,9 @@ _VERB_FORMS = frozenset(form for verb in _VERBS for form in _inflected(verb))
 
 
 def gives_another_value(a: Tokens, b: Tokens) -> bool:
-    """Return whether two texts, by their near-verbatim keys, differ in one value behind what they say it of.
+    """Return whether two texts, by their near-verbatim keys, give two values of the same thing.
 
-    What one says and the other denies is such a value too.
+    An affirmed text and its denial count as two values.
     """
     if _denies(a) is not _denies(b):
         return _affirmed(a) == _affirmed(b)
@@ -110,7 +109,7 @@ def _denies(key: Tokens) -> bool:
 
 
 def _affirmed(key: Tokens) -> list[str]:
-    """Return what a text says or denies."""
+    """Return the words of a text without its negation."""
     said = ("can" if token == "cannot" else token for token in key)
     return [token for token in said if token not in _NEGATIONS and token not in ("do", "does")]
 
@@ -120,12 +119,12 @@ def _is_verb(token: str) -> bool:
 
 
 def _is_finite(token: str) -> bool:
-    """Tell whether a word says something of what stands before."""
+    """Return whether a word is a finite verb, with its subject before it."""
     return token in _BEFORE_VALUES or (token.endswith("s") and _is_verb(token))
 
 
 def _are_of_one_kind(older: str, newer: str) -> bool:
-    """Whether two values may fill one slot: both or none have a number, and both open with one preposition or none."""
+    """Return whether two values may fill one slot: both or none have a number, and the same preposition."""
     openings, numbered = [], []
     for value in (older, newer):
         first = value.split()[0].lower()

@@ -23,7 +23,7 @@ How = Literal["new", "same", "similar", "echo", "revision", "unfolded", "waiting
 
 
 class Verdict(NamedTuple):
-    """How a text relates to the memory `birth` (-1 where it is new), and how similar it is to it."""
+    """The relation of a text to the memory `birth` (-1 for a new one), and its similarity."""
 
     how: How
     birth: int = -1
@@ -39,7 +39,7 @@ _DIMS, _VALUES = "<u2", "<i2"
 
 
 class Reading(NamedTuple):
-    """What a text is compared by, which follows from the text: its form, and its floor vector as bytes."""
+    """The forms of a text used in comparisons: its near-verbatim key, and its floor vector as bytes."""
 
     form: Tokens
     dims: bytes
@@ -56,9 +56,9 @@ class Candidates:
         self._columns = Columns()
 
     def put(self, birth: int, text: str, name: int, known: Reading | None = None) -> None:
-        """Make `text` the canonical text of the memory `birth`, whose name is the seq `name`.
+        """Make `text` the canonical text of the memory `birth`, with the name `name` (a seq).
 
-        What is `known` of the text need not be read from it, which takes most of the time.
+        A `known` reading saves reading the text, which takes most of the time.
         """
         if self._texts.get(birth) == text:
             self._columns.reorder(birth, name)
@@ -68,7 +68,7 @@ class Candidates:
         self._columns.put(birth, floor_vector(content_key(text)) if known is None else _vector(known), name)
 
     def readings(self) -> Iterator[tuple[int, Reading]]:
-        """Yield the births of the memories with what is known of the text of each."""
+        """Yield the births of the memories with the reading of each canonical text."""
         for birth in self._texts:
             vector = self._columns.vector_of(birth)
             dims, values = vector.dims.astype(_DIMS).tobytes(), vector.values.astype(_VALUES).tobytes()

@@ -1,7 +1,8 @@
-"""The guard of dense folding: two texts whose vectors are similar say the same only if their specifics agree.
+"""The guard of dense folding: two texts with similar vectors say the same only if their specifics agree.
 
-A cosine tells neither a synonym from an opposite nor one number from another. So every number, unit, name, identifier,
-date, negation, quantifier and content word must stand in both texts, in the same order. Only light words may differ.
+A cosine separates neither synonyms from opposites nor two numbers. So every number, unit, name, identifier,
+date, negation, quantifier and content word must be in both texts, in the same order. Only light words may
+differ.
 """
 
 from __future__ import annotations

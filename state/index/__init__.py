@@ -1,1 +1,1 @@
-"""A search index as plain arrays: what it keeps of each text, segments and their merging, and the whole of a scope."""
+"""A search index as plain arrays: entries of texts, segments and their merging, and all texts of a scope."""

@@ -17,9 +17,10 @@ LENT_TERMS = 40
 
 
 class ContextRecipe(NamedTuple):
-    """BM25's constants, and the shares that a turn gets of its neighbours' terms.
+    """BM25's constants, and the shares of terms that a turn gets from its neighbours.
 
-    Of the one before (`asked` if that holds a question mark, else `before`), the one before that, and the two after.
+    From the turn before (`asked` after a question mark, else `before`), the turn before that, and the two
+    after.
     """
 
     k1: float
@@ -36,9 +37,10 @@ Rows = Ints | slice
 
 
 class Turns(NamedTuple):
-    """What decides which turn lends what to which: arrays over N texts, `lengths` with one slot more, of no terms.
+    """The arrays over N texts that decide which turn lends terms to which.
 
-    `answers` has the turns that an assistant gave, None where people talk with each other.
+    `lengths` has one more slot, of 0 terms. `answers` marks the turns of an assistant; None for talk between
+    people.
     """
 
     sessions: Sessions
@@ -47,7 +49,7 @@ class Turns(NamedTuple):
     lengths: Floats
 
     def lent(self, rows: Rows, recipe: ContextRecipe) -> list[tuple[Ints, Floats | float]]:
-        """Return to which turn each of some texts lends its terms, `NOBODY` for none, and which share of them."""
+        """Return pairs over the texts: the receiving turns (`NOBODY` for none), and the shares of terms."""
         around, answers = self.sessions, self.answers
         to_next = np.where(self.flags[rows] & ASKS != 0, recipe.asked, recipe.before)
         after, before = around.after[rows], around.before[rows]
@@ -65,19 +67,19 @@ class Turns(NamedTuple):
         return [(to_answer, to_next), (to_question, recipe.after)]
 
     def worth(self, rows: Rows) -> Floats | float:
-        """Return which share of its terms each of some texts has to lend."""
+        """Return the share of its terms that each text lends."""
         return 1.0 if self.answers is None else np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
 
 
 class Read(NamedTuple):
-    """How long N texts are with what they are lent (N + 1, the last 0), and which of them an assistant gave."""
+    """The lengths of N texts with lent terms (N + 1, the last 0), and the mask of an assistant's texts."""
 
     lengths: Floats
     answers: Flags | None
 
 
 def read_lengths(turns: Turns, recipe: ContextRecipe, known: Read | None) -> Read:
-    """Return how long texts are in context; `known` is of the texts before those of `sessions.again` changed."""
+    """Return the lengths of texts in context; `known` is of the texts before a change at `sessions.again`."""
     rows: Rows
     size, again = len(turns.lengths) - 1, turns.sessions.again
     if known is None or not _alike(turns.answers, known.answers, again):
@@ -95,7 +97,7 @@ def read_lengths(turns: Turns, recipe: ContextRecipe, known: Read | None) -> Rea
 
 
 def _alike(answers: Flags | None, others: Flags | None, again: Ints) -> bool:
-    """Whether the same turns are an assistant's, but for those that are gone through again."""
+    """Return whether the same turns are an assistant's, except those read again."""
     if answers is None or others is None:
         return answers is others
     size = min(len(answers), len(others))

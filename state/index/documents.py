@@ -1,4 +1,4 @@
-"""What is ranked, as plain values."""
+"""The ranked documents, as plain values."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 
 class Document(NamedTuple):
-    """What is ranked. `turn` marks something said in a `session`, `answers` that an assistant said it.
+    """A ranked document. `turn` marks a turn in a `session`, `answers` a turn by an assistant.
 
-    `at` is in microseconds UTC, and so is `ages_from`, None for what does not age. `uses` is how often it was used,
-    `hot` how much lately, on any scale from 0 on. `confidence` is 1 for what nothing speaks against. `neighbours` are
-    ids of others with the weights of the edges to them, 1 for a full one. `kind` and `id` order equals.
+    `at` is in microseconds UTC, and so is `ages_from`, None for a text that does not age. `uses` is the
+    number of uses, `hot` the recent uses, on any scale from 0 on. `confidence` is 1 without contrary
+    evidence. `neighbours` are ids of others with the weights of their edges, 1 for a full one. `kind` and
+    `id` order equals.
     """
 
     text: str
@@ -28,5 +29,5 @@ class Document(NamedTuple):
     neighbours: tuple[tuple[str, float], ...] = ()
 
     def asks(self) -> bool:
-        """Whether it ends as a question."""
+        """Return whether the text ends as a question."""
         return self.text.rstrip().endswith("?")

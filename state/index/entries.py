@@ -1,6 +1,6 @@
-"""What the search index keeps of one text: its terms, its language, and what can be told of it before it is asked for.
+"""The index entry of a text: its terms, its language, and other properties known before a search.
 
-Taking a text apart costs more than all else that is done with it, so this is done once, when the text is written.
+Tokenizing a text costs more than all other steps, so a text is tokenized once, at its write.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ a kind that ages, something with tags, and a turn or memory in which a person in
 HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
 EMPTY_WORDS = 1 << 14
-"""The flag of a turn that only has an agent go on, as "ok" does: it stands in its session, and no search finds it."""
+"""The flag of a turn that only lets an agent go on, such as "ok": it stays in its session, unsearchable."""
 ORDERS = 1 << 15
 """The flag of a text in which a person gives an order about memory."""
 ARCHIVED, SUMMARY = 1 << 16, 1 << 17
@@ -42,9 +42,9 @@ _RAW_WORD = re.compile(r"\w+")
 
 
 class Taken(NamedTuple):
-    """What a text was taken apart into, read in one language: `told` has a bit for each that it may be in.
+    """The tokens of a text, read in one language: `told` has a bit for each possible language.
 
-    `terms` has how often each term occurs, in order, with `IN_LOWER_CASE` where it applies. `length` counts all.
+    `terms` has the count of each term, in order, with `IN_LOWER_CASE` if it applies. `length` counts all.
     """
 
     told: int
@@ -54,11 +54,12 @@ class Taken(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One text as the index takes it in. `hidden` keeps it from being found until that ends.
+    """A text as the index stores it. A `hidden` text is not found until unhidden.
 
-    `record` is what is shown of it, in whatever form the caller reads. `said` is equal for texts that say the same.
-    `ids` are all by which it can be called, `spoken` is that of the capture whose text it is, by default its own.
-    `wording` is 0 for the text that speaks, and n for the nth of the others that stand right behind it.
+    `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts with the same
+    content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by default the
+    document's own. `wording` is 0 for the canonical text, and n for the nth of the further wordings stored
+    right behind the canonical text.
     """
 
     document: Document
@@ -77,7 +78,7 @@ class Entry(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """Under which key a row stands, and which event caused it, by generation and offset."""
+    """The key of a row, and the event behind it, by generation and offset."""
 
     key: int
     generation: int
@@ -86,7 +87,7 @@ class Guard(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def number_of(text: str) -> int:
-    """Return 64 bits of blake2b of a text, by which terms, sessions and keys are told apart."""
+    """Return 64 bits of blake2b of a text, the number of terms, sessions and keys."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -96,14 +97,14 @@ def told_of(text: str) -> int:
 
 
 def language_read(told: int, usual: int) -> int:
-    """Return the language in which a text is read: the usual one where that may be, else the first that it tells."""
+    """Return the language of tokenizing: the usual language if the text allows it, else the first allowed."""
     if not told or told >> usual & 1:
         return usual
     return (told & -told).bit_length() - 1
 
 
 def usual_language(sure: Iterable[int]) -> int:
-    """Return the language that most texts tell by themselves, by how many do so of each; English where none does."""
+    """Return the language of most texts in a single language, by their counts; English without any."""
     counts = list(sure)
     if not any(counts):
         return TOLD_LANGUAGES.index(ENGLISH)

@@ -1,4 +1,4 @@
-"""What was found out of terms, kept for the next question."""
+"""A cache by term, for the next question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from memtape.state.index.parts import Ints
 
 MOST_KEPT_ROWS = 500_000
-"""Of common terms so many rows are kept, which take 8 megabytes."""
+"""Rows of common terms in the cache: 8 megabytes."""
 
 
 class _Held(Protocol):
@@ -20,9 +20,9 @@ HeldT = TypeVar("HeldT", bound=_Held)
 
 
 class Kept(Generic[HeldT]):
-    """What was found out of terms, kept until it is too much: then all of it is found out anew.
+    """A cache of values by term, emptied as a whole at `MOST_KEPT_ROWS` rows.
 
-    It does not hold what finds it out, which holds it: a circle of large arrays would outlive its last use.
+    The cache holds no reference to its owner: a cycle of large arrays would outlive its last use.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Kept(Generic[HeldT]):
         self._rows = 0
 
     def of(self, term: str, make: Callable[[str], HeldT]) -> HeldT:
-        """Return what there is of a term; `make` finds it out."""
+        """Return the value of a term, by `make` on a miss."""
         known = self._held.get(term)
         if known is None:
             known = make(term)

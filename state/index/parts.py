@@ -1,4 +1,4 @@
-"""A part of a scope's texts: a segment, with what of it is shown. How texts that stand in no segment become one."""
+"""A part of a scope's texts: a segment with a mask of shown texts. Also makes a segment of loose texts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """Which texts are wanted: those at hand, what is `archived` beside them, or `summaries` and nothing else.
+    """The texts searched: current ones, `archived` ones too, or `summaries` alone.
 
-    What was said up to `past`, in microseconds, is archived with its project as a whole.
+    Texts up to the time `past`, in microseconds, are archived with their project as a whole.
     """
 
     archived: bool = False
@@ -40,22 +40,22 @@ class Choice(NamedTuple):
     past: int | None = None
 
     def takes(self, flags: Any, at: Any) -> Any:
-        """Whether texts with these flags and times are wanted, which no hidden one is."""
+        """Return a mask of the searched texts, by flags and times; hidden texts are never searched."""
         apart = HIDDEN | SUMMARY | (0 if self.archived or self.summaries else ARCHIVED)
         wanted = flags & apart == (SUMMARY if self.summaries else 0)
         return wanted & (at > self.past) if self.past is not None and apart & ARCHIVED else wanted
 
 
 AT_HAND = Choice()
-"""What everybody is shown who does not ask for more."""
+"""The texts of an ordinary search."""
 EVERY_TEXT = Choice(archived=True)
 """All that was said and is not hidden."""
 SUMMARIES = Choice(summaries=True)
-"""What sums up texts that have aged."""
+"""The summaries of aged texts."""
 
 
 class Part(NamedTuple):
-    """A segment, and which of its documents are shown: of those that live, what was chosen."""
+    """A segment, and a mask of the documents that a search shows."""
 
     segment: Segment
     shown: Flags
@@ -76,7 +76,7 @@ def starts_of(parts: Sequence[Part]) -> list[int]:
 
 
 def column_of(parts: Sequence[Part], starts: Sequence[int], name: str, places: Ints) -> Any:
-    """Return what a column has for texts at some places, given in ascending order."""
+    """Return a column's values for texts at ascending places."""
     cuts = np.searchsorted(places, starts)
     taken = [
         getattr(part.segment, name)[places[cuts[n] : cuts[n + 1]] - starts[n]]
@@ -89,12 +89,12 @@ def column_of(parts: Sequence[Part], starts: Sequence[int], name: str, places: I
 
 
 def joined(arrays: Sequence[Any], dtype: Any) -> Any:
-    """Return arrays one after the other, as one of a type."""
+    """Concatenate arrays into an array of type `dtype`."""
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
 
 
 def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
-    """Return of each language how many texts that are shown tell it and no other."""
+    """Return for each language the number of shown texts of this language alone."""
     counts = np.zeros(languages, np.int64)
     for part in parts:
         told = part.segment.told[part.shown].astype(np.int64)
@@ -108,9 +108,9 @@ _told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsi
 
 
 def part_of(entries: Sequence[Entry], usual: int | None = None, choice: Choice = AT_HAND) -> Part:
-    """Return entries that stand nowhere else as a part, in their order.
+    """Return entries not stored elsewhere as a part, in their order.
 
-    `usual` is the language in which a text is read that may be in several; by default it is found out of these.
+    `usual` is the language of texts that may be in several; by default derived from these entries.
     """
     told = [_told_once(entry.document.text) for entry in entries]
     if usual is None:

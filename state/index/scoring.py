@@ -16,11 +16,11 @@ from memtape.state.index.sorted_values import distinct
 from memtape.state.index.texts import Texts
 
 RARE = 200
-"""A term that one text in so many holds is counted by the texts around those; another by an array over all."""
+"""A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
 
 
 class Worth(NamedTuple):
-    """What a term is worth where it counts: rows, each once, and the score that it gives each."""
+    """The scores of a term: the rows with a score, each once, and their scores."""
 
     rows: Ints
     scores: Floats
@@ -47,9 +47,9 @@ class Scorer:
         return _added(self._texts.size, wanted, self._worths, self._worth_of)
 
     def holds(self, terms: Sequence[str], places: Ints) -> Array:
-        """Return how far some texts hold terms in context, shape (terms, places): 1 for once at the mean length.
+        """Return saturated counts of terms in context, shape (terms, places): 1 for one at mean length.
 
-        It reads the texts around these alone, since a common term stands in very many.
+        Only the texts around these are read, since a common term is in very many.
         """
         texts, turns, around = self._texts, self._texts.turns, self._texts.sessions
         links = (around.before, around.before_that, around.after, around.after_that)
@@ -76,13 +76,13 @@ class Scorer:
         return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)
 
     def _worth_of(self, term: str) -> Worth:
-        """Return what a term is worth in texts that hold it or stand around one that does."""
+        """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
         rows, counts, _ = self._texts.found(term)
         here, held = self._counted(rows, counts)
         return Worth(here, self._saturated(here, held) * self._texts.idf(term))
 
     def _saturated(self, here: Any, held: Any) -> Any:
-        """Return what holding a term so often counts in texts of their lengths: at the mean length, once counts 1."""
+        """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""
         k1, b = self._context.k1, self._context.b
         norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
         return held * (k1 + 1) / (held + norms)

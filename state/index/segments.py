@@ -1,8 +1,9 @@
-"""A segment of the search index: immutable arrays over some texts and rows, how they are made, and how they are merged.
+"""A segment of the search index: immutable arrays over texts and rows, their construction and merging.
 
-A segment has `documents`, which are searched, and after them `others`, rows that are only kept. Both are counted in the
-order in which they came: row 0 to D are documents. The other wordings of a document are documents too: they stand right
-behind it under its key, and live and die with it. Nothing here reads a file, and what a row means is for the caller.
+A segment has `documents`, which are searched, and after them `others`, rows that are only stored. Both are in
+order of arrival: row 0 to D are documents. The further wordings of a document are documents too: they are
+right behind it under its key, and live and die with it. Nothing here reads a file; the caller knows the
+meaning of a row.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ NO_SESSION = 0
 
 
 class Segment(NamedTuple):
-    """Arrays of a segment with D documents, R rows, T terms, P postings and S sessions; a blob has a number for a byte.
+    """The arrays of a segment with D documents, R rows, T terms, P postings and S sessions; blobs are bytes.
 
-    `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as `Taken` has
-    them); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents, `sessions` has the
-    place of its session in `session_keys` (S, ascending), `speakers` that of its speaker in the JSON list `names`, and
-    `spoken` the number of the id of the capture whose text it is, and `wordings` how many places before it the text
-    stands of which it is another wording, 0 for one that is none. `order` has the documents by session, turns first,
-    then by time and id. `aliases` (ascending) are numbers of ids by which documents can be called, `alias_rows` the
-    document of each. Of each row there are `generations`, `offsets` and `tables`; `keys` are theirs, ascending, and
-    `by_key` has the row of each. The record of row r ends at `record_ends[r]`.
+    `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as
+    in `Taken`); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents,
+    `sessions` has the place of its session in `session_keys` (S, ascending), `speakers` that of its speaker
+    in the JSON list `names`, `spoken` the number of the id of the capture with the text, and `wordings` the
+    distance to the document that it is a further wording of, 0 for none. `order` has the documents by
+    session, turns first, then by time and id. `aliases` (ascending) are numbers of ids that name documents,
+    `alias_rows` the document of each. Each row has `generations`, `offsets` and `tables`; `keys` are the
+    rows' keys, ascending, and `by_key` the row of each. The record of row r ends at `record_ends[r]`.
     """
 
     terms: Array
@@ -107,18 +108,18 @@ class Segment(NamedTuple):
         return starts[1:] - starts[:-1]
 
     def head_of(self, row: int) -> int:
-        """Return the document of which a row is another wording, or the row itself."""
+        """Return the document of a further wording's row, or the row itself."""
         return row - int(self.wordings[row]) if row < self.size else row
 
     def with_wordings(self, row: int) -> range:
-        """Return the places of a document and of its other wordings, which stand right behind it."""
+        """Return the places of a document and of the further wordings stored right behind it."""
         end = row + 1
         while end < self.size and int(self.wordings[end]) == end - row:
             end += 1
         return range(row, end)
 
     def rows_of(self, key: int) -> Array:
-        """Return the rows that stand under a key, living or not."""
+        """Return the rows under a key, living or not."""
         start, end = (int(np.searchsorted(self.keys, np.uint64(key), side)) for side in ("left", "right"))
         return self.by_key[start:end]
 
@@ -135,7 +136,7 @@ class Segment(NamedTuple):
         return keys
 
     def speaker_names(self) -> list[str]:
-        """Return the names of those who speak."""
+        """Return the names of all speakers."""
         return msgspec.json.decode(self.names.tobytes(), type=list[str])
 
     def term_list(self) -> list[str]:
@@ -145,7 +146,7 @@ class Segment(NamedTuple):
         return [text[start : end - 1].decode("utf-8", "surrogatepass") for start, end in pairwise(ends)]
 
     def terms_with(self, part: str) -> list[str]:
-        """Return the terms in which a text stands."""
+        """Return the terms that contain a text."""
         if part.encode("utf-8", "surrogatepass") not in self.term_text.tobytes():
             return []
         return [term for term in self.term_list() if part in term]
@@ -197,7 +198,7 @@ SEGMENT_TYPES = {
 
 
 class Other(NamedTuple):
-    """A row that is kept and not searched: of a table, by its number, with its record."""
+    """A row stored but not searched: the number of its table, and its record."""
 
     table: int
     record: bytes
@@ -206,18 +207,11 @@ class Other(NamedTuple):
 def segment_of(
     documents: Sequence[tuple[Entry, Taken, Guard, int]], others: Sequence[tuple[Other, Guard]] = ()
 ) -> Segment:
-    """Return a segment of documents, each with what it was taken apart into, its guard and its table, and of others."""
+    """Return a segment of documents, each with its tokens, guard and table, and of rows without a text."""
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
     spoken = [entry.document for entry in entries]
-    numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
-    ordered = sorted(numbers, key=numbers.__getitem__)
-    encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
-    place_of = {term: place for place, term in enumerate(ordered)}
-    sizes = [len(its.terms) for its in taken]
-    places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
-    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
-    by_term = np.argsort(places, kind="stable")
+    terms, starts, term_text, term_ends, rows, counts = _postings(taken)
     names = list(dict.fromkeys(document.speaker for document in spoken))
     name_places = {name: place for place, name in enumerate(names)}
     keys = [NO_SESSION if document.session is None else number_of(document.session) for document in spoken]
@@ -225,12 +219,12 @@ def segment_of(
     guards = [*(guard for _, _, guard, _ in documents), *(guard for _, guard in others)]
     records = [*(entry.record for entry in entries), *(other.record for other, _ in others)]
     return _finished(
-        terms=[numbers[term] for term in ordered],
-        starts=np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
-        term_text=np.frombuffer(b"".join(encoded), np.uint8),
-        term_ends=np.cumsum([len(data) for data in encoded], dtype=np.uint64),
-        rows=np.repeat(np.arange(len(spoken)), sizes)[by_term],
-        counts=counts[by_term],
+        terms=terms,
+        starts=starts,
+        term_text=term_text,
+        term_ends=term_ends,
+        rows=rows,
+        counts=counts,
         ids=np.array([id_numbers(document.id) for document in spoken], "<u8").reshape(-1, 2),
         kinds=[KINDS.index(document.kind) for document in spoken],
         origins=[ORIGINS.index(entry.origin) for entry in entries],
@@ -260,6 +254,26 @@ def segment_of(
     )
 
 
+def _postings(taken: Sequence[Taken]) -> tuple[Array, ...]:
+    """Return terms, starts, their text with its ends, rows and counts of documents given by their tokens."""
+    numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
+    ordered = sorted(numbers, key=numbers.__getitem__)
+    encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
+    place_of = {term: place for place, term in enumerate(ordered)}
+    sizes = [len(its.terms) for its in taken]
+    places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
+    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
+    by_term = np.argsort(places, kind="stable")
+    return (
+        np.array([numbers[term] for term in ordered], np.uint64),
+        np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
+        np.frombuffer(b"".join(encoded), np.uint8),
+        np.cumsum([len(data) for data in encoded], dtype=np.uint64),
+        np.repeat(np.arange(len(taken)), sizes)[by_term],
+        counts[by_term],
+    )
+
+
 def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     """Return one segment with the living rows of several, in their order; `living` has a flag for each row of each."""
     of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
@@ -270,11 +284,11 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     speakers = [np.array(places, np.int64)[part.speakers] for places, part in zip(name_places, segments, strict=True)]
 
     def kept(arrays: Sequence[Array]) -> Array:
-        """Return what lives of arrays over documents, one a segment."""
+        """Return the live elements of arrays over documents, one array a segment."""
         return np.concatenate([array[alive] for array, alive in zip(arrays, of_documents, strict=True)])
 
     def all_rows(name: str) -> Array:
-        """Return what lives of an array over all rows: documents, then others."""
+        """Return the live elements of an array over all rows: documents, then further rows."""
         arrays = [part.row_keys() if name == "keys" else getattr(part, name) for part in segments]
         pairs = [(array, part.size, alive) for array, part, alive in zip(arrays, segments, living, strict=True)]
         before = [array[:size][alive[:size]] for array, size, alive in pairs]
@@ -305,7 +319,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
 
 
 def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
-    """Return the aliases of the documents that live, and the rows of these, which are counted from `base` on."""
+    """Return the aliases of the live documents, and their rows, counted from `base`."""
     kept = alive[segment.alias_rows]
     return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
 

@@ -1,7 +1,7 @@
-"""The sessions of a scope's texts: which texts are of one, and which turns stand around each.
+"""The sessions of a scope's texts: the texts of each, and the turns around each text.
 
-What was found out of the texts before some were added or hidden is extended: only the sessions of these are gone
-through again. Nothing here knows what a text says.
+Earlier results are extended after texts were added or hidden: only the sessions of these are read again.
+Nothing here reads a text.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from memtape.state.index.segments import NO_SESSION, Flags
 from memtape.state.index.sorted_values import firsts, is_one_of
 
 NOBODY = -1
-"""The place of no turn. As an index it leads to what stands last, for which arrays over places have one slot more."""
+"""The place of no turn. As an index it is the last slot: arrays over places have one slot more."""
 
 
 class Sessions:
     """The sessions of N texts.
 
-    `number` (N) is the same for texts of one session: the place of one of them. A text without a session is one by
-    itself. `after` and `before` (N + 1) have the place of the next and of the last turn that is shown, by time and
-    id, `after_that` and `before_that` (N + 1) those by two, `NOBODY` where there is none. `again` has the places around
-    which others may stand than in what was known before, ascending: all where nothing was.
+    `number` (N) is equal for texts of one session: the place of one of them. A text without a session is one
+    by itself. `after` and `before` (N + 1) have the place of the next and of the previous shown turn, by time
+    and id, `after_that` and `before_that` (N + 1) those at distance two, `NOBODY` for none. `again` has the
+    places with changed neighbours since the known sessions, ascending: all places without known ones.
     """
 
     def __init__(self, parts: Sequence[Part], known: Sessions | None = None) -> None:
-        """Find out the sessions of parts; `known` are those of texts that may begin with the same segments."""
+        """Find the sessions of parts; `known` are those of texts that may begin with the same segments."""
         self._parts = parts
         self._starts = starts_of(parts)
         self._shown: Flags = joined([part.shown for part in parts], np.bool_)
@@ -55,13 +55,13 @@ class Sessions:
         self._link(moved, lines, touched)
 
     def number_of(self, session: str) -> int | None:
-        """Return the number of a session, None where no text is of it."""
+        """Return the number of a session, None if it has no text."""
         key = np.uint64(number_of(session))
         place = int(np.searchsorted(self._keys, key))
         return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
 
     def _count(self, known: Sessions | None) -> None:
-        """Number the sessions: those of the texts that stand where they stood, then those of each other part."""
+        """Number the sessions: first those of the unchanged parts, then those of each further part."""
         numbers = []
         if known is not None:
             numbers.append(known.number[: self._base])
@@ -101,12 +101,12 @@ class Sessions:
         return touched
 
     def _lines(self) -> list[Ints]:
-        """Return the turns of each part that is new, as they stand in it by session, time and id."""
+        """Return the turns of each new part, in its order by session, time and id."""
         parts = zip(self._parts[self._same :], self._starts[self._same :], strict=False)
         return [start + part.segment.order[_turns(part)].astype(np.int64) for part, start in parts]
 
     def _link(self, old: Ints, lines: Sequence[Ints], touched: Flags) -> None:
-        """Link the turns of new parts in the order that they have there, and sort those of touched sessions."""
+        """Link the turns of new parts in their order, and sort the turns of touched sessions."""
         gathered = [old[self._shown[old] & (column_of(self._parts, self._starts, "flags", old) & TURN != 0)]]
         for rows in lines:
             own = self.number[rows]
@@ -120,7 +120,7 @@ class Sessions:
         self._join(ordered, self.number[ordered])
 
     def _join(self, rows: Ints, sessions: Ints) -> None:
-        """Link turns that stand in order, each with its session."""
+        """Link ordered turns, each with its session."""
         for step, backward, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
             same = sessions[step:] == sessions[:-step]
             forward[rows[:-step][same]] = rows[step:][same]

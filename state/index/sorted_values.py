@@ -28,7 +28,7 @@ def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def is_one_of(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which of some values are among others."""
+    """Return a mask of the `values` found in `known`."""
     if not len(known):
         return np.zeros(len(values), np.bool_)
     ordered = np.sort(known)

@@ -1,7 +1,7 @@
-"""All texts of one scope as one: what the segments hold together, of which some may have been known before.
+"""All texts of one scope: the union of its segments, with results known from an earlier union.
 
-Statistics are sums over the texts that are shown, and so do not depend on how the texts lie in segments. Making it
-costs some 40 ns a text where nothing was known, and asking it what the words of a question occur.
+Statistics are sums over the shown texts, and so do not depend on the segments. Without earlier results a
+union costs some 40 ns a text; a question costs the occurrences of its words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtape.state.index.sessions import Sessions
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
 LEAST_SHARE = 4
-"""One turn in so many is an assistant's where there is one."""
+"""Minimum share of assistant turns in a scope with an assistant: 1 in 4."""
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 
@@ -38,9 +38,9 @@ class Found(NamedTuple):
 
 
 class Texts:
-    """The texts of the parts, counted through: those of the first part, then those of the next.
+    """The texts of the parts, numbered from the first part on.
 
-    What `known` texts that begin with the same segments have found out is extended, and not found out again.
+    Results of `known` texts that begin with the same segments are extended, not computed again.
     """
 
     def __init__(self, parts: Sequence[Part], known: Texts | None = None) -> None:
@@ -56,7 +56,7 @@ class Texts:
             self._reads[recipe] = read_lengths(self.turns, recipe, read)
 
     def column(self, name: str, places: Ints) -> Any:
-        """Return what a column has for texts at some places, given in ascending order."""
+        """Return a column's values for texts at ascending places."""
         return column_of(self.parts, self.starts, name, places)
 
     def whole(self, name: str) -> Any:
@@ -66,23 +66,23 @@ class Texts:
 
     @cached_property
     def is_worded(self) -> bool:
-        """Whether any text is another wording of one before it."""
+        """Return whether any text is a further wording of the one before."""
         return any(bool(part.segment.wordings.any()) for part in self.parts)
 
     def heads(self, places: Ints) -> Ints:
-        """Return of each of some places, in ascending order, the text of which it is another wording, or itself."""
+        """Return for ascending places the text that each is a further wording of, or itself."""
         if not self.is_worded:
             return places
         heads: Ints = places - self.column("wordings", places)
         return heads
 
     def head(self, place: int) -> int:
-        """Return the text of which a text is another wording, or itself."""
+        """Return the text that a text is a further wording of, or itself."""
         part, row = self.where(place)
         return self.starts[part] + self.parts[part].segment.head_of(row)
 
     def where(self, row: int) -> tuple[int, int]:
-        """Return the number of the part in which a text stands, and its row there."""
+        """Return the number of a text's part, and its row in the part."""
         part = int(np.searchsorted(self.starts, row, "right")) - 1
         return part, row - self.starts[part]
 
@@ -96,7 +96,7 @@ class Texts:
         return None
 
     def found(self, term: str) -> Found:
-        """Return where a term stands."""
+        """Return the occurrences of a term."""
         return self._found.of(term, self._find)
 
     def _find(self, term: str) -> Found:
@@ -129,18 +129,18 @@ class Texts:
 
     @cached_property
     def latest(self) -> int:
-        """The time of the latest text that is shown, 0 where there is none."""
+        """The time of the latest shown text, 0 without texts."""
         return max((int(part.segment.at[part.shown].max()) for part in self.parts if part.shown.any()), default=0)
 
     @cached_property
     def languages(self) -> list[int]:
-        """The numbers of the languages in which texts are read, the smallest first."""
+        """The numbers of the languages of the texts, the smallest first."""
         read = sum((np.bincount(part.segment.read[part.shown], minlength=64) for part in self.parts), np.zeros(64, int))
         return np.flatnonzero(read).tolist()
 
     @cached_property
     def speakers(self) -> list[str]:
-        """The names of those whose turns are no assistant's, the longest first: one may begin with another."""
+        """The names of speakers except assistants, the longest first: a name may be another's prefix."""
         names: dict[str, None] = {}
         answers = self.answers
         for start, part in zip(self.starts, self.parts, strict=False):
@@ -153,7 +153,7 @@ class Texts:
         return sorted(names, key=lambda name: (-len(name), name))
 
     def spoken_by(self, name: str, rows: Ints) -> Flags:
-        """Return which of some texts, in ascending order, somebody said."""
+        """Return a mask of the texts by one speaker, among texts in ascending order."""
         by: Flags = np.zeros(len(rows), np.bool_)
         cuts = np.searchsorted(rows, self.starts)
         for n, part in enumerate(self.parts):
@@ -165,10 +165,10 @@ class Texts:
 
     @cached_property
     def answers(self) -> Flags | None:
-        """Which turns an assistant gave; None where people talk with each other.
+        """The mask of an assistant's turns; None for talk between people.
 
-        An assistant is known by role, where a quarter of the turns are its, so that a few words of a tool or a bot make
-        no assistant of people's talk; else by length, of the two who speak most.
+        An assistant is known by role if a quarter of the turns are its own, so that a few words of a tool or
+        a bot make no assistant of people's talk; otherwise by length, among the two most frequent speakers.
         """
         turns = self.shown & (self.flags & TURN != 0)
         given: Flags = self.flags & ANSWERS != 0
@@ -205,7 +205,7 @@ class Texts:
 
     @cached_property
     def turns(self) -> Turns:
-        """What decides which turn lends its terms to which."""
+        """The arrays that decide how turns lend terms."""
         return Turns(self.sessions, self.flags, self.answers, self.lengths)
 
     def read(self, recipe: ContextRecipe) -> Floats:

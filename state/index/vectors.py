@@ -1,7 +1,7 @@
-"""Vectors of the search index: segments of them, how these are made and merged, and the vectors of one scope's texts.
+"""Vectors of the search index: segments, their construction and merging, and the vectors of a scope.
 
-Each vector has a sketch, a bit for each component, by which a question finds which vectors may be near. Nothing here
-reads a file, and nothing is ranked.
+Each vector has a sketch, a bit for each component, by which a question finds the vectors that may be near.
+Nothing here reads a file, and nothing is ranked.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MOST_ROWS = 65_536
 class VectorSegment(NamedTuple):
     """Vectors of N texts under one embedder of D dimensions, in the order of their keys, none twice.
 
-    `keys` (N) are the numbers of the ids of the captures whose texts they are; `generations` and `offsets` (N) are
-    guards. `vectors` (N, D) are quantised, of zeros for what is given as no more, `squares` (N) their sums of squares.
-    `sketches` (D / 64, N) have a bit for each component that is greater than 0.
+    `keys` (N) are the numbers of the ids of the texts' captures; `generations` and `offsets` (N) are guards.
+    `vectors` (N, D) are quantised, zeros for removed ones, `squares` (N) their sums of squares. `sketches` (D
+    / 64, N) have a bit for each component greater than 0.
     """
 
     keys: Array
@@ -63,7 +63,7 @@ VECTOR_TYPES = {
 
 
 def vector_segment_of(rows: Sequence[tuple[int, int, int, bytes]], dimensions: int) -> VectorSegment:
-    """Return a segment of (key, generation, offset, quantised vector), each key once; no bytes for what is no more."""
+    """Return a segment of (key, generation, offset, quantised vector), each key once; no bytes if removed."""
     rows = sorted(rows, key=lambda row: row[0])
     vectors = np.zeros((len(rows), dimensions), "<i2")
     for place, (_, _, _, data) in enumerate(rows):
@@ -89,9 +89,9 @@ def _finished(keys: Array, generations: Array, offsets: Array, vectors: Array) -
 
 
 def sketches_of(vectors: Array) -> Array:
-    """Return a bit for each component that is greater than 0, in words of 64 bits: shape (D / 64, N).
+    """Return a bit for each component greater than 0, in words of 64 bits: shape (D / 64, N).
 
-    A sketch depends on its vector alone, so that those of all segments can be compared.
+    A sketch depends on its vector alone, so that sketches of all segments can be compared.
     """
     bits = np.packbits(vectors > 0, axis=1)
     words = -(-vectors.shape[1] // WORD_BITS)
@@ -101,9 +101,9 @@ def sketches_of(vectors: Array) -> Array:
 
 
 class TextVectors:
-    """The vectors of one scope's texts. Dots of quantised vectors are exact in float32, in whatever order of sums.
+    """The vectors of one scope's texts. Dots of quantised vectors are exact in float32, in any order of sums.
 
-    `rows` has for each text the number of its vector, counted through the segments, and -1 where it has none.
+    `rows` has for each text the number of its vector, counted through the segments, and -1 for none.
     """
 
     def __init__(self, segments: Sequence[VectorSegment], rows: Ints) -> None:
@@ -114,7 +114,7 @@ class TextVectors:
         self.dimensions = segments[0].vectors.shape[1] if segments else 0
 
     def taken(self, places: Ints) -> Vectors:
-        """Return the vectors of some texts, a row each, of zeros where there is none."""
+        """Return the vectors of some texts, a row each, zeros for none."""
         taken = np.zeros((len(places), self.dimensions), np.int16)
         rows = self._rows[places]
         for start, part in zip(self._starts.tolist(), self._segments, strict=False):
@@ -123,12 +123,12 @@ class TextVectors:
         return taken
 
     def lengths(self, places: Ints) -> Floats:
-        """Return how long the vectors of some texts are, 1 where there is none."""
+        """Return the lengths of the vectors of some texts, 1 for none."""
         lengths: Floats = np.sqrt(self._squares[self._rows[places]].astype(np.float64))
         return lengths
 
     def cosines(self, places: Ints) -> Floats:
-        """Return how similar some texts are to each other, shape (places, places), 0 where one has no vector."""
+        """Return the cosines between some texts, shape (places, places), 0 for a text without a vector."""
         taken, lengths = self.taken(places).astype(np.float32), self.lengths(places)
         cosines: Floats = (taken @ taken.T) / np.outer(lengths, lengths)
         return cosines
@@ -166,7 +166,7 @@ def text_vectors(matrix: Vectors) -> TextVectors:
 
 
 def joined_rows(spoken: Array, segments: Sequence[tuple[VectorSegment, Flags]]) -> Ints:
-    """Return for each capture, by the number of its id, the number of its vector that lives, -1 where it has none."""
+    """Return for each capture, by the number of its id, the number of its live vector, -1 for none."""
     rows, start = np.full(len(spoken), -1), 0
     for part, alive in segments:
         if len(part.keys):

@@ -1,1 +1,1 @@
-"""How texts age: what each is worth keeping at hand, when it is looked at, and what a group of them says in short."""
+"""The aging of texts: their retention, the times of their checks, and summaries of groups."""

@@ -1,6 +1,7 @@
-"""When which text is to be looked at: a calendar of hours, so that a tick costs what is due and never the scope.
+"""The times of checks of texts: a calendar of hours, so that a tick costs its due texts and never the scope.
 
-It follows from the rest of a state and decides nothing: who is named too early is asked again later.
+The calendar follows from the rest of a state and decides nothing: a unit checked too early is checked again
+later.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from heapq import heappop, heappush
 
 
 class Due:
-    """Units by the hour from which they are to be looked at; a unit may stand in several hours."""
+    """Units by the hour of their next check; a unit may be in several hours."""
 
     def __init__(self) -> None:
         self._units: dict[int, list[int]] = {}
@@ -25,7 +26,7 @@ class Due:
         units.append(unit)
 
     def has_any(self, hour: int) -> bool:
-        """Whether anything is to be looked at by an hour."""
+        """Return whether anything is to be looked at by an hour."""
         return bool(self._hours) and self._hours[0] <= hour
 
     def taken(self, hour: int) -> Iterable[int]:

@@ -1,6 +1,6 @@
-"""What a text is worth keeping at hand, in millionths, and when it is worth less than a limit. Pure integers.
+"""The retention of a text, in millionths, and the time at which it falls below a limit. Pure integers.
 
-The weights and limits are those of capability L2. Which text moves when is decided in `state/subjects/lifecycle.py`.
+The weights and limits are those of capability L2. `state/subjects/lifecycle.py` decides the moves of texts.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ ACCESSES = tuple(_of_accesses(count) for count in range(MOST_ACCESSES + 1))
 
 
 class Retention(NamedTuple):
-    """What a text is worth keeping at hand, by parts, each in millionths.
+    """The retention of a text by parts, each in millionths.
 
-    `last` is when it was last said or used, in microseconds, from which recency is counted.
+    `last` is the time of its last capture or use, in microseconds, from which recency is counted.
     """
 
     last: int
@@ -61,7 +61,7 @@ class Retention(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What retention is computed from: `accesses` counts uses and confirmations, `importance` is in hundredths."""
+    """The inputs of retention: `accesses` counts uses and confirmations, `importance` is in hundredths."""
 
     last: int
     accesses: int
@@ -71,7 +71,7 @@ class Kept(NamedTuple):
 
 
 def retention(kept: Kept, now: int) -> Retention:
-    """Return what a text is worth keeping at hand at a time, in microseconds."""
+    """Return the retention of a text at a time in microseconds."""
     return Retention(
         last=kept.last,
         recency=_recency(now - kept.last),
@@ -94,7 +94,7 @@ def falls_at(kept: Kept, limit: int) -> int | None:
 
 
 def importance_of(given: int | None, text: str) -> int:
-    """Return how important a text is, in hundredths: as somebody said, or by its keywords where that is more."""
+    """Return the importance of a text, in hundredths: as given, or by its keywords if higher."""
     named = {found.lower().replace("-", " ") for found in _KEYWORDS.findall(text)}
     return max(given or 0, 100 * min(len(named), KEYWORDS_FOR_ALL) // KEYWORDS_FOR_ALL)
 

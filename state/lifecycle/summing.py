@@ -1,6 +1,6 @@
-"""What a group of texts says in short, by rule: the lines that carry most of its words, and its keywords. Pure.
+"""The summary of a group of texts by rule: the lines with most of its words, and its keywords. Pure.
 
-Which texts are summed up together is decided in `state/subjects/lifecycle.py`.
+`state/subjects/lifecycle.py` decides which texts are summed up together.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KEPT_SUMMARIES = 256
 
 
 class Said(NamedTuple):
-    """A text as it is summed up: who said it, and what of it is known to state something."""
+    """An input of a summary: text, author, and known statements."""
 
     text: str
     actor: str
@@ -49,7 +49,7 @@ class Summed(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A sentence that may be a highlight: of which text it is, its terms, and what each of them counts."""
+    """A candidate for a highlight: the number of its text, the sentence, its terms, and their weights."""
 
     place: int
     text: str
@@ -59,7 +59,7 @@ class _Line(NamedTuple):
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def summed(said: tuple[Said, ...]) -> Summed:
-    """Return what texts say in short: the lines that together carry most of their words, and these words."""
+    """Return a summary: the lines that together hold most of the texts' words, and these words."""
     read = [its._replace(text=its.text[:READ_CHARS]) for its in said]
     spoken = _spoken(read)
     lines = [line for place, its in enumerate(read) for line in _lines(place, its)]
@@ -74,7 +74,7 @@ _Spoken = dict[str, tuple[str, int]]
 
 
 def _spoken(said: Sequence[Said]) -> _Spoken:
-    """Return the words of texts that carry meaning, but for the names of who speaks."""
+    """Return the meaningful words of texts, without the names of speakers."""
     held: Counter[str] = Counter()
     written: dict[str, str] = {}
     names = frozenset(word for its in said for word in words(its.actor))
@@ -91,7 +91,7 @@ def _tells(word: str, names: frozenset[str]) -> bool:
 
 
 def _lines(place: int, said: Said) -> list[_Line]:
-    """Return what of a text may be a highlight, each once: what it states, and its sentences; of none the beginning."""
+    """Return a text's candidates for highlights, each once: statements and sentences, else its beginning."""
     stated = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in said.stated)
     others = sentences(said.text) or [said.text]
     lines = stated | dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in others)
@@ -108,7 +108,7 @@ def _weight(line: str, *, is_stated: bool) -> int:
 
 
 def _chosen(lines: Sequence[_Line], spoken: _Spoken) -> list[_Line]:
-    """Return the lines that carry most words which no line before them carries, one a text."""
+    """Return the lines with most words not in an earlier line, one a text."""
     left, chosen, told = list(lines), list[_Line](), frozenset[str]()
     while left and len(chosen) < MOST_HIGHLIGHTS:
         worth = [line.weight * sum(spoken[term][1] for term in line.terms - told if term in spoken) for line in left]

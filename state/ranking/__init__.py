@@ -1,1 +1,1 @@
-"""The order in which texts answer a question, and how rankings are measured."""
+"""The order of texts for a question, and the measures of rankings."""

@@ -1,4 +1,4 @@
-"""The plain rankings that Memtape's own is compared with, as anybody would build them, none of its recipe in them."""
+"""Plain rankings for comparison with Memtape's own: built in the usual way, without any of its recipe."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WORD = re.compile(r"\w+")
 
 
 class PlainBm25:
-    """BM25 over lower-case words of texts that stand alone: no stemming, no stop words, no context.
+    """BM25 over lower-case words of single texts: no stemming, no stop words, no context.
 
-    idf is Lucene's, which unlike that of Okapi is never negative.
+    idf is Lucene's, which unlike Okapi's is never negative.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

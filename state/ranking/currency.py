@@ -1,9 +1,9 @@
-"""The order of memories by how current they are: of those about the same thing, the latest stands first.
+"""The order of memories by currency: of those about the same thing, the latest comes first.
 
-This orders what was found, and finds nothing. That a memory was replaced is known elsewhere (`subjects/validity.py`);
-here it is enough that two texts hold as much of the question and share what they are about, since a wrong order loses
-nothing. Texts that share more with each other than with the question are no reason: of a person's many facts only the
-one that is asked for answers.
+The module orders found memories, and finds none. Replaced memories are known elsewhere
+(`subjects/validity.py`); here two texts need only hold as much of the question and share a subject, since a
+wrong order loses nothing. Texts that share more with each other than with the question do not count: of a
+person's many facts only the wanted one answers.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from memtape.state.text.terms import terms
 AMONG = 50
 """So many of the best are put in order."""
 LEAST_HELD = 0.8
-"""A later text holds at least so much of the question, as a share of what the one before it holds."""
+"""Minimum of the question's weight in a later text, as a share of the weight in the earlier one."""
 ALIKE_COSINE, NEAREST_COSINE = 0.4, 0.25
-"""Texts are about one thing whose vectors are so similar, or so similar and each other's nearest of all found."""
+"""Least cosines of texts about one thing: of any two, and of two that are each other's nearest."""
 LEAST_NEAR = 0.5
 """Of these the later is at least so near to the question, as a share of how near the other is."""
 LEAST_TOLD = 0.2
-"""What stands above anyway need hold but so much of the question for a reader to be told that it is later."""
+"""Minimum share, as in `LEAST_HELD`, of a text ranked above anyway for a mark that it is later."""
 SITTING_US = HOUR_US
 """What was said in one sitting stands side by side, unless a text says a change: nobody moves house within the hour."""
 LEAST_SHARED = 0.5
-"""Values of one class are of one thing where the texts share more than half of what the shorter one says besides."""
+"""Values of one class are of one thing if the texts share more than half of the shorter one's other terms."""
 
 
 TELLING = frozenset(terms("port listens listening binds version runs running serves costs price"))
-"""What says that there is a value, and not of what it is one."""
+"""Terms that introduce a value and do not name its subject."""
 CODE = "code "
 """What the classes of names with a number begin with: a code says by itself what it is a value of."""
 LEAST_KIN, LEAST_STEM = 5, 3
-"""Words are of one family where one begins with the other, of so many letters; fewer, with one of these endings."""
+"""Words are one family if the shorter begins the longer: from 5 letters, or from 3 with a listed ending."""
 ENDINGS = ("er", "or", "ment", "ing")
 
 
 class Value(NamedTuple):
-    """A value, its class, and the terms of what it is a value of."""
+    """A value, its class, and the terms of the value's subject."""
 
     cls: str
     tokens: tuple[str, ...]
@@ -56,10 +56,10 @@ class Value(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """A memory that was found: its family, how far it is trusted, when its text was said, and what it is about.
+    """A found memory: its family, its trust, the time of its text, and its subject terms.
 
-    `held` is the share of the question's weight that it holds. `values` has by class the only value of its text with a
-    digit, and what that is a value of.
+    `held` is the share of the question's weight in the memory. `values` has each value with a digit that is
+    the only value of its class in the text.
     """
 
     family: str
@@ -71,7 +71,7 @@ class Memory(NamedTuple):
 
 
 def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> Memory:
-    """Return a memory that says a text, of which its own words hold a share of a question.
+    """Return a memory of a text whose own words hold the share `held` of a question.
 
     `asked` has the share of each term of the question.
     """
@@ -93,7 +93,7 @@ def values(text: str) -> tuple[Value, ...]:
 
 
 def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the class of a value, and what it is compared by: of a name with a number, as SEV2, both are its own."""
+    """Return the class and the compared form of a value: a name with a number, as SEV2, has its own class."""
     if cls != "name":
         return cls, tokens
     bare = tuple("".join(filter(str.isalnum, token)) for token in tokens)
@@ -101,7 +101,7 @@ def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def has_kin(term: str, words: Iterable[str]) -> bool:
-    """Whether one of these terms is of the family of a term, as `owner` of who owns something."""
+    """Return whether any word is of the family of a term, such as `owner` of `owns`."""
     return any(_are_kin(term, word) for word in words)
 
 
@@ -128,9 +128,9 @@ def _nothing_alike(one: int, other: int) -> bool:
 
 
 class Placed(NamedTuple):
-    """The number of something found, of that whose place it takes, and of those above it about the same thing.
+    """A moved result: `number` takes the place of the result `place_of`.
 
-    Of these the latest comes last.
+    `above` are the numbers of the results about the same thing ranked above, the latest last.
     """
 
     number: int
@@ -139,11 +139,11 @@ class Placed(NamedTuple):
 
 
 def latest_first(found: Sequence[Memory | None], alike: Alike = _nothing_alike) -> list[Placed]:
-    """Return what was found in a new order, by its numbers.
+    """Return the results in a new order, by their numbers.
 
-    Each place goes to the latest of those about the same thing as what stood there, of no source that is trusted less.
-    What is None, as a turn, keeps its place among the rest. `alike` tells of two numbers whether their vectors say that
-    the first is about the same thing as the second, and as near to the question.
+    Each place goes to the latest result about the same thing as its old one, of no less trusted source. None,
+    as for a turn, keeps its place among the rest. `alike` says for two numbers whether by their vectors the
+    first is about the same thing as the second, and as near to the question.
     """
 
     def may_precede(one: int, other: int) -> bool:
@@ -164,7 +164,7 @@ def _when(told: Memory | None) -> int:
 
 
 def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
-    """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
+    """Return whether a memory may supersede a memory ranked lower, which readers are told."""
     if one is None or other is None or not _may_follow(one, other):
         return _may_precede(one, other, are_alike)
     if _are_apart(one, other):
@@ -175,7 +175,7 @@ def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool
 
 
 def _may_follow(one: Memory, other: Memory) -> bool:
-    """Whether one was said after another, in another sitting, of no source that is trusted less."""
+    """Return whether one was said after another, in another sitting, of no source that is trusted less."""
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
@@ -193,7 +193,7 @@ def _may_precede(one: Memory | None, other: Memory | None, are_alike: bool) -> b
 
 
 def _are_of_one(one: Value, other: Value) -> bool:
-    """Whether two values may be of one thing: most of what one is of is shared, or what has a number or is a code."""
+    """Return whether two values may be of one thing: most subject terms are shared, or a number or code."""
     shared = one.subject & other.subject
     if one.cls.startswith(CODE) and shared:
         return True
@@ -210,7 +210,7 @@ def _has_digit(term: str) -> bool:
 
 
 def _are_apart(one: Memory, other: Memory) -> bool:
-    """Whether both give a value of one class, of things that share no word: two ports are no two values of a port."""
+    """Return whether both give a value of one class, of things without a common word, such as two ports."""
     pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
     return bool(pairs) and all(
         its.tokens != that.tokens
@@ -222,7 +222,7 @@ def _are_apart(one: Memory, other: Memory) -> bool:
 
 
 def _is_another_value(one: Memory, other: Memory) -> bool:
-    """Whether two memories give two values of one class of the same thing, as far as words tell."""
+    """Return whether two memories give two values of one class of the same thing, judged by words."""
     return any(
         its.cls == that.cls and its.tokens != that.tokens and _are_of_one(its, that)
         for its in one.values

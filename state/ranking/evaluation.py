@@ -1,6 +1,6 @@
-"""How well a retriever finds the evidence of questions: recall by turn and by session, overlap, and latency.
+"""Measures of a retriever by the evidence of questions: recall by turn and by session, overlap, and latency.
 
-Pure measures over what was wanted and what was found; asking is done elsewhere. Figures are answers and never state.
+Pure measures over wanted and found ids; questions are asked elsewhere. Figures are answers and never state.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ OVERLAP_CUTS = (5, 10)
 
 
 class Asked(NamedTuple):
-    """One question as a retriever answered it: ids of turns, best first, in how many milliseconds.
+    """One question with a retriever's answer: ids of turns, best first, and the duration in milliseconds.
 
-    `wanted` are the ids of its evidence, at least one, and `session_of` says in which session each turn was said.
+    `wanted` are the ids of its evidence, at least one, and `session_of` has the session of each turn.
     """
 
     category: str
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What was put before an agent for one prompt: in how many tokens (0 for nothing), and whether with evidence."""
+    """The context given to an agent for a prompt: its tokens (0 for none), and whether it holds evidence."""
 
     tokens: int
     with_evidence: bool
@@ -44,19 +44,19 @@ def given_summary(given: Sequence[Given]) -> dict[str, Any]:
 
 
 def recall(wanted: Sequence[str], found: Iterable[str]) -> float:
-    """Return the share of what was wanted that was found; 0 where nothing was wanted."""
+    """Return the share of the wanted ids that were found; 0 without wanted ids."""
     got = frozenset(found)
     return sum(id in got for id in wanted) / len(wanted) if wanted else 0
 
 
 def overlap(first: Sequence[str], second: Sequence[str], cut: int) -> float:
-    """Return what two lists, each cut off, share of the longer one; 1 where both are empty."""
+    """Return the share of the longer of two lists, each cut off, that both have; 1 for two empty lists."""
     size = max(len(first[:cut]), len(second[:cut]))
     return len(frozenset(first[:cut]) & frozenset(second[:cut])) / size if size else 1
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the smallest value that at least so many percent of the values do not exceed; 0 of none."""
+    """Return the smallest value not exceeded by at least `percent` percent of the values; 0 for none."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else 0
 

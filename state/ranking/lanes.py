@@ -1,6 +1,6 @@
-"""The lanes by which a text can be found, what each may bring, and the factors by which relevance becomes a score.
+"""The lanes of a search, the maximum results of each, and the factors from relevance to score.
 
-Which texts a lane finds is in `ranking`. Scores are answers and never state.
+`ranking` finds the texts of a lane. Scores are answers and never state.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ HOT_HITS = FRESH_HITS = 40
 SEEDS, HITS_A_SEED, EDGE_HITS = 18, 6, 45
 """Edges are walked from so many of the best, to so many neighbours of each, to so many in all."""
 LEAST_COSINE = 0.2
-"""What only its vector finds is at least so similar; measured with MiniLM, where less than this finds mostly noise."""
+"""Minimum cosine of a text found by its vector alone; with MiniLM lower cosines find mostly noise."""
 PERHAPS_COSINE, PERHAPS_HITS = 0.12, 3
-"""Where fewer texts are found, so many are shown at most with those that are nearest, each at least so similar."""
+"""With fewer than 3 found texts, the nearest fill up to 3, each with at least this cosine."""
 FOLLOWED_FROM, FOLLOWED_COSINE, FOLLOWED_SHARE = 3, 0.3, 0.6
-"""Of so many of the nearest memories the later one that is nearest to each, and so similar, is found as well; it counts
-as near to the question by this share of how near the earlier one is. What replaces a value often shares no word with a
-question that the value answered."""
+"""For each of the 3 nearest memories, the later memory with the greatest cosine to it, 0.3 at least, is found too.
+
+Its cosine to the question counts as 0.6 of the nearest memory's: a new value often shares no word with the question.
+"""
 PERHAPS = "perhaps"
 """The mark of a text that is only near, and may have nothing to do with what was asked."""
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
@@ -41,16 +42,16 @@ AGE_DAYS, LEAST_AGE = 180, 0.5
 USE_STEP, MOST_USE = 0.02, 0.5
 LEAST_CONFIDENCE = 0.3
 MODELS_CONFIDENCE = 0.7
-"""Of what only models say: below what anybody else says as well, and above what is hardly about the question."""
+"""Factor of texts by models alone: below equal texts by others, above texts hardly about the question."""
 
 
 class Hit(NamedTuple):
-    """A document's place in the list that was ranked, its score, and why: lanes with their scores, and the factors.
+    """A document's place in the ranked list, its score, and the reasons: lanes with scores, and factors.
 
-    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`: `yields` is
-    less than 1 for what stands below what answers the same (`state/ranking/yielding.py`), and `looked` says how the
-    looks of a deep search have moved it, of which `look` saw it first. `parts` has what was added up to `relevance`,
-    and is empty where nobody asked for it, or where edges alone have led here.
+    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`:
+    `yields` is less than 1 for a text below a better one with the same answer (`state/ranking/yielding.py`),
+    and `looked` is the factor of a deep search's looks, of which `look` saw it first. `parts` has the
+    summands of `relevance`, empty unless asked for, or for a text reached by edges alone.
     """
 
     place: int
@@ -67,12 +68,12 @@ class Hit(NamedTuple):
 
 
 def is_perhaps(hit: Hit) -> bool:
-    """Whether a text was found by its vector alone, and is not similar enough for that to say much."""
+    """Return whether a text was found by its vector alone, and is not similar enough for that to say much."""
     return "sparse" not in hit.lanes and "edges" not in hit.lanes and hit.lanes.get("dense", 1.0) < LEAST_COSINE
 
 
 def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:
-    """Return max(0.5, 1 - days/180) of what ages, and 1 of the rest; what is to come is not old."""
+    """Return max(0.5, 1 - days/180) for texts that age, and 1 for the rest; a future text is not old."""
     factors: Floats = np.where(ages, np.maximum(LEAST_AGE, 1 - np.maximum(days, 0) / AGE_DAYS), 1)
     return factors
 
@@ -94,9 +95,9 @@ def freshness(days: Floats) -> Floats:
 
 
 def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], Ints]) -> Ints:
-    """Return those of `places` with the greatest positive scores, at most so many, in the order in which they came.
+    """Return the `places` with the `most` greatest positive scores, in the given order.
 
-    `order` gives the rank of each of some places, and decides among equals.
+    `order` gives the rank of each place, and decides among equals.
     """
     places = places[scores[places] > 0]
     if len(places) <= most:

@@ -1,6 +1,6 @@
-"""What the words of a question find: BM25 over texts in context, over whole sessions, and over the days of texts.
+"""The results of a question's words: BM25 over texts in context, over sessions, and over days of texts.
 
-Statistics come from the scope alone, so that nothing in another scope can move a score.
+Statistics come from the scope alone, so that no other scope can change a score.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from memtape.state.text.asking import day_terms, terms_of_day
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, terms
 
 SCAFFOLDING = "list order mention conversation discussion discuss tell say talk chat session summary summarize"
-"""Words by which one asks an assistant for something that was said, which are not what was said."""
+"""Words of a request to an assistant for an earlier text, not found in the text itself."""
 LAST_LETTER = "\u2e80"
 """Ideographs, kana and hangul come after it."""
 _WORD = lazy(r"\w[\w'’-]*")
 
 
 class Worded(NamedTuple):
-    """What words found: the scores of texts and of sessions, the greatest of each 1, and who was named.
+    """The results of words: scores of texts and of sessions, the greatest of each 1, and named speakers.
 
-    `strength` is the share of what was asked that the best text holds, by which scopes can be compared, and `terms` are
-    those of the question that some text holds.
+    `strength` is the share of the question in the best text, comparable between scopes, and `terms` are the
+    question's terms in some text.
     """
 
     texts: Floats
@@ -43,7 +43,7 @@ class Worded(NamedTuple):
     terms: list[str]
 
     def silenced(self) -> Worded:
-        """Return what is left where words are not to find anything."""
+        """Return the result with the words switched off."""
         return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0, self.terms)
 
 
@@ -72,7 +72,7 @@ class Lexical:
         self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
 
     def ask(self, query: str) -> Worded:
-        """Return what the words of a question find."""
+        """Return the results of a question's words."""
         called = self._called(query)
         readings = self._readings(query, called)
         known = self._known(readings)
@@ -94,21 +94,21 @@ class Lexical:
         )
 
     def speakers(self) -> list[str]:
-        """Return the names of those who speak."""
+        """Return the names of all speakers."""
         return list(self._speakers)
 
     def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
         """Return the terms of a question in each language of the scope.
 
-        What it calls those who speak by, who are in every session, is left out if something remains.
+        Names of speakers, who are in every session, are left out if any term remains.
         """
         readings = [terms(query, language) for language in self._languages] or [terms(query, ENGLISH)]
         return [[term for term in reading if term not in called] or reading for reading in readings]
 
     def _called(self, query: str) -> dict[str, None]:
-        """Return the terms of a question that are names of those who speak.
+        """Return the terms of a question that are names of speakers.
 
-        What texts use as a word too, as Mark and mark, is a name only where it is written like one.
+        A name that is also a word in texts, as Mark and mark, counts only if written as a name.
         """
         found: dict[str, None] = {}
         for word in _WORD.findall(query):
@@ -125,7 +125,7 @@ class Lexical:
         ]
 
     def _held(self, term: str) -> list[str]:
-        """Return the terms of texts that one of a question stands for: itself, or all pairs with an ideograph."""
+        """Return the terms of texts that match a question's term: itself, or all pairs with an ideograph."""
         if len(self._texts.found(term).rows):
             return [term]
         if len(term) == 1 and term > LAST_LETTER:

@@ -1,6 +1,6 @@
-"""What a question is near to in meaning: which vectors of a scope's texts are compared with it, and their cosines.
+"""The nearest texts by meaning: the vectors compared with a question, and their cosines.
 
-Where texts are few, all are compared; else those whose sketches are nearest.
+Few texts are all compared; of many those with the nearest sketches.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking.lanes import PERHAPS_COSINE
 
 Among = Callable[[Ints], Ints]
-"""Gives those of some places that may be returned."""
+"""A filter of places: returns the allowed ones."""
 
 EXACT_TEXTS = 8_192
 """Of so many texts all vectors are compared, held as numbers that need no conversion: 13 MB of 384 dimensions."""
 NEAR_TEXTS, NEAR_SHARE = 1_000, 0.01
-"""Of more texts those with the nearest sketches are compared: so many, or this share of all where that is more."""
+"""Texts compared in full, those with the nearest sketches: the greater of a number and a share of all."""
 NEAR_IN_SESSION = 2
 """In each session that is asked about, so many of the nearest are compared."""
 NOWHERE = -2.0
@@ -32,10 +32,10 @@ NOWHERE = -2.0
 
 
 class Similar(NamedTuple):
-    """What the vectors say of a question: `places` of texts that may be near, ascending, with their `cosines`.
+    """The result of a question's vector: `places` of texts that may be near, ascending, with their `cosines`.
 
-    `best` is the greatest cosine of all, 0 where none is greater. `of` gives the cosine of each of some places, 0
-    without a vector, and which have one; `sessions_of` that of the best of the session of each.
+    `best` is the greatest cosine of all, 0 if none is greater. `of` gives the cosine of each place, 0 without
+    a vector, and the mask of places with one; `sessions_of` the best cosine of each place's session.
     """
 
     places: Ints
@@ -54,7 +54,7 @@ class Meaning:
         self.rows = np.flatnonzero(vectors.known)
 
     def ask(self, query: Vectors, among: Among) -> Similar:
-        """Return what is near a question. Raises `ValueError` for a vector of other dimensions."""
+        """Return the texts near a question. Raises `ValueError` for a vector of other dimensions."""
         if query.shape != (self.vectors.dimensions,):
             raise ValueError(f"A question's vector has {query.size} dimensions and not {self.vectors.dimensions}.")
         if len(self.session) <= EXACT_TEXTS:
@@ -96,7 +96,7 @@ class Meaning:
 
 
 class _Sketched:
-    """A question that is compared with the texts whose sketches are nearest."""
+    """A question compared with the texts of the nearest sketches."""
 
     def __init__(self, meaning: Meaning, query: Vectors) -> None:
         self._meaning = meaning
@@ -104,7 +104,7 @@ class _Sketched:
         self._distances = meaning.vectors.distances(query)
 
     def similar(self, among: Among) -> Similar:
-        """Return what is near, of those that may be returned."""
+        """Return the nearest texts among the places that `among` passes."""
         every = self._meaning.rows
         places, cosines = self._nearest(every)
         best = max(0.0, float(cosines.max()))
@@ -151,7 +151,7 @@ def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Fl
 
 
 def _looked_up(wanted: Ints, numbers: Ints, values: Floats) -> Floats:
-    """Return the value of each of some numbers, `NOWHERE` where there is none; `numbers` are in ascending order."""
+    """Return the value of each number, `NOWHERE` for none; `numbers` are in ascending order."""
     places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
     found: Floats = np.where(numbers[places] == wanted, values[places], NOWHERE)
     return found

@@ -1,4 +1,4 @@
-"""BM25 over texts that stand alone, for the plain rankings: for each term which rows hold it, and what that is worth.
+"""BM25 over single texts, for the plain rankings: the rows and the score of each term.
 
 Memtape's own is in `state/index/texts.py`. Scores are answers and never state.
 """

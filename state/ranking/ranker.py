@@ -1,7 +1,7 @@
-"""The order in which found texts are shown: what words and vectors find, what lifts it, and why each stands there.
+"""The order of found texts: candidates by words and vectors, boosts, and the reasons for each place.
 
-One ranker for every search. Candidates and statistics come from the scope alone, so that nothing in another scope can
-move a score. Scores are answers and never state.
+One ranker for every search. Candidates and statistics come from the scope alone, so that no other scope can
+change a score. Scores are answers and never state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from memtape.state.text.asking import first_person, held_by_answers, is_about_an
 from memtape.state.text.passages import Passages
 
 DIGITS = 9
-"""Scores are rounded, so that the order in which a machine adds does not decide between equals."""
+"""Decimals of scores: rounding keeps the order of additions from deciding between equals."""
 
 PartsOf = Callable[[int], Mapping[str, float]]
 
@@ -54,9 +54,9 @@ class Scale(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The places of texts, best first, and how many each lane that was asked has found or moved.
+    """The places of texts, best first, and the number of texts found or moved by each lane.
 
-    `hit` gives what is told of the text at a number in that order.
+    `hit` gives the `Hit` of the text at an index of the order.
     """
 
     counts: dict[Lane, int]
@@ -66,7 +66,7 @@ class Ranking(NamedTuple):
 
     @property
     def hits(self) -> Iterator[Hit]:
-        """What is told of each text, best first."""
+        """The `Hit` of each text, best first."""
         return map(self.hit, range(len(self.places)))
 
 
@@ -82,10 +82,10 @@ class Used(NamedTuple):
 
 
 class Corpus:
-    """The texts of one scope, made ready to be asked many times.
+    """The texts of one scope, prepared for many questions.
 
-    `text_of` gives the whole text of a place, `place_of` the place of an id, None for one that is not shown. `used` has
-    what is known of the use of some.
+    `text_of` gives the whole text of a place, `place_of` the place of an id, None for a hidden one. `used`
+    has the uses of some texts.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Corpus:
 
     @property
     def latest(self) -> int:
-        """The time of the latest text, 0 where there is none."""
+        """The time of the latest text, 0 without texts."""
         return self._texts.latest
 
     def with_use(self, used: Mapping[int, Used]) -> Corpus:
@@ -134,30 +134,30 @@ class Corpus:
         self._hottest = max((its.hot for its in used.values()), default=0) or 1
 
     def to_encode(self, query: str) -> str | None:
-        """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
+        """Return the question as encoded for `rank`; None if no text has a vector."""
         if self._meaning is None:
             return None
         return query if self._answers is not None else first_person(query, self._words.speakers())
 
     def passages(self, query: str) -> Callable[[int], str]:
-        """Return what gives the part of a text, at most 1,200 characters, that holds most of what is asked."""
+        """Return a function from a place to its best passage for the query, of at most 1,200 characters."""
         weights = self._words.weights(query)
         return lambda place: self._passages.best(place, weights)
 
     def passage(self, place: int, query: str) -> str:
-        """Return the part of one text that holds most of what is asked."""
+        """Return the passage of a text with the most of the query."""
         return self.passages(query)(place)
 
     def told(self, query: str) -> tuple[str, Reading]:
-        """Return the recipe by which texts are ranked, "people" or "assistant", and what of a question counts."""
+        """Return the recipe of the ranking, "people" or "assistant", and a question's terms that count."""
         return "people" if self._answers is None else "assistant", self._words.reading(query)
 
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return which of a question's terms stand in a text, and which only around it or in its day."""
+        """Return a question's terms found in a text, and those found only around the text or in its day."""
         return self._words.held(place, self._text_of(place), reading)
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
-        """Return what share of a question's weight each of some texts holds in its own words, from 0 to 1."""
+        """Return the share of a question's weight in each text's own words, from 0 to 1."""
         weights, here = self.weights(query), np.array(places, np.int64)
         held = np.zeros(len(places))
         for term, weight in weights.items():
@@ -166,13 +166,13 @@ class Corpus:
         return shares
 
     def weights(self, query: str) -> dict[str, float]:
-        """Return what share of a question's weight each of its terms has, from 0 to 1."""
+        """Return the share of a question's weight in each of its terms, from 0 to 1."""
         weights = self._words.weights(query)
         whole = sum(weights.values()) or 1
         return {term: weight / whole for term, weight in weights.items()}
 
     def cosines(self, places: Ints) -> Floats | None:
-        """Return how similar some texts are to each other, shape (places, places); None where no text has a vector.
+        """Return the cosines between some texts, shape (places, places); None if no text has a vector.
 
         A text without a vector is similar to none.
         """
@@ -193,12 +193,12 @@ class Corpus:
         explain: bool = False,
         session: str | None = None,
     ) -> Ranking:
-        """Return what the lanes find of a query, best first, by kind and id among equals.
+        """Return the results of the lanes for a query, best first, by kind and id among equals.
 
-        Of a text and its other wordings the best alone is returned, and lanes count all of them once.
-        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` gives those of some
-        places that may be returned, and moves no score. `now` is in microseconds, by default the time of the latest
-        text. With `explain` each has the parts of its relevance. `session` is that of who asks.
+        Of a text and its further wordings only the best is returned, and lanes count all of them once.
+        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` filters the
+        allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
+        text. With `explain` each result has the parts of its relevance. `session` is the asker's.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -226,14 +226,14 @@ class Corpus:
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
-        """Return which texts one was used with, those of greatest weight first, each with its weight from 0 to 1."""
+        """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
         used = self._used.get(self._texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
         placed = ((self._place_of(id), weight) for id, weight in walked)
         return [(other, min(1.0, max(0.0, weight))) for other, weight in placed if other is not None]
 
     def lent(self, relevance: Mapping[int, float], among: Among, now: int | None) -> Ranking:
-        """Return texts that others have led to, with the relevance that each is lent, where they may be returned."""
+        """Return texts reached from others, with their lent relevance, among the allowed places."""
         places = self._saying(among)(np.sort(np.array(list(relevance), np.int64)))
         values = np.array([relevance[place] for place in places.tolist()], np.float64)
         found: dict[Lane, _Part] = {"edges": _Part(places, values)}
@@ -241,15 +241,16 @@ class Corpus:
         return Ranking({"edges": len(places)}, *ordered, Scale(0, 1, 1))
 
     def _saying(self, among: Among) -> Among:
-        """Return those of places that may be returned whose text says something of its own."""
+        """Return the filter `among` without texts of empty words."""
         return lambda places: among(places[self._texts.flags[places] & EMPTY_WORDS == 0])
 
     def _yields(
         self, terms: list[str], places: Ints, session: str | None, now: int | None
     ) -> Callable[[Floats], Floats]:
-        """Return what lowers the scores of texts that yield to what holds as much of the terms of a question.
+        """Return a function that lowers the scores of texts which yield to a better answer.
 
-        Of the best alone it is looked up whether they only ask, and of those that come to stand among these.
+        A better answer holds as many of the question's terms. Only the best texts, and those that come among
+        them, are checked for asking alone.
         """
         said = just_said(self._texts, places, session, self.latest if now is None else now)
         unread = may_only_ask(self._texts, places)
@@ -277,7 +278,7 @@ class Corpus:
     def _found(
         self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
     ) -> dict[Lane, _Part]:
-        """Return what words and vectors find among the places that may be, with BM25 / its greatest and cosines."""
+        """Return the results of words and vectors among allowed places: BM25 / its maximum, and cosines."""
         found: dict[Lane, _Part] = {}
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
@@ -287,7 +288,7 @@ class Corpus:
         return found
 
     def _near(self, similar: Similar, worded: _Part | None) -> _Part:
-        """Return what is near a question, and where less is found, what perhaps is."""
+        """Return the texts near a question; with few of them, also those perhaps near."""
         near = similar.cosines >= rules.LEAST_COSINE
         known = similar.places[near] if worded is None else np.union1d(worded.places, similar.places[near])
         if (missing := rules.PERHAPS_HITS - self._count(known)) <= 0:
@@ -316,9 +317,7 @@ class Corpus:
         return _Part(np.array(sorted(followed), np.int64), np.array([followed[it] for it in sorted(followed)]))
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
-        """Return what of some places, in ascending order, is scored highest: so many at most, and as many others as
-        are wordings of these.
-        """
+        """Return the `most` highest scores among ascending places, with further wordings of these texts."""
         numbers = np.arange(len(places))
         if self._texts.is_worded:
             best = self._best(scores, places)
@@ -353,7 +352,7 @@ class Corpus:
         return ranks
 
     def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _Part]:
-        """Return which of what was found is hot, as a share of the hottest in the scope, and which is fresh."""
+        """Return the hot texts among places, as a share of the hottest in the scope, and the fresh ones."""
         moved: dict[Lane, _Part] = {}
         hot = self._of_use(places, lambda used: used.hot / self._hottest)
         movers: tuple[tuple[Lane, Floats, int], ...] = (
@@ -366,15 +365,15 @@ class Corpus:
         return moved
 
     def _sum(self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]) -> _Sum:
-        """Return what is added up for places, and the scale on which the sum becomes a relevance from 0 to 1.
+        """Return the summands of places, and the scale from the sum to a relevance from 0 to 1.
 
-        Where even the best holds little of the question, it is less by the share that it holds.
+        If even the best text holds little of the question, the scale is reduced by its share.
         """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
         parts = {"words": words.texts[places], "session": weights.session * words.sessions[self._sessions[places]]}
         strength = words.strength
         if similar is not None:
-            # What has no vector yet is taken for one like the others.
+            # A text without a vector so far counts as average.
             parts["cosine"] = weights.cosine * _filled(*similar.of(places))
             sessions = similar.sessions_of(places)
             parts["session cosine"] = weights.session_cosine * _filled(sessions, sessions > NOWHERE)
@@ -388,8 +387,8 @@ class Corpus:
         return _Sum(parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength))))
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
-        """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
-        # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
+        """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
+        # Without a single named speaker every turn gets half, which changes no order; memories always do.
         flags = self._texts.flags[places]
         by_named = self._texts.spoken_by(named[0], places) if len(named) == 1 else HALF
         hint = held_by_answers(query)
@@ -403,7 +402,7 @@ class Corpus:
         return sides
 
     def _preferred(self, query: str, places: Ints) -> Floats:
-        """Return how far each text is of those whom a question is about: people, or the assistant."""
+        """Return the weight of each text by its speaker, for a question about people or the assistant."""
         if self._answers is None:
             return np.zeros(len(places))
         of_people, of_answers = (ASKED_PEOPLE, ASKED_ANSWERS) if is_about_answers(query) else (1.0, 0.0)
@@ -411,7 +410,7 @@ class Corpus:
         return preferred
 
     def _lent(self, places: Ints, relevance: Floats, among: Among) -> _Part:
-        """Return what the edges of the best lead to, with the share of a seed's relevance that each is lent."""
+        """Return the texts reached by edges of the best, with the part of a seed's relevance lent to each."""
         if not self._used:
             return _Part(np.zeros(0, np.int64), np.zeros(0))
         seeds = np.sort(
@@ -442,7 +441,7 @@ class Corpus:
         parts_of: PartsOf,
         yields: Callable[[Floats], Floats],
     ) -> tuple[Ints, Callable[[int], Hit]]:
-        """Return places in order, and what gives each with its factors and lanes by its number there."""
+        """Return places by falling score, and a function from an index among them to its `Hit`."""
         column = self._texts.column
         days = ((self.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
         age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
@@ -481,14 +480,14 @@ def _no_hit(number: int) -> Hit:
 
 
 class _Part(NamedTuple):
-    """What one lane has found or moved: places, and its score of each."""
+    """The result of a lane: places, and their scores."""
 
     places: Ints
     scores: Floats
 
 
 class _Sum(NamedTuple):
-    """What is added up for each place, by what it is for, and the scale of the sum."""
+    """The parts of the sum for each place, by purpose, and the scale of the sum."""
 
     parts: dict[str, Floats]
     scale: Scale
@@ -506,7 +505,7 @@ def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
 
 
 def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats, _Part]:
-    """Return all places with the greater of their own relevance and what they are lent, and what of that moved one."""
+    """Return all places with the greater of own and lent relevance, and the lent part that raised a place."""
     every = distinct(np.concatenate([places, lent.places]))
     values = np.zeros(len(every))
     values[np.searchsorted(every, places)] = relevance
@@ -517,7 +516,7 @@ def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats
 
 
 def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
-    """Return what gives the parts of a place that are not nothing; none of a place that only edges have found."""
+    """Return a function to a place's parts other than 0; none for a place reached by edges alone."""
     where = {place: n for n, place in enumerate(places.tolist())}
     return lambda place: {
         name: part

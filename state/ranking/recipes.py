@@ -11,10 +11,11 @@ from memtape.state.index.context import ContextRecipe
 
 
 class Weights(NamedTuple):
-    """What is added to a text's own score, whose greatest is 1.
+    """The weights of additions to a text's own score, whose maximum is 1.
 
-    `session` and `session_cosine` weigh its whole session and the best of it, `cosine` its own; the others are added
-    whole: a speaker who is named, what kind of answer is wanted (`hint`), a question, a user's own words.
+    `session` and `session_cosine` weigh its whole session and the session's best cosine, `cosine` its own
+    cosine; all others are added whole: a named speaker, the wanted kind of answer (`hint`), a question, a
+    user's own words.
     """
 
     session: float
@@ -27,7 +28,7 @@ class Weights(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How texts are read, and what counts by words alone and with vectors."""
+    """The reading of texts, and the weights by words alone and with vectors."""
 
     context: ContextRecipe
     by_words: Weights

@@ -1,4 +1,4 @@
-"""Which searches a shadow retriever answers too, and what the use of memories says of it and of what answered.
+"""The searches that a shadow retriever answers too, and the comparison of retrievers by used memories.
 
 Nothing here asks or reads anything. Shares are answers and never state.
 """
@@ -11,19 +11,19 @@ from typing import NamedTuple
 
 
 def is_chosen(recall_id: str, percent: int) -> bool:
-    """Whether a search is among so many percent of all, by its id alone; a larger share has all of a smaller one."""
+    """Return whether a search is in a sample of `percent`, by its id; a larger one contains a smaller."""
     return int.from_bytes(blake2b(recall_id.encode(), digest_size=8).digest(), "big") % 100 < percent
 
 
 class Judged(NamedTuple):
-    """What was used of a search that only the shadow found among its first results (`won`), or only the other."""
+    """The used results of a search, found first by the shadow alone (`won`) or the active retriever alone."""
 
     won: tuple[str, ...]
     lost: tuple[str, ...]
 
 
 def judged(used: Sequence[str], active: Sequence[str], shadow: Sequence[str], cut: int) -> Judged:
-    """Return who found what was used among the first `cut` results, in the order of `used`."""
+    """Return which retriever found the used ids among its first `cut` results, in the order of `used`."""
     its, theirs = frozenset(shadow[:cut]), frozenset(active[:cut])
     found = dict.fromkeys(used)
     won = tuple(id for id in found if id in its and id not in theirs)

@@ -1,4 +1,4 @@
-"""What is sure enough for a prompt to be put before an agent that did not ask."""
+"""Results sure enough to be given to an agent with a prompt, unasked for."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from memtape.state.text.terms import terms
 LEAST_HELD = 0.47
 """The least share of a prompt that one text holds where anything is offered; `docs/benchmarks.md` has the trade-off."""
 LEAST_BESIDE = 0.25
-"""The least share that each text holds which is offered beside it."""
+"""Minimum share of each further text offered."""
 
 
 class SureCandidate(Protocol):
-    """What a result must tell to be called sure."""
+    """The fields of a result needed to judge it as sure."""
 
     @property
     def kind(self) -> Kind: ...
@@ -44,12 +44,13 @@ CandidateT = TypeVar("CandidateT", bound=SureCandidate)
 
 
 def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]:
-    """Return the rule by which the first results, best first and each weighed against a prompt, are sure for it.
+    """Return the rule that picks the sure results among the first, each weighed against a prompt.
 
-    One of them holds about half of what the prompt says, and the others half of that. Where the prompt names one
-    person, it is that person's turns that count; where another's come first, nothing is sure, since what is asked for
-    is then known of somebody else. What the same session said, or an agent captured in it, the agent has before it
-    already. What people said before tells nothing where it only asks, or where all its terms are in the prompt.
+    One result holds about half of the prompt's weight, and the rest half of that. If the prompt names one
+    person, only that person's turns count; if another person's turn comes first, nothing is sure, since the
+    answer known is about another person. Turns of the same session, and captures by an agent in it, are in
+    the agent's context already. A person's turn does not count if it only asks, or if all its terms are in
+    the prompt.
     """
     asked = frozenset(terms(prompt))
 
@@ -77,5 +78,5 @@ def _is_said(result: SureCandidate) -> bool:
 
 
 def _is_of_whom_it_names(result: SureCandidate, weighed: Weighed) -> bool:
-    """Whether a result is no turn of another person than the one whom a prompt names."""
+    """Return whether a result is no turn by a person other than the one named in a prompt."""
     return weighed.named is None or not _is_said(result) or result.actor == weighed.named

@@ -1,6 +1,6 @@
-"""What is made of a question's words in a scope: which of them count, how much, and which are passed over, and why.
+"""The reading of a question's words in a scope: words that count, their weights, and words left out.
 
-How texts are scored by them is in `lexical`.
+`lexical` scores texts by them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
 
 
 class Reading(NamedTuple):
-    """A question as it is asked of a scope's texts. Terms are stemmed; the passed over words are as they are compared.
+    """A question as put to a scope's texts. Terms are stemmed; words left out are in their compared form.
 
-    `used` has the weight (inverse frequency) of each term that some text or its day holds, `unheld` the words that none
-    does, `names` the terms left out since they name who speaks, `common` the words left out since every text has them.
+    `used` has the weight (inverse frequency) of each term in some text or its day, `unheld` the words in
+    none, `names` the terms left out as names of speakers, `common` the words left out because every text has
+    them.
     """
 
     used: dict[str, float]
@@ -35,16 +36,16 @@ class Reading(NamedTuple):
 
 
 LEAST_SHARED = 2
-"""One word in common says nothing."""
+"""Minimum number of common words; a single one is no evidence."""
 MORE_TEXTS = 1_000
 """A scope is taken to have so many more texts without any word of a prompt: in a young one no word is common yet."""
 
 
 class Weighed(NamedTuple):
-    """How much of a prompt a text holds with the turns around it, from 0 to 1, and whom of those who speak it names.
+    """The share of a prompt in a text and the turns around it, from 0 to 1, and the speaker it names.
 
-    `named` is None where the prompt names nobody or several. A text that has but one word in common with the prompt,
-    beside the commonest of the language, holds nothing of it. A name counts as such a word.
+    `named` is None for a prompt that names no speaker or several. A text with a single word of the prompt,
+    apart from the language's commonest words, has the share 0. A name counts as such a word.
     """
 
     share: float
@@ -52,15 +53,15 @@ class Weighed(NamedTuple):
 
 
 class Wording(Lexical):
-    """The words of one scope's texts, and what of a question they have."""
+    """The words of one scope's texts, matched with the terms of a question."""
 
     def weights(self, query: str) -> dict[str, float]:
-        """Return what each term that is asked for is worth where a text holds it."""
+        """Return the weight of each term of a question."""
         asked = self._asked(query, self._called(query))
         return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
 
     def weighed(self, prompt: str, places: Ints) -> list[Weighed]:
-        """Return how much of a prompt, or of the question in it of which it holds most, each of some texts holds."""
+        """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         called = self._called(prompt)
         named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
         parts = dict.fromkeys((prompt, *questions(prompt)))
@@ -91,7 +92,7 @@ class Wording(Lexical):
         return float(np.log1p((self._texts.count + MORE_TEXTS - held + 0.5) / (held + 0.5)))
 
     def reading(self, query: str) -> Reading:
-        """Return what of a question counts and what does not."""
+        """Return which terms of a question count and which do not."""
         called = self._called(query)
         asked = self._asked(query, called)
         days = (term for term in day_terms(query) if term in self._dated)
@@ -115,7 +116,7 @@ class Wording(Lexical):
         return [term for language in self._languages or [ENGLISH] for term in terms(word, language)]
 
     def held(self, place: int, text: str, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return which of the used terms a text holds itself, and which only the turns around it or its day do."""
+        """Return the used terms in a text itself, and those only in the turns around it or its day."""
         own = dict.fromkeys(terms(text))
         others = [term for term in reading.used if term not in own]
         around = [term for term in others if self._is_around(term, place)]
@@ -127,7 +128,7 @@ class Wording(Lexical):
 
 
 def _common(query: str) -> tuple[str, ...]:
-    """Return the words of a question that are passed over as too common; none where it has no others."""
+    """Return the words of a question left out as too common; none if it has no further words."""
     kept = words(query)
     said = (run.strip(_AROUND) for run in query.lower().split())
     return tuple(dict.fromkeys(word for word in said if word in SEARCH_STOP and word not in kept))

@@ -1,8 +1,8 @@
-"""Which texts stand below what answers the same: prompts that only ask, and what a session has just said itself.
+"""Texts ranked below a text with the same answer: prompts that only ask, and texts just said in the session.
 
-It yields to texts that were found, do not yield themselves, and hold at least half of the terms of the question that it
-holds: in their own words, or in those of the question that the turn right before them asks, which they answer. What
-only asks stands below all of these, and what was just said below the best of them, since it may tell what is new.
+Such a text yields to found texts that do not yield themselves and hold at least half of the question's terms
+in it: in their own words, or in the words of the question right before them, which they answer. A prompt that
+only asks is ranked below all of these, a text just said below the best of them, since it may hold news.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 
 JUST_US = 600 * US_PER_S
-"""What a session said in the ten minutes before it searches, the agent still has before it."""
+"""Ten minutes before a search: the session's texts since then are still in the agent's context."""
 SHORT_CHARS = 120
 """A prompt without a question mark is looked at where it is no longer, so that a search reads few texts."""
 ASKING_AMONG = 50
@@ -28,7 +28,7 @@ LEAST_STEP = 1e-9
 
 
 def may_only_ask(texts: Texts, places: Ints) -> Flags:
-    """Return which of some texts a person said that ends as a question, or is short: one that may only ask."""
+    """Return a mask of texts by people that end as a question or are short, and so may only ask."""
     flags = texts.flags[places]
     by_people = flags & TURN != 0
     if texts.answers is not None:
@@ -38,21 +38,21 @@ def may_only_ask(texts: Texts, places: Ints) -> Flags:
 
 
 def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flags:
-    """Return which of some texts a session said in the minutes before `now`: turns, and what was taken from them."""
+    """Return a mask of the texts of a session in the minutes before `now`: turns, and captures from them."""
     number = None if session is None else texts.sessions.number_of(session)
     if number is None:
         return np.zeros(len(places), np.bool_)
     at, flags = texts.column("at", places), texts.flags[places]
     own: Flags = (texts.sessions.number[places] == number) & (at > now - JUST_US)
     turns = np.flatnonzero((texts.sessions.number == number) & (texts.flags & TURN != 0))
-    # A statement that was taken from a turn has its time; what the session captured itself has its own.
+    # A statement has the time of its turn; a capture by the session itself has its own.
     taken = (flags & TAGGED != 0) & is_one_of(at, texts.column("at", turns))
     said: Flags = own & ((flags & TURN != 0) | taken)
     return said
 
 
 def first_with_equals(scores: Floats, most: int) -> Flags:
-    """Return which scores are among the first `most`, with those that are equal to the last of these."""
+    """Return a mask of the `most` highest scores, including all scores equal to the lowest of them."""
     if len(scores) <= most:
         return np.ones(len(scores), np.bool_)
     first: Flags = scores >= np.partition(scores, -most)[-most]
@@ -60,7 +60,7 @@ def first_with_equals(scores: Floats, most: int) -> Flags:
 
 
 def held_with_question(texts: Texts, places: Ints, terms: list[str]) -> tuple[Array, Array]:
-    """Return which terms each text holds, shape (places, terms), and which with a question right before it."""
+    """Return the terms in each text, shape (places, terms), and with a question right before it."""
     before = texts.sessions.before[places]
     asked = (before != NOBODY) & (texts.flags[before] & ASKS != 0)
     own, around = np.zeros((len(places), len(terms)), np.bool_), np.zeros((len(places), len(terms)), np.bool_)
@@ -72,10 +72,10 @@ def held_with_question(texts: Texts, places: Ints, terms: list[str]) -> tuple[Ar
 
 
 def below(scores: Floats, asks: Flags, said: Flags, own: Array, answering: Array) -> Floats:
-    """Return scores by which each text that yields stands below what answers the same, as this file says.
+    """Return scores with each yielding text below the texts with the same answer, by the rule of this file.
 
-    `asks` has the texts that only ask, `said` those that were just said; `own` and `answering` are of shape (texts,
-    terms). Other scores stay as they are.
+    `asks` marks texts that only ask, `said` texts just said; `own` and `answering` are of shape (texts,
+    terms). All other scores stay.
     """
     lowered, others = scores.copy(), np.flatnonzero(~(asks | said))
     answered: dict[bytes, Floats] = {}
@@ -91,7 +91,7 @@ def below(scores: Floats, asks: Flags, said: Flags, own: Array, answering: Array
 
 
 def stands(rows: Ints, places: Ints) -> Flags:
-    """Return which of some places are among rows, which are sorted."""
+    """Return a mask of the places found in sorted rows."""
     if not len(rows):
         return np.zeros(len(places), np.bool_)
     stands: Flags = rows[np.minimum(np.searchsorted(rows, places), len(rows) - 1)] == places

@@ -1,1 +1,1 @@
-"""What events mean, a reducer a file: its state, `evolve`, `snapshot` and `restore`."""
+"""The meaning of events, a reducer a file: its state, `evolve`, `snapshot` and `restore`."""

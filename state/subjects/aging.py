@@ -1,13 +1,14 @@
-"""The pass of a tick: which texts move to the next tier, which are archived, and which leave the views.
+"""The pass of a tick: texts move to the next tier, are archived, or leave the views.
 
-A pass follows from the clock, the settings and the state alone. It costs what is due and never the scope: who cannot
-move yet is looked at again when time alone may have changed that, or when an event touches it. What is kept of all this
-is in `lifecycle`.
+A pass follows from the clock, the settings and the state alone. It costs the due units and never the scope: a
+unit that cannot move yet is checked again when time alone may have changed the result, or when an event
+touches it. `lifecycle` stores the state of aging.
 
-A unit was said at the latest time of its visible captures. The UTC day of that time (for `mid`) or its week from Monday
-(for `long`) must have been over for the days that the settings name. A pass moves groups in the order of (start, level,
-kind, label), in a group the earliest said first, and a unit makes one step. Pinned, archived and hidden units stay. A
-unit of `long` that was never recalled or used is archived by age, unless a person's text in it instructs.
+A unit was said at the latest time of its visible captures. The UTC day of that time (for `mid`) or its week from
+Monday (for `long`) must have been over for the days that the settings name. A pass moves groups in the order of
+(start, level, kind, label), in a group the earliest unit first, and a unit makes one step. Pinned, archived and
+hidden units stay. A unit of `long` that was never recalled or used is archived by age, unless a person's text in it
+instructs.
 """
 
 from __future__ import annotations
@@ -49,18 +50,18 @@ from memtape.state.text.polarity import instructs
 MOST_A_PASS = 500
 """So many texts at most change their place in one pass of a scope; what is more waits for the next."""
 LEAST_IN_GROUP = 3
-"""So many texts are summed up at least; later ones join a summary that is there."""
+"""Minimum number of texts in a new summary; later ones join an existing summary."""
 ARCHIVE, PURGE = 3, 4
 """What else than summing up is done with a unit in a pass, as the level of its group."""
 WEEK_US = DAYS_A_WEEK * DAY_US
 _MONDAY_US = 4 * DAY_US
 """1970-01-05 was a Monday."""
 _MOST_KEPT = 100
-"""The importance that a text is taken to have before it is read."""
+"""The importance assumed for a text before it is read."""
 
 
 class Step(NamedTuple):
-    """What is to be done with a unit next, with its group, and from when on, in microseconds.
+    """The next step of a unit with its group, and its time in microseconds.
 
     While `at` lies ahead it is no later than the time when the step is due; from then on it is that time.
     """
@@ -87,14 +88,14 @@ def run(state: Lifecycle, context: Context[Others]) -> list[Change]:
 
 
 def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
-    """Return what a pass at `context.clock` moves, the oldest first, and hold it ready no longer."""
+    """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
     due = _due(state, context.of, context.settings)
     for unit in due.taken(context.clock // HOUR_US):
         _place(state, due, unit, context)
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
         if not left:
-            break  # What is ripe besides waits for the next pass, and is not looked at before.
+            break  # Further ripe groups wait for the next pass, and are not checked before.
         least = least_of(state, group)
         units = _still_due(state, group, context) if len(state.ready[group]) >= least else []
         taken = units[:left] if len(units) >= least and left >= least else []
@@ -112,13 +113,13 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
 
 
 def retention_of(unit: int, of: Others, now: int) -> Retention | None:
-    """Return what a unit is worth keeping at hand at a time, None for what does not age or is hidden."""
+    """Return the retention of a unit at a time, None if it does not age or is hidden."""
     kept = _kept(unit, of)
     return None if kept is None else retention(kept, now)
 
 
 def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | None:
-    """Return what is to be done with a unit next, None where time alone brings nothing."""
+    """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
     archiving, living = state.archived.get(unit), living_of(of, unit)
     if archiving is not None:
@@ -149,7 +150,7 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
 
 
 def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:
-    """Return what is due when, made anew where nobody knows: then every unit is looked at once."""
+    """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
         state.due, state.ready, state.ripe = Due(), {}, {}
         for seq, capture in of.captures.by_seq.items():
@@ -161,7 +162,7 @@ def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:
 
 
 def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
-    """Return an hour before which nothing is to be done with a turn; `step_of` tells more, and takes longer."""
+    """Return an hour before which a turn has no step; `step_of` is more exact, and slower."""
     if turn.seq in state.archived:
         return 0
     after = (settings.mid_after_days, settings.long_after_days, settings.archive_after_days)
@@ -169,7 +170,7 @@ def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
 
 
 def _place(state: Lifecycle, due: Due, unit: int, context: Context[Others]) -> None:
-    """Hold a unit ready whose step is due, and put off one whose step is not."""
+    """Mark a unit ready if its step is due, else postpone it."""
     step = step_of(state, unit, context)
     if step is None:
         return
@@ -191,17 +192,17 @@ def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list
 
 
 def _said_at(of: Others, unit: int) -> int:
-    """Return when a unit was said; of what is hidden, and can still leave the views, when its first capture was."""
+    """Return the time of a unit's last text; of its first if hidden, since it can still leave the views."""
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def least_of(state: Lifecycle, group: Group) -> int:
-    """Return how many units a group needs to move: what has a summary already takes in any that come later."""
+    """Return the number of units that a group needs to move; an existing summary takes in any later unit."""
     return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
 def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Change]:
-    """Do what a pass has decided of some units, and return the rows that it touched."""
+    """Apply a pass's decision about units, and return the changed rows."""
     changes, scope, of = list[Change](), context.scope, context.of
     group, units = move
     if group.level in (MID, LONG):
@@ -232,7 +233,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
 
 
 def age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
-    """Let a project be dormant in which nobody has worked for long, and leave the views where it was so for longer."""
+    """Make a long inactive project dormant, and remove it from the views after a longer time."""
     project, settings, now = state.project, context.settings, context.clock
     if context.scope == GLOBAL or project.state == "finished":
         return []
@@ -265,7 +266,7 @@ def _low_at(unit: int, of: Others, living: Sequence[Capture], limit: int, now: i
 
 
 def _kept(unit: int, of: Others) -> Kept | None:
-    """Return what the retention of a unit is computed from, None for what does not age or is hidden."""
+    """Return the inputs of a unit's retention, None if it does not age or is hidden."""
     living = living_of(of, unit)
     return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
 
@@ -297,12 +298,12 @@ def _is_recalled(of: Others, unit: int) -> bool:
 
 
 def is_pinned(of: Others, unit: int) -> bool:
-    """Whether any capture of a unit is pinned, echoes included."""
+    """Return whether any capture of a unit is pinned, echoes included."""
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 
 def _binds(of: Others, unit: int) -> bool:
-    """Whether a person said in a unit what is wanted from now on, which every start tells and nobody need ask for."""
+    """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
     return spoken is not None and spoken.actor.origin in PEOPLE and instructs(of.captures.body(spoken).text)
 
@@ -313,7 +314,7 @@ def _seqs(of: Others, unit: int) -> Iterable[int]:
 
 
 def _summed_group(of: Others, unit: int, level: int, said_at: int) -> Group:
-    """Return the group in which a unit is summed up: of a day by session or speaker, of a week by kind alone."""
+    """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
     if level == LONG:
         return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")
     capture: Capture = of.captures.by_seq[unit]

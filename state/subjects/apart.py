@@ -1,6 +1,6 @@
-"""What somebody has set apart: captures that were one memory, and are to fold together never again.
+"""Splits: captures of a former memory that must never fold together again.
 
-It is kept beside the memories, so that folding anew knows of it. What folds by what rule is decided elsewhere.
+Splits are stored beside the memories, so that refolding respects them. The rules of folding are elsewhere.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 Split = tuple[tuple[int, ...], ...]
-"""The captures of a memory that was split, by seq, in the groups that it was split into."""
+"""The captures of a split memory, by seq, in the groups of the split."""
 
 
 class Apart:
@@ -21,7 +21,7 @@ class Apart:
             self.add(split)
 
     def add(self, groups: Sequence[Sequence[int]]) -> None:
-        """Let the captures of each group be apart from those of every other group."""
+        """Set the captures of each group apart from those of every other group."""
         for number, group in enumerate(groups):
             for seq in group:
                 self._groups_of.setdefault(seq, []).append((len(self.splits), number))

@@ -1,10 +1,10 @@
-"""Association: which items are used in the same windows more often than chance has it, over 90 days of event time.
+"""Association: items used in the same windows more often than by chance, over 90 days of event time.
 
-Its weight is the normalised pointwise mutual information of two items, with shares of the windows kept (Bouma 2009,
-"Normalized (pointwise) mutual information in collocation extraction"). The windows are those of `edges`, where they
-are opened and closed; each counts as it stands from its first use on. A use that completes a pair in a window makes
-its weight; so does, of a pair that has one, a later window's use of either end, since use without the other makes it
-less. Nothing else writes it, no tick and no read.
+Its weight is the normalised pointwise mutual information of two items, with shares of the windows kept (Bouma
+2009, "Normalized (pointwise) mutual information in collocation extraction"). The windows are those of
+`edges`, which opens and closes them; each counts from its first use on. A use that completes a pair in a
+window sets its weight; for a pair with a weight, so does a later window's use of either end, since use
+without the other reduces it. Nothing else writes it, no tick and no read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtape.state.subjects.decay import ONE
 SPAN_US = 90 * DAY_US
 """How far behind the latest window one may open and still count, and how long a reader believes a weight (spec R7)."""
 WINDOWS_KEPT = 4_096
-"""The most windows that count, 45 a day; those that opened first fall out."""
+"""Maximum number of windows counted, 45 a day; the earliest opened are dropped."""
 TOGETHER_FROM = 3
 LEARNED_FROM = ONE // 5
 """What is learned: from how many windows together, and from which weight (spec R7)."""
@@ -44,7 +44,7 @@ class Window(msgspec.Struct):
 
 
 class Learned(NamedTuple):
-    """A pair's weight in billionths over so many `windows` together; `at` is when a use last completed it."""
+    """A pair's weight in billionths over `windows` joint windows; `at` is the last use that completed it."""
 
     weight: int
     windows: int
@@ -55,9 +55,9 @@ UNLEARNED = Learned(0, 0, 0)
 
 
 class Association:
-    """The windows that count, in order of their start, and what was learned of pairs of seqs, the lower first.
+    """The counted windows, in order of their start, and the weights of pairs of seqs, the lower first.
 
-    `holding` has, of each seq, the windows that hold it as bits, by which those of a pair are counted at once; `taken`
+    `holding` has, for each seq, its windows as bits, so that a pair's windows are counted at once; `taken`
     are the bits in use. `of` has the other ends of each seq's learned pairs.
     """
 
@@ -70,7 +70,7 @@ class Association:
 
 
 def count(state: Association, window: Window) -> None:
-    """Let a window count that opens, and no longer those that are too old or too many, itself perhaps."""
+    """Count an opened window, and drop windows too old or too many, perhaps the new one."""
     window.slot = (~state.taken & (state.taken + 1)).bit_length() - 1  # The lowest that is free.
     state.taken |= 1 << window.slot
     insort(state.kept, window, key=lambda it: it.start)
@@ -79,9 +79,9 @@ def count(state: Association, window: Window) -> None:
 
 
 def evolve(state: Association, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
-    """Take in what a use added to a window and the pairs that this completed; return the pairs whose weight changed.
+    """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
 
-    A window that does not count, since it is too old, teaches nothing.
+    A window too old to count changes no weight.
     """
     if window.slot < 0:
         return []
@@ -106,10 +106,11 @@ def evolve(state: Association, window: Window, added: Sequence[int], completed: 
 
 
 def npmi(together: int, first: int, second: int, windows: int) -> int:
-    """Return the association, in billionths, of two items that so many of the windows hold: both, the one, the other.
+    """Return the association of two items, in billionths, by windows with both, the first, the second.
 
-    ln(p(x, y) / (p(x) p(y))) / -ln p(x, y): one where neither is used without the other, zero where chance would have
-    it so. Where every window holds both, which leaves 0 / 0, it is one. `Decimal.ln` rounds correctly everywhere.
+    ln(p(x, y) / (p(x) p(y))) / -ln p(x, y): one if neither is used without the other, zero at the rate of
+    chance. If every window holds both, which leaves 0 / 0, it is one. `Decimal.ln` rounds correctly
+    everywhere.
     """
     if together == windows:
         return ONE
@@ -120,7 +121,7 @@ def npmi(together: int, first: int, second: int, windows: int) -> int:
 
 
 def believed(learned: Learned, now: int) -> Learned:
-    """Return what a reader at `now` has of a learned weight: nothing when the pair's last use is 90 days past."""
+    """Return a learned weight as of `now`: none if the pair's last use is 90 days past."""
     return learned if now - learned.at <= SPAN_US else UNLEARNED
 
 
@@ -186,7 +187,7 @@ def _remove(state: Association, pair: Pair) -> None:
 
 
 def _trim(state: Association, seq: int) -> list[Pair]:
-    """Drop the learned pairs of an item beyond its strongest, and those that no reader believes; return them."""
+    """Drop an item's learned pairs beyond its strongest, and pairs too weak for readers; return them."""
     newest = state.kept[-1].start
     pairs = [(other, pair_of(seq, other)) for other in state.of.get(seq, ())]
     alive = [(other, pair) for other, pair in pairs if believed(state.pairs[pair], newest).weight]

@@ -1,7 +1,6 @@
-"""What was captured in a scope: every text once, by seq, by id and by normalised text.
+"""The captures of a scope: every text once, by seq, by id and by normalised text.
 
-The store only remembers. Whether captures are one memory is decided in `memories`, whether they are
-hidden in `tombstones`.
+The store only remembers. `memories` decides which captures are one memory, `tombstones` which are hidden.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from memtape.state.subjects.decisions import Decisions
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
-"""Who is believed over whom, by origin."""
+"""The trust of each origin; the higher one is believed."""
 
 FAMILIES = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
-"""Kinds that fold, each with its family: only texts of one family are ever compared."""
+"""Kinds that fold, each with its family. Only texts of the same family are compared."""
 
 REPLACING = ("goal", "plan")
-"""Families in which a later text takes over from the one before."""
+"""Families in which a later text replaces the earlier one."""
 
 ENTRY_KINDS = ("turn", "journal")
 """Kinds that stand in the daily log."""
@@ -45,11 +44,10 @@ ValueT = TypeVar("ValueT")
 class Capture(msgspec.Struct, gc=False, omit_defaults=True):
     """One captured text. `at` is already clamped; `normal` is blake2b-128 of the normalised text.
 
-    `ordinal` counts the scope's captures that are not turns, for the pages of the vault; a turn has -1.
-    What was said is asked of `Captures.body`: `own` is None of a turn, whose body stands in the log alone.
-    `made` is of a text that a consolidation made, which is no entry of the daily log.
-    `turn` is the seq of the turn that a statement was taken from, -1 of all else.
-    Captures hold no cycles, so that the garbage collector need not walk a million of them.
+    `ordinal` counts the scope's captures except turns, for the pages of the vault; a turn has -1.
+    `Captures.body` returns the text: `own` is None for a turn, whose body is on the log alone. `made` marks a
+    consolidation's text, which is no entry of the daily log. `turn` is the seq of a statement's turn, -1 for
+    any other capture. Captures hold no cycles, so that the garbage collector need not walk a million of them.
     """
 
     id: str
@@ -73,15 +71,15 @@ class Capture(msgspec.Struct, gc=False, omit_defaults=True):
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """By which the canonical text of a memory is chosen: trust, then time, then order."""
+        """The sort key of the canonical text of a memory: trust, then time, then order."""
         return TRUST[self.actor.origin], self.at, self.seq
 
 
 class Captures:
-    """The captures of a scope in log order, with the ways to find them; `seen` is that of the scope.
+    """The captures of a scope in log order, with their indexes; `seen` is that of the scope.
 
-    `zones` has by the path of a page the seqs of what was captured from its zone, and `stated` by the seq of a turn the
-    seqs of the statements that were taken from it.
+    `zones` has by page path the seqs of captures from its zone, and `stated` by the seq of a turn the seqs of
+    its statements.
     """
 
     def __init__(self) -> None:
@@ -96,11 +94,11 @@ class Captures:
         self._once: dict[object, Any] = {}
 
     def body(self, capture: Capture) -> Captured:
-        """Return what was said in a capture."""
+        """Return the body of a capture."""
         return self.bodies.at(capture.offset) if capture.own is None else capture.own
 
     def once(self, value: ValueT) -> ValueT:
-        """Return the first value that equals this one, so that what many captures say stands in memory once."""
+        """Return the first equal value seen, so that memory holds each repeated value once."""
         known: ValueT = self._once.setdefault(value, value)
         return known
 
@@ -150,13 +148,13 @@ def evolve(state: Captures, event: Event, context: Context[HasDecisions]) -> lis
 
 
 def _turn_of(state: Captures, event: Event, body: Captured) -> int:
-    """Return the seq of the turn from which a statement was taken, -1 of what was taken from none."""
+    """Return the seq of a statement's turn, -1 for any other capture."""
     turn = state.get(event.refs[0]) if body.tags[:1] == (STATED_TAG,) and event.refs else None
     return turn.seq if turn is not None and turn.kind == "turn" else -1
 
 
 def entries_with(of: HasCaptures, seq: int) -> Iterator[str]:
-    """Yield the id of the entry of a daily log that says what a capture says: itself, or the turn it was taken from."""
+    """Yield the id of the entry of a daily log with a capture's content: itself, or a statement's turn."""
     capture = of.captures.by_seq[seq]
     if capture.turn >= 0:
         yield of.captures.by_seq[capture.turn].id
@@ -165,7 +163,7 @@ def entries_with(of: HasCaptures, seq: int) -> Iterator[str]:
 
 
 def shown_changes(scope: str, capture: Capture) -> list[Change]:
-    """Return what shows a capture by itself: the row of a turn, or an entry of the journal."""
+    """Return the display of a capture by itself: the row of a turn, or an entry of the journal."""
     match capture.kind:
         case "turn":
             return [Change("turns", scope, capture.id)]
@@ -176,12 +174,12 @@ def shown_changes(scope: str, capture: Capture) -> list[Change]:
 
 
 def whole_text(body: Captured) -> str:
-    """Return what a captured text is found and embedded by: it and the captions of its media."""
+    """Return the text by which a capture is found and embedded: its own and the captions of its media."""
     return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 
 def normal_digest(text: str) -> bytes:
-    """Return blake2b-128 of the normalised text, by which texts are called the same."""
+    """Return blake2b-128 of the normalised text, equal for equal texts."""
     return blake2b(normal_text(text).encode(), digest_size=16).digest()
 
 
@@ -200,7 +198,7 @@ def restore(data: bytes, of: HasBodies) -> Captures:
 
 
 def digest(state: Captures, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers, in the order of the log."""
+    """Yield the content of the state hash, in the order of the log."""
     for capture in state.by_seq.values():
         body = state.body(capture)
         yield capture.id, capture.seq, capture.at, capture.session, capture.actor, body, capture.hidden
@@ -222,19 +220,19 @@ def _take(state: Captures, capture: Capture) -> None:
 
 
 class HasDecisions(Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: decisions."""
 
     decisions: Decisions
 
 
 class HasBodies(Protocol):
-    """What a snapshot of captures is restored beside."""
+    """The part of a scope needed to restore a snapshot of captures."""
 
     bodies: Bodies
     seen: Seen
 
 
 class HasCaptures(Protocol):
-    """What a subject reads of others: the captures of its scope."""
+    """A scope seen through its captures."""
 
     captures: Captures

@@ -1,10 +1,9 @@
-"""Conflicts: pairs of memories that tell different values of one thing, of which people are asked which one holds.
+"""Conflicts: pairs of memories with different values of one thing; people are asked which one holds.
 
-A pair is asked about once ever, and only where both sides were affirmed since both are known, where the side that is
-trusted less would win, where a model says that both cannot hold (`decided`), or where two wishes of one person are
-opposed. An answer (`settled`) is a word on both
-sides; what that means is the subject of `validity`.
-Nothing here hides, ranks or replaces a memory.
+A pair is asked about once ever, and only if both sides were affirmed since both are known, if the less
+trusted side would win, if a model says that both cannot hold (`decided`), or if two wishes of one person are
+opposed. An answer (`settled`) is a statement about both sides; `validity` applies it. Nothing here hides,
+ranks or replaces a memory.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from memtape.state.text.polarity import instructs
 
 Pair: TypeAlias = tuple[Memory, Memory]
 MOST_ABOUT_ONE = 8
-"""So many statements about one thing are compared with a later one, the latest."""
+"""Statements on one topic compared with a later one: the latest."""
 MAX_EVIDENCE = 10
-"""So many events are kept that affirmed a side, the first ones."""
+"""Events stored as evidence for a side: the first ones."""
 
 
 class Conflict(msgspec.Struct):
-    """A question to people: which of two captured ids `ids`, the earlier said first, tells what holds.
+    """A question to people: which of two captured ids `ids`, the earlier said first, holds.
 
-    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`, or the
-    decision in which a model says so. `kept` is the one of `ids` that was kept. `settled_at` is when somebody answered,
-    or when the question expired.
+    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`,
+    or a model's decision. `kept` is the kept one of `ids`. `settled_at` is the time of the answer, or of the
+    question's expiry.
     """
 
     id: str
@@ -54,18 +53,18 @@ class Conflict(msgspec.Struct):
 
 
 class LastUse(NamedTuple):
-    """The last event that used a capture while its memory had a rival: its seq, and its id."""
+    """The last event that used a capture of a memory with a rival: its seq and its id."""
 
     seq: int
     id: str
 
 
 class Conflicts:
-    """The conflicts of a scope by id in the order in which they were raised, and what affirms by use, by seq.
+    """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
 
-    `about` has by the digest of a topic (`opposing`) the seqs of the latest statements of people about it.
-    All else follows: `naming` has by captured id the conflicts that name it, `pending` those that wait, `revising` by
-    each memory's birth the seq that the memory revises, and `revisers` the births by that.
+    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
+    rest follows: `naming` has by captured id its conflicts, `pending` the pending ones, `revising` by each
+    memory's birth the seq that the memory revises, and `revisers` the inverse.
     """
 
     def __init__(self) -> None:
@@ -78,7 +77,7 @@ class Conflicts:
         self.revisers: dict[int, dict[int, None]] = {}
 
     def of_memory(self, of: HasValidity, memory: Memory) -> list[Conflict]:
-        """Return the conflicts of which a memory is a side."""
+        """Return the conflicts with a memory as a side."""
         if not self.naming:
             return []
         ids = (id for join in memory.joins for id in self.naming.get(of.captures.by_seq[join.seq].id, ()))
@@ -86,7 +85,7 @@ class Conflicts:
 
 
 def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
-    """Note what affirms, take in an answer, and raise and end what is to be; return the rows that this touched."""
+    """Record affirmations, apply an answer, and raise and end conflicts; return the changed rows."""
     of, body = context.of, event.body
     told: tuple[str | None, ...] = body.ids if isinstance(body, Settled) else ()
     if isinstance(body, Linked) and body.relation in OF_MEMORIES:
@@ -127,7 +126,7 @@ def snapshot(state: Conflicts) -> bytes:
 
 
 def restore(data: bytes, of: HasValidity) -> Conflicts:
-    """Return the state of a snapshot; what follows from it and from the memories is found again."""
+    """Return the state of a snapshot; all derived parts are rebuilt from it and the memories."""
     state = Conflicts()
     conflicts, state.uses, state.about = msgspec.msgpack.decode(
         data, type=tuple[list[Conflict], dict[int, LastUse], dict[bytes, list[int]]]
@@ -140,16 +139,16 @@ def restore(data: bytes, of: HasValidity) -> Conflicts:
 
 
 def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
-    """Yield what the state hash covers: each conflict, and the last uses that affirm."""
+    """Yield the content of the state hash: each conflict, and the last affirming uses."""
     yield from state.by_id.values()
     yield from (("used", of.captures.by_seq[seq].id, use.id) for seq, use in sorted(state.uses.items()))
 
 
-# --- Who is against whom ---
+# --- The sides of a conflict ---
 
 
 def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:
-    """Know which memory revises which, also from the side of what is revised."""
+    """Record which memory a memory revises, in both directions."""
     memory = of.memories.by_birth.get(birth)
     after = memory.revises.seq if memory is not None and memory.revises is not None else None
     before = state.revising.pop(birth, None)
@@ -161,9 +160,10 @@ def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:
 
 
 def _rivals(state: Conflicts, of: HasValidity, memory: Memory) -> list[Memory]:
-    """Return the memories that contradict one: those that validity ties, and of the revisions those that deny it.
+    """Return the memories that contradict a memory: by a tie of validity, or as a revision that denies it.
 
-    A revision is no more than alike: of 1,000 sentences of talk every eighth revises another, and none contradicts it.
+    A revision alone is only similar: of 1,000 sentences of talk every eighth revises another, and none
+    contradicts it.
     """
     ties = of.validity
     births = dict.fromkeys((*ties.newer.get(memory.birth, ()), *ties.older.get(memory.birth, ())))
@@ -186,10 +186,10 @@ def _denies(of: HasValidity, memory: Memory, birth: int) -> bool:
 
 
 def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[int]:
-    """Note which memories with a rival an event used, and return their births.
+    """Record an event's uses of memories with a rival, and return their births.
 
-    An answer that carries both sides of a pair tells the one beside the other, and affirms neither. Who names both in a
-    `used` affirms both.
+    An answer that carries both sides of a pair compares them, and affirms neither. A `used` event that names
+    both affirms both.
     """
     of = context.of
     found = {seq: memory for seq in context.used if (memory := of.memories.of(seq)) is not None}
@@ -237,7 +237,7 @@ def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Confl
 
 
 def _may_be_asked(state: Conflicts, of: HasValidity, pair: Pair) -> bool:
-    """Whether both sides live, nothing else replaced one of them, and neither people nor a question spoke of them."""
+    """Return whether both sides live, none was replaced or stated to hold, and no question named both."""
     one, other = pair
     if one.canonical < 0 or other.canonical < 0 or is_told(of, one, other) or is_told(of, other, one):
         return False
@@ -250,9 +250,10 @@ def _by_time(of: HasValidity, pair: Pair) -> Pair:
 
 
 def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[Pair]:
-    """Yield the pairs that a decision says cannot both hold, unless it was dropped.
+    """Yield the pairs that a decision declares incompatible, unless the decision was dropped.
 
-    Of a pair with a replaced side it is known what holds, and a text that was made says what its memories say.
+    A pair with a replaced side is left out, since the valid side is known; so is a consolidation's text,
+    which repeats its memories.
     """
     of, body = context.of, event.body
     if not isinstance(body, Decided) or tuple(input.id for input in body.inputs) in context.dropped:
@@ -269,7 +270,7 @@ def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[P
 def _opposed_wishes(
     state: Conflicts, event: Event, context: Context[HasValidity]
 ) -> Iterator[tuple[ConflictWhy, Pair, tuple[str, ...]]]:
-    """Note what a person states, and yield it with each earlier wish of that person to which it is opposed."""
+    """Record a person's statement on a topic; yield conflicts with the person's earlier opposed wishes."""
     of, body = context.of, event.body
     if not isinstance(body, Captured) or body.kind != "fact" or event.actor.origin not in PEOPLE:
         return
@@ -316,7 +317,7 @@ def severity(one: Capture, other: Capture) -> Severity:
 
 
 def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
-    """Return the side that is later and trusted less, which would win if trust did not count; None where none is."""
+    """Return the side that is later and less trusted, which would win without trust; None for none."""
     newer = of.validity.newer
     if newer.get(one.birth, {}).get(other.birth) == "contradicted":
         return other
@@ -324,7 +325,7 @@ def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
 
 
 def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[Conflict]:
-    """Return the pending conflicts that may be over: of what was touched, and of what that replaced."""
+    """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
     if not state.pending:
         return []
     if all_of:
@@ -336,7 +337,7 @@ def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, al
 
 
 def _is_over(of: HasValidity, conflict: Conflict) -> bool:
-    """Whether nobody needs to be asked any more: a side is gone, or was replaced by a third or by somebody's word."""
+    """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
     one, other = (_memory(of, id) for id in conflict.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         return True
@@ -344,7 +345,7 @@ def _is_over(of: HasValidity, conflict: Conflict) -> bool:
 
 
 def _is_replaced(of: HasValidity, memory: Memory, rival: Memory) -> bool:
-    """Whether a memory was replaced otherwise than by a rule and its rival."""
+    """Return whether a memory was replaced otherwise than by a rule and its rival."""
     after = successor(of, memory)
     return after is not None and (after is not rival or is_told(of, memory, rival))
 
@@ -357,7 +358,7 @@ def _end(state: Conflicts, conflict: Conflict, status: ConflictStatus, at: int) 
 def _settle(
     state: Conflicts, event: Event, settled: Settled, context: Context[HasValidity], changed: dict[str, None]
 ) -> None:
-    """Take in which side people keep, of every conflict between the two memories; from others it counts for nothing."""
+    """Apply a person's choice of a side to every conflict of the two memories; agents' have no effect."""
     if event.actor.origin not in PEOPLE:
         context.counters.ignored += 1
         return

@@ -1,9 +1,10 @@
-"""Which memories stand for which others, as `decided` events say, for as long as nobody says otherwise.
+"""Covers: which memories stand for which others, by `decided` events, until the cover ends.
 
-A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are shown
-what stands for them. It ends for good once one of them changes or is hidden, once one that it tells of as past is said
-again, or once somebody sets one of them apart. Then they stand by themselves, as if nothing had been decided. A page
-that was drawn from memories is proposed for as long as its cover holds; `pages` says whether it is shown.
+A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are
+shown the covering memory. A cover ends for good once one of its memories changes or is hidden, once a memory
+told as past is captured again, or once a person sets one of them apart. Then they stand by themselves, as
+before the decision. A page drawn from memories is proposed while its cover holds; `pages` decides whether it
+is shown.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from memtape.state.subjects.memories import Memories, Memory
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
 
 class Cover(msgspec.Struct, frozen=True):
-    """An operation that holds, or waits for its text. `seen` are the seqs of its inputs, and of what survives."""
+    """An operation in force, or waiting for its text. `seen` are the seqs of its inputs and survivor."""
 
     op: Literal["add", "replace", "remove"]
     by: str
@@ -37,17 +38,17 @@ class Cover(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The inputs that it tells of as holding, so that it goes on where one is said again."""
+        """The inputs repeated by the cover as valid; a new capture of one does not end the cover."""
         return {"add": self.ids, "replace": self.ids[:1], "remove": (self.by,)}[self.op]
 
 
 class Covers:
-    """The covers of a scope by number, in the order in which they came to hold.
+    """The covers of a scope by number, in the order in which they came into force.
 
-    `awaited` has by the id of each text that is to come its cover and all inputs of the decision. `apart` are the ids
-    of inputs that somebody has set apart, of which nothing is to be made again. `made_of` has by what stood for others
-    the inputs that it has ever stood for, so that whoever names it means them too, also once that has ended. It forms
-    no circle, and has at most one entry for each input of a decision.
+    `awaited` has by the id of each awaited text its cover and all inputs of the decision. `apart` are the ids
+    of inputs set apart by a person, of which no cover is made again. `made_of` has by covering memory all
+    inputs that it ever covered, so that an action on it includes them, even after the cover ended. `made_of`
+    has no cycle, and at most one entry for each input of a decision.
     """
 
     def __init__(self) -> None:
@@ -59,12 +60,12 @@ class Covers:
         self._numbers_of: dict[str, list[int]] = {}
 
     def of_text(self, id: str) -> Cover | None:
-        """Return the cover that holds by a text that was made, None where none does."""
+        """Return the cover in force by a consolidation's text, None for none."""
         found = (self.holding[number] for number in self._numbers_of.get(id, ()))
         return next((cover for cover in found if cover.by == id and cover.op != "remove"), None)
 
     def over(self, of: HasCaptures, memory: Memory) -> Cover | None:
-        """Return what stands for a memory, None where the memory stands by itself."""
+        """Return the cover of a memory, None if it stands by itself."""
         if not self.holding:
             return None
         ids = (of.captures.by_seq[join.seq].id for join in memory.members)
@@ -72,15 +73,15 @@ class Covers:
         return next((cover for cover in found if cover.op != "add" and _names(of, cover.ids, memory)), None)
 
     def below(self, of: HasCaptures, memory: Memory) -> Iterator[str]:
-        """Yield the inputs that a memory stands for, or once stood for, directly."""
+        """Yield the inputs that a memory covers, or once covered, directly."""
         if self.made_of:
             for join in memory.members:
                 yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
 
     def parts(self, of: Others, memory: Memory) -> list[Memory]:
-        """Return a memory and all that it stands for, or once stood for, at any remove; each memory once.
+        """Return a memory and, recursively, all that it covers or once covered; each memory once.
 
-        The walk ends also where memories that came to be one have closed a circle.
+        The walk also ends at a cycle closed by merged memories.
         """
         parts: dict[int, Memory] = {}
         waiting = [memory]
@@ -105,7 +106,7 @@ class Covers:
             self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
 
     def _cut_circles(self, of: Others, cover: Cover) -> None:
-        """Let nothing below the inputs of a cover stand for its survivor any more: the later decision counts."""
+        """End all covers of a cover's survivor below its inputs: the later decision counts."""
         own = frozenset(_members(of, cover.by))
         inputs = (memory for id in cover.ids if (memory := _memory(of, id)) is not None)
         for part in [part for memory in inputs for part in self.parts(of, memory)]:
@@ -129,7 +130,7 @@ class Covers:
 
 
 def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a decision and its texts, end what no longer holds, and return the rows that this touched."""
+    """Apply a decision and its texts, end invalid covers, and return the changed rows."""
     of, touched = context.of, list[Cover]()
     if not (state.holding or state.awaited or isinstance(event.body, Decided)):
         return []
@@ -155,7 +156,7 @@ def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change
 
 
 def _end_what_does_not_hold(state: Covers, context: Context[Others], touched: list[Cover]) -> None:
-    """End covers of which something was touched, and those above a text that has ended with its own."""
+    """End covers with a touched input, and in turn the covers above each ended cover's text."""
     looked = [id for name in context.touched for id in _members(context.of, name)]
     looked += [cover.by for cover in touched]
     while looked:
@@ -186,7 +187,7 @@ def restore(data: bytes, of: object) -> Covers:
 
 
 def digest(state: Covers, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     yield from state.holding.values()
     yield from state.awaited.values()
     yield from state.apart
@@ -194,21 +195,21 @@ def digest(state: Covers, of: object) -> Iterator[Any]:
 
 
 def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:
-    """Whether a living memory stands by itself: nothing stands for it, and it is no text whose decision ended."""
+    """Return whether a living memory is shown: it has no cover, and is no text of an ended decision."""
     return covers.over(of, memory) is None and not has_ended(of, covers, memory)
 
 
 def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
-    """Whether a memory is a text that was made and stands for nothing: it waits for its decision, or that ended.
+    """Return whether a memory is a consolidation's text without a cover: not yet decided, or ended.
 
-    A page is none: it goes on by itself once somebody has applied it.
+    A page is none: it stays by itself once a person has applied it.
     """
     text = of.captures.by_seq[memory.birth]
     return memory.made and text.kind != "page" and covers.of_text(text.id) is None
 
 
 def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
-    """Let what was decided hold, or wait for its texts; all of it is dropped where an input is not as it was seen."""
+    """Put a decision in force, or let it wait for its texts; drop all of it if an input has changed."""
     if decided.operations[0].op == "reword":  # Summaries are no memories, and cover nothing.
         return
     of, seen = context.of, {input.id: input.seq for input in decided.inputs}
@@ -235,7 +236,7 @@ def _decide(state: Covers, decided: Decided, context: Context[Others], touched: 
 
 
 def _take_text(state: Covers, id: str, context: Context[Others], touched: list[Cover]) -> None:
-    """Let a text that was waited for stand for what it was made of, if all of that is as it was seen."""
+    """Let an awaited text cover its inputs if the inputs are unchanged."""
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
     text = context.of.captures.get(id)
@@ -267,15 +268,14 @@ def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
 
 
 def _is_removable(state: Covers, of: Others, cover: Cover) -> bool:
-    """Return whether all of a removal is as it was seen, also after what the same decision covered before, and no input
-    is of the memory that survives."""
+    """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
     survivor = _memory(of, cover.by)
     is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
     return is_as_seen and all(_memory(of, id) is not survivor for id in cover.ids)
 
 
 def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
-    """Whether a cover goes on: its text is shown, what it tells of as holding says the same, the rest is as it was."""
+    """Return whether a cover goes on: its text is shown, kept inputs say the same, the rest is unchanged."""
     text = of.captures.get(cover.by)
     if text is None or (text.hidden and cover.op != "remove" and text.kind != "page"):
         return False
@@ -290,7 +290,7 @@ def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
 
 
 def _spoken(of: Others, covers: Covers, id: str) -> Capture | None:
-    """Return what speaks for a memory; nothing for one that is hidden, or a text that stands for nothing any more."""
+    """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
     memory = _memory(of, id)
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None

@@ -1,7 +1,7 @@
-"""Decay: what an amount is still worth after a time, in integers, the same on every machine.
+"""Decay: the worth of an amount after a time, in integers, the same on every machine.
 
-Amounts are stored with the time at which they were true, and whoever reads decays them in one step, so that
-nothing is rounded twice and no tick or read rewrites anything.
+Amounts are stored with their time, and readers decay them in one step, so that nothing is rounded twice and
+no tick or read rewrites anything.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from memtape.schemas.times import DAY_US
 
 ONE = 1_000_000_000
-"""One use, in billionths, which is how weights are stored."""
+"""One use, in billionths, the unit of stored weights."""
 HALF_LIFE_US = 3 * DAY_US
 
 _CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
@@ -19,9 +19,9 @@ _LN_2 = Decimal("0.693147180559945309")
 
 
 def decayed(amount: int, age_us: int) -> int:
-    """Return what `amount` is worth after `age_us`, halved every three days; before its time it is whole.
+    """Return the worth of `amount` after `age_us`, halved every three days; before its time it is whole.
 
-    `Decimal.exp` rounds correctly everywhere, which the exponentials of `math` do not.
+    `Decimal.exp` rounds correctly everywhere, unlike the exponentials of `math`.
     """
     if age_us <= 0 or not amount:
         return amount

@@ -1,6 +1,6 @@
-"""Which captures are texts that a consolidation made: those that a `decided` event before them names.
+"""The captures made by a consolidation: captures named by an earlier `decided` event.
 
-Such a text says what memories say, so it is compared with none. What it stands for is kept in `covers`.
+The text of such a capture repeats memories and is compared with none. `covers` stores which memories.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memtape.state.core.context import Context
 
 
 class Others(Protocol):
-    """What this subject reads of others: every event of the scope by its id."""
+    """The part of a scope that `evolve` reads: the seq of every event by its id."""
 
     seen: dict[bytes, int]
 
@@ -50,5 +50,5 @@ def restore(data: bytes, of: object) -> Decisions:
 
 
 def digest(state: Decisions, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     return iter(state.texts)

@@ -1,11 +1,12 @@
-"""Edges: what was used together within one window of a session, with weights that decay on event time.
+"""Edges: joint uses within one window of a session, with weights that decay on event time.
 
-A window opens with a use and holds those of the next 30 minutes of its session; a later use of any session that
-stands past its end closes it. Each pair in it adds one to the pair's weight, at the moment when it is complete, so that
-closing changes nothing. Weights are stored with their time, by captured id; only their own events write them. Readers
-decay them to now and resolve the ids to memories. What a deep search returns that its first look saw and that a later
-one saw first is linked too, by less the later that was. What the windows teach over 90 days, the learned weight of a
-pair, is the subject of `association`; here it is resolved and walked together with the other.
+A window opens with a use and holds those of the next 30 minutes of its session; a later use of any session
+past its end closes it. Each pair in it adds one to the pair's weight, at the moment when it is complete, so
+that closing changes nothing. Weights are stored with their time, by captured id; only their own events write
+them. Readers decay them to now and resolve the ids to memories. In a deep search, a result of the first look
+and a result of a later look are linked too, the more weakly the later the look. The learned weight of a pair,
+from windows over 90 days, is the subject of `association`; here it is resolved and walked together with the
+other.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from memtape.state.subjects.decay import ONE, decayed
 
 WINDOW_US = 1_800 * US_PER_S
 WINDOW_ITEMS = 32
-"""The most of one window that is linked, so that who names hundreds of ids does not link all with all."""
+"""Maximum of linked items in one window, so that an event with hundreds of ids does not link all pairs."""
 PER_ITEM = 6
 """The most edges that one item keeps and shows; the weakest go, and of equals the later captured."""
 PRUNED_BELOW = ONE // 100
@@ -59,7 +60,7 @@ class Edge(msgspec.Struct):
 class Edges:
     """The edges of a scope by pair of seqs, the lower first; `of` has the other ends of each seq.
 
-    `windows` are those that are open, by session. A pair can have a learned weight in `learned` and none here.
+    `windows` are the open ones, by session. A pair can have a learned weight in `learned` and none here.
     """
 
     def __init__(self) -> None:
@@ -84,7 +85,7 @@ class Tie(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """What a walk found: `strength` in billionths, over how many hops."""
+    """A node found by a walk: `strength` in billionths, and the number of hops."""
 
     id: str
     strength: int
@@ -92,7 +93,7 @@ class Neighbour(NamedTuple):
 
 
 def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Link what an event used, or looks of a search saw, and return the rows of the pairs that this touched."""
+    """Link an event's uses, or the results of a search's looks, and return the rows of the changed pairs."""
     by_seq = context.of.captures.by_seq
     pairs = use_together(state, event.session, context.used, context.at)
     if isinstance(event.body, Recalled) and event.body.trace:
@@ -101,9 +102,9 @@ def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Ch
 
 
 def use_together(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
-    """Take in what was used at a time (seqs, each once) and return the pairs that this touched.
+    """Apply a joint use at a time (seqs, each once) and return the changed pairs.
 
-    Without a session, what one event names is a window of its own.
+    Without a session, the ids of one event are a window of their own.
     """
     if not used:
         return []
@@ -125,10 +126,10 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
 
 
 def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> list[Pair]:
-    """Take in what a deep search returned, as (seq, the look that saw it first), and return the pairs this touched.
+    """Apply the results of a deep search, as (seq, the look that saw it first), and return the changed pairs.
 
-    What the first look saw and what a later one saw first gain 1 / (1 + the looks between them), the gap of spec R6.
-    No window used them, so that nothing is learned of them.
+    A result of the first look and a result of a later look gain 1 / (1 + the looks between them), the gap of
+    spec R6. No window used them, so that no association is learned.
     """
     first = [seq for seq, look in looks if look == 1]
     later = [(seq, look) for seq, look in looks if look > 1]
@@ -177,11 +178,11 @@ def strongest(ties: Iterable[tuple[int, int, int]], limit: int = PER_ITEM) -> li
 
 
 def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[Tie]:
-    """Return the edges between the memories and turns that captured ids resolve to, with their weights at `now`.
+    """Return the edges between memories and turns, to which captured ids resolve, with weights at `now`.
 
-    `name_of` has the ids of all that may be shown; an edge of another id is not there. What joins an item with itself
-    falls away. Of parallel edges the weights add up, and the greatest learned weight counts. What weighs less than a
-    hundredth is gone, and of each kind six of an item stay. The strongest come first, equals by their ids.
+    `name_of` has the ids of all visible items; edges of other ids are left out, and so are loops. The weights
+    of parallel edges add up, and the greatest learned weight counts. Weights below a hundredth are dropped,
+    and six edges of each kind stay at an item. The strongest come first, equals by their ids.
     """
     found: dict[tuple[str, str], Tie] = {}
     for tie in ties:
@@ -203,16 +204,16 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
 
 
 def weight_at(tie: Tie, now: int) -> int:
-    """Return what an edge counts for at `now`, in billionths: the greater of its two weights."""
+    """Return the weight of an edge at `now`, in billionths: the greater of its two weights."""
     return max(decayed(tie.weight, now - tie.at), believed(tie.learned, now).weight)
 
 
 def neighbours(edges: Iterable[Tie], seeds: Sequence[str], now: int) -> list[Neighbour]:
-    """Return what a walk of two hops along edges finds from the first 18 seeds, strongest first, seeds left out.
+    """Return the nodes within two hops along edges of the first 18 seeds, strongest first, no seeds.
 
-    From an item its six strongest edges are walked that weigh a tenth at `now` or more; 45 items are found at most.
-    Of an edge's two weights the greater counts. Strength is the product of these along the way, each counted as one
-    at most, by the strongest way.
+    From an item its six strongest edges are walked that weigh a tenth at `now` or more; 45 items are found at
+    most. Of an edge's two weights the greater counts. Strength is the product of these along the way, each at
+    most one, by the strongest way.
     """
     of: dict[str, list[tuple[int, str]]] = {}
     for tie in edges:
@@ -270,7 +271,7 @@ def restore(data: bytes, of: object) -> Edges:
 
 
 def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers: edges, open windows, learned weights and the windows that teach them."""
+    """Yield the content of the state hash: edges, open windows, learned weights and their windows."""
     by_seq = of.captures.by_seq
     for low, high in sorted(state.pairs):
         yield "edge", by_seq[low].id, by_seq[high].id, state.pairs[low, high]
@@ -283,7 +284,7 @@ def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
 
 
 def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
-    """Return the ends of the edges that stay by one of their weights: the strongest, so many of an item at most."""
+    """Return the ends of the edges kept by a weight: the strongest, at most `limit` of an item."""
     kept, held = dict[tuple[str, str], None](), dict[str, int]()
     for tie in sorted(ties, key=lambda tie: (-weight_of(tie), tie.source, tie.target)):
         ends = (tie.source, tie.target)
@@ -294,7 +295,7 @@ def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limi
 
 
 def _window(state: Edges, session: str | None, at: int) -> Window:
-    """Return the open window of a session at a time, after closing those of which this use says that they are over."""
+    """Return the open window of a session at a time, after closing the windows that are over by then."""
     state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
     window = None if session is None else state.windows.get(session)
     if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
@@ -323,7 +324,7 @@ def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: i
 
 
 def _trim(state: Edges, seq: int) -> list[Pair]:
-    """Drop the edges of an item beyond its strongest, and those that weigh nothing any more; return them."""
+    """Drop an item's edges beyond its strongest, and edges without weight; return them."""
     others = list(state.of.get(seq, {}))
     edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
     kept = strongest((other, edge.weight, edge.at) for other, edge in edges)

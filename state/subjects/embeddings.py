@@ -1,7 +1,7 @@
 """The recorded vectors of a scope's captures, by embedder. The first of a capture under an embedder counts.
 
-Vectors of different embedders are never compared. All are kept, so that an embedder can be taken up again. What
-similarity means for folding is decided in `dense` and `memories`.
+Vectors of different embedders are never compared. All are kept, so that a change of the embedder can be
+undone. `dense` and `memories` decide the effect of similarity on folding.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from memtape.state.subjects.captures import Capture, HasCaptures
 
 
 class Embeddings:
-    """Vectors in their recorded form, by embedder's key and seq; of captures alone that the scope has.
+    """Vectors in their recorded form, by embedder's key and seq; only of captures of the scope.
 
-    `first_of` finds the first vector of a normalised text of a family, by which its memory is compared.
+    `first_of` has the first vector of a normalised text of a family, by which its memory is compared.
     """
 
     def __init__(self) -> None:
@@ -28,13 +28,13 @@ class Embeddings:
         self.first_of: dict[tuple[str, str, bytes], int] = {}
 
     def of_text(self, embedder: str, capture: Capture) -> bytes | None:
-        """Return the first vector of the capture's normalised text in its family, None where none has come."""
+        """Return the first vector of the capture's normalised text in its family, None for none yet."""
         seq = self.first_of.get((embedder, capture.family or "", capture.normal))
         return None if seq is None else self.vectors[embedder][seq]
 
 
 def evolve(state: Embeddings, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in an `embedded` event; note the capture that it gave its first vector under that embedder."""
+    """Apply an `embedded` event; record the capture that got its first vector by the embedder."""
     body, counters = event.body, context.counters
     if not isinstance(body, Embedded):
         return []
@@ -74,7 +74,7 @@ def restore(data: bytes, of: HasCaptures) -> Embeddings:
 
 
 def digest(state: Embeddings, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers: each vector with its embedder and capture."""
+    """Yield the content of the state hash: each vector with its embedder and capture."""
     for embedder, vectors in sorted(state.vectors.items()):
         for seq, vector in sorted(vectors.items()):
             yield embedder, of.captures.by_seq[seq].id, vector

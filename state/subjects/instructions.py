@@ -1,7 +1,7 @@
-"""Which memories of people say what is wanted from now on, and which captures give orders about memory.
+"""The memories of people with standing instructions, and the captures with orders about memory.
 
-Each text is looked at once, when it is captured, so that a page need not read a whole scope to find them. What of them
-is hidden, replaced or told is for who shows it.
+A text is read once, at its capture, so that a page need not read a whole scope. Readers leave out hidden and
+replaced ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSTRUCTION_TAGS = (STATED_TAG, "instruction")
 
 
 class Instructions:
-    """The seqs of captures, in the order of the log, that say what is `wanted`, and that give `orders` about memory."""
+    """The seqs of captures with standing instructions (`wanted`), and with `orders`, in the log's order."""
 
     def __init__(self) -> None:
         self.wanted: dict[int, None] = {}
@@ -29,11 +29,11 @@ class Instructions:
 
 
 def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in what a person captures; the row of what is captured changes anyway."""
+    """Apply a person's capture; no further row changes."""
     body = event.body
     if not isinstance(body, Captured) or event.actor.origin not in PEOPLE or body.kind in ("document", "page"):
         return []
-    # What a turn wants from now on is captured as its statement, and costs most to tell.
+    # A turn's instructions are captured as its statements, and are the most expensive to find.
     if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or instructs(body.text)):
         state.wanted[context.seq] = None
     if orders_in(body.text):

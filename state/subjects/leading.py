@@ -1,7 +1,8 @@
-"""Which memories come first: in `MEMORY.md` by use, and on the standing pages and in a start by what they are worth.
+"""The order of memories: in `MEMORY.md` by use, on the standing pages and in a start by worth.
 
-All of it follows from other subjects, so that no snapshot holds it. It is made at the first question, after a start and
-after a restore alike, and then keeps up with what has moved: a question costs what changed, and never the scope.
+The order follows from other subjects, so that no snapshot holds it. It is built at the first question, after
+a start and after a restore alike, and then follows each change: a question costs the changes, and never the
+scope.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Key = tuple[bool, bool, int, int, int, int, int]
 
 
 class Others(HasCaptures, Protocol):
-    """What is read of the subjects of a scope."""
+    """The subjects read here: captures, memories, pins and usage."""
 
     memories: Memories
     pins: Pins
@@ -31,9 +32,10 @@ class Others(HasCaptures, Protocol):
 
 
 class Worth(NamedTuple):
-    """By what the worth of a memory is told at any time: of two in one group the later is worth no less.
+    """The inputs of a memory's worth at any time: of two in one group the later is worth no less.
 
-    `group` is whether only models say it, whether it is not pinned, and its importance in thousandths, negative.
+    `group` is whether it is by models alone, whether it is not pinned, and its importance in thousandths,
+    negative.
     """
 
     group: tuple[bool, bool, int]
@@ -42,7 +44,7 @@ class Worth(NamedTuple):
 
 
 class _ByWorth:
-    """Memories in the order of what they are worth, whenever that is asked: in groups whose order no time changes."""
+    """Memories in the order of their worth, at any time: in groups whose order no time changes."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple[bool, bool, int], SortedDict[tuple[int, int], Worth]] = {}
@@ -57,7 +59,7 @@ class _ByWorth:
             del self._groups[its.group]
 
     def births(self) -> Iterator[int]:
-        """Yield what is worth most first, counted from when any of it was last said."""
+        """Yield the births by falling worth, counted from each memory's last capture."""
         firsts = (group.peekitem(0)[1].last_at for group in self._groups.values())
         now = max(firsts, default=0)
 
@@ -69,7 +71,7 @@ class _ByWorth:
 
 
 class Leading:
-    """The births of the living facts and insights of a scope, by use, by worth, and by worth of who said it."""
+    """The births of a scope's living facts and insights, by use, by worth, and by worth for each author."""
 
     def __init__(self) -> None:
         self._births: SortedDict[Key, int] | None = None
@@ -84,7 +86,7 @@ class Leading:
         return iter(self._births.values())
 
     def worthiest(self, of: Others, person: str | None = None) -> Iterator[int]:
-        """Yield the same births by worth, of all or of what somebody says, by `key_of_name`."""
+        """Yield the same births by worth, of all memories or of a person's, by `key_of_name`."""
         self._keep_up(of)
         order = self._by_worth if person is None else self._of_person.get(person)
         return iter(()) if order is None else order.births()
@@ -97,7 +99,7 @@ class Leading:
             self._place(birth, of)
 
     def _moved(self, of: Others) -> dict[int, None]:
-        """Return the births of what has moved since the last question, those that are no more included."""
+        """Return the births of the memories changed since the last call, removed ones included."""
         used = (of.memories.of(seq) for seq in of.usage.moved)
         pinned = (of.memories.of(capture.seq) for id in of.pins.moved if (capture := of.captures.get(id)))
         moved = of.memories.moved | {memory.birth: None for memory in (*used, *pinned) if memory is not None}
@@ -122,7 +124,7 @@ class Leading:
 
 
 def worth_of(memory: Memory, of: Others) -> Worth:
-    """Return by what the worth of a living memory is told."""
+    """Return the inputs of a living memory's worth."""
     members = [of.captures.by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
     given = (of.captures.body(member).importance_given for member in shown)
@@ -133,10 +135,10 @@ def worth_of(memory: Memory, of: Others) -> Worth:
 
 
 def key_of(memory: Memory, of: Others) -> Key:
-    """Return by what a living memory is ordered, the least first: what only models say comes last of all.
+    """Return the sort key of a living memory, least first: memories by models alone come last.
 
-    Pinned ones come first, then those that were used most, that were recalled most in powers of two (by the most
-    recalled of its captures), that have most members, that were said last, and that began last.
+    Pinned ones come first, then by most uses, most recalls in powers of two (of its most recalled capture),
+    most members, latest text, and latest birth.
     """
     spoken = of.captures.by_seq[memory.canonical]
     uses = [use for join in memory.joins if (use := of.usage.own.get(join.seq)) is not None]

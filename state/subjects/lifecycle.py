@@ -1,7 +1,7 @@
-"""How the texts of a scope age: their tiers, what sums them up, what is archived, and how the project stands.
+"""The aging of a scope's texts: their tiers, summaries, archive, and the state of the project.
 
-A unit is what ages as one: a turn, known by its seq, or a memory, known by its birth. Nothing that is said here takes a
-text from the log, from the fold or from what holds. What is due, and the pass of a tick, are in `aging`.
+A unit is a turn, known by its seq, or a memory, known by its birth, and ages as one. Nothing here removes a
+text from the log, from the fold or from validity. Due units, and the pass of a tick, are in `aging`.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ AGING = ("turn", "journal", "fact")
 """Turns, and the families of memories, that move through the tiers and are archived by age."""
 DAYS_A_WEEK = 7
 ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Edited, Settled, Archived)
-"""Events that show that somebody works in a project."""
+"""Events that count as work in a project."""
 
 
 class Group(NamedTuple):
-    """What is summed up together: what began in one window, is of one kind and, of a day, of one session or speaker.
+    """The units of one summary: of one window, one kind and, for a day, one session or speaker.
 
-    `start` is that of the window, in microseconds; a window has a day at level 1 and a week at level 2. `kind` is one
-    of `AGING`. `label` is empty at level 2.
+    `start` is that of the window, in microseconds; a window has a day at level 1 and a week at level 2.
+    `kind` is one of `AGING`. `label` is empty at level 2.
     """
 
     start: int
@@ -64,10 +64,10 @@ class Group(NamedTuple):
 
 
 class Summary(msgspec.Struct):
-    """A group that was summed up, by the units in it. `id` follows from the scope and the group.
+    """A summarised group, with its units. `id` follows from the scope and the group.
 
-    `changes` counts how often any of it has changed. `told` is the seq of the text in which a model tells it, as long
-    as it has not changed since, and `awaited` the id under which such a text is to come; -1 and nothing without one.
+    `changes` counts changes of its units. `told` is the seq of a model's text for the summary, as long as it
+    has not changed since, and `awaited` the id of the awaited text; -1 and empty for none.
     """
 
     id: str
@@ -87,9 +87,9 @@ class Archiving(msgspec.Struct):
 
 
 class Project(msgspec.Struct):
-    """How a project as a whole stands, and `since` when, in microseconds.
+    """The state of a project as a whole, from `since` on, in microseconds.
 
-    `active_at` is when somebody last worked in it, by the clock of its partition, `git_at` when somebody last committed
+    `active_at` is the time of the last work in it, by the clock of its partition, `git_at` of the last commit
     to its repository. A dormant project can have left the views: it is `purged`.
     """
 
@@ -102,7 +102,7 @@ class Project(msgspec.Struct):
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, embeddings, memories, pins and usage."""
 
     embeddings: Embeddings
     memories: Memories
@@ -111,17 +111,17 @@ class Others(HasCaptures, Protocol):
 
 
 class Lifecycle:
-    """How the texts of a scope age.
+    """The aging of a scope's texts.
 
-    `summed` has the ids of the summaries by their groups, and `within` by its unit those of the summaries that have
-    taken it in, level 1 first. `mid` and `long` count the units of these tiers that are not archived, `purged` those
-    that have left the views.
+    `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
+    1 first. `mid` and `long` count the units of these tiers without archived ones, `purged` the units that
+    left the views.
 
-    `awaited` has by the id of each text that is to come the summary that it tells, `told` the same by the seq of each
-    that came.
+    `awaited` has by the id of each awaited text its summary, `told` the same by the seq of each text that
+    came.
 
-    `due`, `ready` and `ripe` follow from the rest: what is to be looked at when, what is due and waits for others of
-    its group, and which groups the next pass looks at. `due` is None where all of it is to be made anew.
+    `due`, `ready` and `ripe` follow from the rest: the calendar of checks, the due units waiting for others
+    of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
     """
 
     def __init__(self) -> None:
@@ -144,13 +144,13 @@ class Lifecycle:
         return TIERS[len(self.within.get(unit, ()))]
 
     def count(self, unit: int, by: int) -> None:
-        """Count a unit that is not archived in its tier `by` so many more."""
+        """Add `by` to the number of units in the unit's tier. The unit is not archived."""
         level = len(self.within.get(unit, ()))
         self.mid += by * (level == MID)
         self.long += by * (level == LONG)
 
     def mark(self) -> LifeMark:
-        """Return what readers are told of how the scope stands."""
+        """Return the state of the scope for readers."""
         project = self.project
         return LifeMark(
             state=project.state,
@@ -165,27 +165,27 @@ class Lifecycle:
         )
 
     def is_purged(self, unit: int) -> bool:
-        """Whether a unit has left the views."""
+        """Return whether a unit has left the views."""
         archiving = self.archived.get(unit)
         return self.project.purged or (archiving is not None and archiving.purged)
 
     def is_past(self, at: int) -> bool:
-        """Whether what was said at a time is archived with its project, which was finished since."""
+        """Return whether a text of a time is archived with its project, finished since."""
         return self.project.state == "finished" and at <= self.project.since
 
     def forget_due(self) -> None:
-        """Let what is due be made anew, since other settings are in force."""
+        """Discard the due times, since other settings are in force."""
         self.due, self.ready, self.ripe = None, {}, {}
 
 
 class HasLifecycle(Others, Protocol):
-    """What is read of a scope by who asks what is archived."""
+    """A scope with the subjects needed to find archived units."""
 
     lifecycle: Lifecycle
 
 
 def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
-    """Let come back what was used, pinned or said again, take in what somebody archives, and note what is due when."""
+    """Bring back units used, pinned or said again, archive units on request, and record due times."""
     of, changes = context.of, list[Change]()
     for birth in context.gone:
         changes += _drop(state, birth, context)
@@ -204,7 +204,7 @@ def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Cha
             changes += [change for unit in again if on for change in come_back(state, unit, context)]
         case Captured() | Used():
             changes += [change for unit in again for change in come_back(state, unit, context)]
-        case _ if context.gone:  # What was two is one, which says the same: said again.
+        case _ if context.gone:  # Two memories of equal content became one: the content was said again.
             one = dict.fromkeys(unit_of(context.of, context.of.captures.by_seq[birth]) for birth in context.gone)
             changes += [change for unit in one for change in come_back(state, unit, context)]
         case _:
@@ -227,7 +227,7 @@ def unit_of(of: Others, capture: Capture) -> int:
 
 
 def living_of(of: Others, unit: int) -> tuple[Capture, ...]:
-    """Return the captures of a unit that are not hidden, echoes left out; nothing of what is no unit any more."""
+    """Return the visible captures of a unit, echoes left out; none of a former unit."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
         captures = (of.captures.by_seq[join.seq] for join in memory.members)
@@ -245,12 +245,12 @@ def spoken_of(of: Others, unit: int) -> Capture | None:
 
 
 def sources_of(of: Others, summary: Summary) -> list[Capture]:
-    """Return the captures that speak for what a summary sums up and is not hidden, in the order in which it moved."""
+    """Return the visible captures of a summary's sources, in the order in which they moved."""
     return [capture for unit in summary.units if (capture := spoken_of(of, unit)) is not None]
 
 
 def is_archived(of: HasLifecycle, unit: int) -> bool:
-    """Whether a unit is archived, by itself or with its project."""
+    """Return whether a unit is archived, by itself or with its project."""
     spoken = spoken_of(of, unit)
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
@@ -263,7 +263,7 @@ def rows_of(scope: str, of: Others, unit: int) -> list[Change]:
 
 
 def all_rows_of(scope: str, of: Others, unit: int) -> list[Change]:
-    """Return the row of a unit, and those of the vectors of its captures."""
+    """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
     seqs = [unit] if memory is None else [join.seq for join in memory.joins]
     vectors = (
@@ -276,13 +276,13 @@ def all_rows_of(scope: str, of: Others, unit: int) -> list[Change]:
 
 
 def look_at(state: Lifecycle, unit: int) -> None:
-    """Let a unit be looked at in the next pass: what is due later is put off then."""
+    """Schedule a unit's check for the next pass; a step due later is postponed there."""
     if state.due is not None:
         state.due.put(0, unit)
 
 
 def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Change]:
-    """Let a unit that is archived be there again, and return the rows that this touched."""
+    """Bring an archived unit back and return the changed rows."""
     archiving = state.archived.pop(unit, None)
     if archiving is None:
         return []
@@ -294,7 +294,7 @@ def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Cha
 
 
 def archive_id(of: Others, unit: int) -> str:
-    """Return the id of the row that tells that a unit is archived: that of its first capture, which never changes."""
+    """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
     return of.captures.by_seq[unit].id
 
 
@@ -304,7 +304,7 @@ def window_end(group: Group) -> int:
 
 
 def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[Change]:
-    """Note that something of a summary has changed, so that no model has told it as it is, and return its row."""
+    """Count a change of a summary, discard its text by a model, and return its row."""
     summary = state.summaries[id]
     state.told.pop(summary.told, None)
     summary.changes, summary.told, summary.awaited = summary.changes + 1, -1, ""
@@ -312,7 +312,7 @@ def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[
 
 
 def _await(state: Lifecycle, decided: Decided) -> None:
-    """Wait for the texts that tell summaries in other words, of those that have not changed since."""
+    """Record the awaited texts of a model for summaries, except summaries changed since the model's input."""
     seen = {input.id: input.seq for input in decided.inputs}
     for operation in decided.operations:
         summary = state.summaries.get(operation.ids[0]) if operation.op == "reword" else None
@@ -322,7 +322,7 @@ def _await(state: Lifecycle, decided: Decided) -> None:
 
 
 def _take_text(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
-    """Let a text that was waited for tell its summary, if that has not changed since."""
+    """Set an awaited text as its summary's text, if the summary has not changed since."""
     id = state.awaited.pop(event.id, None) if isinstance(event.body, Captured) else None
     capture = context.of.captures.get(event.id)
     if id is None or capture is None:
@@ -349,7 +349,7 @@ def _touched(event: Event, context: Context[Others]) -> list[int]:
     captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
-    turns = [capture.turn for capture in captures if capture.turn >= 0]  # Its summary tells what was taken from it.
+    turns = [capture.turn for capture in captures if capture.turn >= 0]  # A summary covers its statements.
     return list(dict.fromkeys([*(unit_of(of, capture) for capture in captures), *turns]))
 
 
@@ -377,7 +377,7 @@ def _archive(state: Lifecycle, ids: Iterable[str], context: Context[Others]) -> 
 
 
 def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[Others]) -> list[Change]:
-    """Archive a unit, and return the rows that this touched."""
+    """Archive a unit, and return the changed rows."""
     state.archived[unit] = Archiving(context.clock, why)
     state.count(unit, -1)
     look_at(state, unit)
@@ -386,7 +386,7 @@ def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: 
 
 
 def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change]:
-    """Forget a memory that is one with another now."""
+    """Drop a memory that was merged into another."""
     if birth not in state.archived:
         state.count(birth, -1)
     changes, path = [], state.within.pop(birth, ())
@@ -400,7 +400,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change
 
 
 def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -> list[Change]:
-    """Take in what is known of the project as a whole."""
+    """Apply a change of the project as a whole."""
     project = state.project
     project.name = project.name if changed.name is None else changed.name
     project.git_at = max(project.git_at, min(changed.git_at or 0, context.clock))
@@ -413,13 +413,13 @@ def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -
 
 
 def _wake(state: Lifecycle, context: Context[Others]) -> list[Change]:
-    """Note that somebody works in the project, which is no longer dormant then."""
+    """Record activity in the project; a dormant project becomes active."""
     state.project.active_at = max(state.project.active_at, context.clock)
     return stand(state, "active", context) if state.project.state == "dormant" else []
 
 
 def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[Others]) -> list[Change]:
-    """Let a project stand otherwise from now on, and return the rows that this touched; none of its rows is purged."""
+    """Set the project's state, and return the changed rows; none of its rows is purged."""
     was_purged = state.project.purged
     since = max(context.clock, context.at)  # The clock stands still between ticks, and texts are said meanwhile.
     state.project = msgspec.structs.replace(state.project, state=how, since=since, purged=False)
@@ -428,7 +428,7 @@ def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], conte
 
 
 def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
-    """Return what shows how a project stands, and the rows of all its units."""
+    """Return the display of the project's state, and the rows of all its units."""
     of = context.of
     turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
     rows = (row for unit in (*turns, *of.memories.by_birth) for row in all_rows_of(context.scope, of, unit))
@@ -436,7 +436,7 @@ def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
 
 
 def kind_of(of: Others, unit: int) -> str:
-    """Return of what kind a unit is: one of `AGING`, or nothing for what does not age."""
+    """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
     capture = of.captures.by_seq[unit]
     memory: Memory | None = of.memories.by_birth.get(unit)
     kind = "turn" if capture.kind == "turn" else capture.family or ""
@@ -449,7 +449,7 @@ def snapshot(state: Lifecycle) -> bytes:
 
 
 def restore(data: bytes, of: object) -> Lifecycle:
-    """Return the state of a snapshot; what is due is found out again at the next tick."""
+    """Return the state of a snapshot; the calendar is rebuilt at the next tick."""
     state = Lifecycle()
     summaries, state.awaited, state.archived, state.project = msgspec.msgpack.decode(
         data, type=tuple[list[Summary], dict[str, str], dict[int, Archiving], Project]
@@ -470,7 +470,7 @@ def restore(data: bytes, of: object) -> Lifecycle:
 
 
 def digest(state: Lifecycle, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers: summaries by what is in them, what is archived, and how the project stands."""
+    """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
         told = by_seq[summary.told].id if summary.told >= 0 else ""

@@ -1,4 +1,4 @@
-"""Memories: which captures are one, what each is called and which of its texts speaks for it.
+"""Memories: sets of captures, the name of each, and the choice of its canonical text.
 
 A memory is a set of captures, known inside by the seq of its first (`birth`), which never changes, and
 outside by its name: its earliest living capture. Folding changes membership and nothing else.
@@ -35,9 +35,9 @@ class Join(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct):
-    """One memory. `name` and `canonical` are seqs and follow from what lives; canonical is -1 if nothing does.
+    """One memory. `name` and `canonical` are seqs derived from living captures; canonical is -1 without any.
 
-    `revises` is the tie to the capture that was the name of the memory it revises.
+    `revises` is the tie to the capture that was the name of the revised memory.
     """
 
     birth: int
@@ -49,19 +49,20 @@ class Memory(msgspec.Struct):
 
     @property
     def joins(self) -> tuple[Join, ...]:
-        """The ties of all captures that resolve to it, members then echoes."""
+        """The ties of all captures that resolve to the memory, members then echoes."""
         return (*self.members, *self.echoes)
 
     @property
     def made(self) -> bool:
-        """Whether it is a text that a consolidation made."""
+        """Return whether a consolidation made the text."""
         return self.members[0].how == "decided"
 
 
 class _Index:
-    """What new texts are compared with: the living memories of each family that folds by likeness, under one embedder.
+    """The index for comparing new texts: the living memories of each folding family, under one embedder.
 
-    All of it follows from the memories, their captures and the vectors. So no snapshot holds it; it decides nothing.
+    It follows from the memories, their captures and the vectors, so that no snapshot holds it; it decides
+    nothing.
     """
 
     def __init__(self, embedder: str) -> None:
@@ -73,7 +74,7 @@ class _Index:
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, embeddings and recalls."""
 
     embeddings: Embeddings
     recalls: Recalls
@@ -82,13 +83,11 @@ class Others(HasCaptures, Protocol):
 class Memories:
     """The memories of a scope in the order of their births.
 
-    `alive` counts those of which something is visible. `moved` are the births of those that came, went or changed,
-    until `leading` has seen them.
-    `gone` are the births that an event takes out, because they become one with others.
-    `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
-    session had been shown when it was captured.
-    `apart` is what somebody has set apart, which holds also where all of it is folded anew.
-    `readings` has, by the seqs of canonical texts, what was known of them before a start, until there is an index.
+    `alive` counts the visible ones. `moved` are the births of new, removed or changed ones, until `leading`
+    reads them. `gone` are the births that an event removes, because they merge with others. `waiting` are
+    memories by themselves until their first vector, each with the seqs shown to its session at its capture.
+    `apart` are the splits by people, which hold even after refolding. `readings` has, by the seqs of
+    canonical texts, the readings from before a start, until an index is built.
     """
 
     def __init__(self) -> None:
@@ -96,7 +95,7 @@ class Memories:
         self.clear()
 
     def clear(self) -> None:
-        """Let no capture be in any memory, for who folds all of them anew."""
+        """Remove every capture from its memory, before refolding."""
         self.by_birth: dict[int, Memory] = {}
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
@@ -122,14 +121,14 @@ class Memories:
         return self.by_birth[birth].name
 
     def living(self) -> Iterator[Memory]:
-        """Yield the memories of which something is visible, in the order of their births."""
+        """Yield the memories with a visible capture, in the order of their births."""
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
 
 
 def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Change]:
-    """Fold a capture, judge what waited for a vector, split what is unfolded, and follow what was hidden or shown.
+    """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
-    Returns the memory rows that this touched, those of names that were given up included.
+    Returns the changed memory rows, those of given-up names included.
     """
     of, names = context.of, list[str]()
     match event.body:
@@ -155,14 +154,14 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
 
 
 def _follow(state: Memories, flipped: Iterable[int], of: Others, changes: list[str]) -> None:
-    """Choose names and canonical texts anew where captures were hidden or shown."""
+    """Choose names and canonical texts after captures were hidden or shown."""
     for memory in map(state.of, flipped):
         if memory is not None:
             _refresh(state, memory, of, changes)
 
 
 def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
-    """Take in that a capture has its first vector under the embedder in force, and judge what waited for it."""
+    """Record a capture's first vector by the embedder in force, and judge the memory waiting for it."""
     memory = state.of(capture.seq)
     vector = of.embeddings.of_text(settings.embedder, capture)
     if memory is None or vector is None:
@@ -184,7 +183,7 @@ def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, 
 
 
 def take_up(state: Memories, of: Others, embedder: str) -> None:
-    """Compare by this embedder from here on. What was folded stays, and no text that has its vector waits for one."""
+    """Switch comparisons to an embedder. Folded memories stay; a text with a vector no longer waits."""
     state._index = None
     for birth in list(state.waiting):
         if of.embeddings.of_text(embedder, of.captures.by_seq[birth]) is not None:
@@ -198,9 +197,9 @@ def expect(state: Memories, family: str, vectors: Sequence[bytes]) -> None:
 
 
 def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str]) -> None:
-    """Let each of these captures be a memory of its own; what was folded with them and is not named stays together.
+    """Make each of these captures a memory of its own; the rest of their memories stays together.
 
-    Echoes stay where the first capture stays.
+    Echoes stay with the first capture.
     """
     named = dict.fromkeys(capture.seq for capture in map(of.captures.get, ids) if capture is not None)
     births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
@@ -223,7 +222,7 @@ def snapshot(state: Memories) -> bytes:
 
 
 def restore(data: bytes, of: Others) -> Memories:
-    """Return the state of a snapshot; what can be found again from the captures and vectors is."""
+    """Return the state of a snapshot; parts derived from the captures and vectors are rebuilt."""
     state = Memories()
     memories, state.waiting, splits = msgspec.msgpack.decode(
         data, type=tuple[list[Memory], dict[int, tuple[int, ...]], list[Split]]
@@ -240,7 +239,7 @@ def restore(data: bytes, of: Others) -> Memories:
 
 
 def readings(state: Memories) -> dict[int, Reading]:
-    """Return what is known of the canonical texts that are compared by their words, by their seqs."""
+    """Return by seq the readings of the canonical texts that are compared by their words."""
     if state._index is None:
         return state.readings
     known = (pair for candidates in state._index.by_words.values() for pair in candidates.readings())
@@ -248,7 +247,7 @@ def readings(state: Memories) -> dict[int, Reading]:
 
 
 def digest(state: Memories, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers: each memory with its ties, what waits for a vector, and what was set apart."""
+    """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
     by_seq = of.captures.by_seq
 
     def ties(joins: Iterable[Join]) -> list[tuple[str, str, int]]:
@@ -279,7 +278,7 @@ def place(
     *,
     echoed: bool = False,
 ) -> None:
-    """Let a capture join the memory that a verdict names, or be one of its own."""
+    """Add a capture to the memory of a verdict, or make it a memory of its own."""
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
         known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
@@ -291,7 +290,7 @@ def place(
         memory.members.append(Join(capture.seq, verdict.how, verdict.similarity))
     else:
         tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
-        # What only echoed stays known as such, also where it folds with nothing.
+        # An echo stays an echo, even without a memory to fold with.
         founder = Join(capture.seq, "echo" if echoed else "new", verdict.similarity)
         memory = Memory(capture.seq, [founder], [], tie)
         state.by_birth[memory.birth] = memory
@@ -308,7 +307,7 @@ def place(
 
 
 def stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
-    """Let a text that was made of memories be a memory that nothing is compared with, so that it may end."""
+    """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
     state.by_birth[memory.birth] = memory
     _know(state, memory, text)
@@ -344,13 +343,13 @@ def judge_by_vector(
 
 
 def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
-    """Return the births of the memories that hold what any of these captures was set apart from."""
+    """Return the births of memories with captures from which any of these was set apart."""
     others = (seq for seq in state.apart.others(seqs) if seq in state.birth_of)
     return list(dict.fromkeys(state.birth_of[seq] for seq in others))
 
 
 def _without(state: Memories, barred: Sequence[int], of: Others, judge: Callable[[], Verdict]) -> Verdict:
-    """Return a verdict to which these memories are no candidates."""
+    """Return a verdict without these memories as candidates."""
     for birth in barred:
         _withdraw(state, state.by_birth[birth], of)
     verdict = judge()
@@ -378,7 +377,7 @@ def _absorb(
     of: Others,
     changes: list[str],
 ) -> None:
-    """Make one memory of one that waited and the one that it says the same as; the earlier birth stays."""
+    """Merge a waiting memory with the memory of equal content; the earlier birth stays."""
     early, late = (waited, other) if waited.birth < other.birth else (other, waited)
     known = (join.seq for joins in (other.members, other.echoes) for join in joins)
     echo = late is waited and (late.members[0].how == "echo" or not set(shown).isdisjoint(known))
@@ -400,7 +399,7 @@ def _absorb(
 
 
 def _remove(state: Memories, memory: Memory, of: Others) -> None:
-    """Take a memory out of wherever it is found by its birth."""
+    """Remove a memory from every index by birth."""
     del state.by_birth[memory.birth]
     state.gone.append(memory.birth)
     for join in memory.members:
@@ -421,7 +420,7 @@ def _revise(state: Memories, waited: Memory, other: Memory, verdict: Verdict, of
 
 
 def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: Others, changes: list[str]) -> None:
-    """Keep the first group, which holds the birth, as the memory, and make one of each other group."""
+    """Keep the first group, which holds the birth, as the memory, and make a memory of each further group."""
     for join in memory.members:
         member = of.captures.by_seq[join.seq]
         births = state.births_of_normal.get((member.family or "", member.normal), [])
@@ -448,7 +447,7 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
 
 
 def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) -> None:
-    """Choose name and canonical text anew from what lives, and note the rows that this touches."""
+    """Choose name and canonical text from the living captures, and record the changed rows."""
     if memory.name >= 0:
         changes.append(of.captures.by_seq[memory.name].id)
     members = [of.captures.by_seq[join.seq] for join in memory.members]
@@ -461,7 +460,7 @@ def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) ->
 
 
 def _offer(state: Memories, memory: Memory, of: Others) -> None:
-    """Put into the index what a memory is compared by; nothing where it waits, or where nothing of it lives."""
+    """Add a memory's compared data to the index; nothing while it waits, or without a living capture."""
     index, family = state._index, of.captures.by_seq[memory.birth].family or ""
     if index is None or memory.made:
         return
@@ -485,7 +484,7 @@ def _withdraw(state: Memories, memory: Memory, of: Others) -> None:
 
 
 def _rank(state: Memories, memory: Memory) -> None:
-    """Note that a memory has changed, and keep count of what lives."""
+    """Record a changed memory, and update the count of visible ones."""
     _unrank(state, memory)
     if memory.canonical >= 0:
         state._alive[memory.birth] = None

@@ -1,4 +1,4 @@
-"""One page: its versions, what somebody gave it and where it leads, as `pages` keeps them; and which version speaks."""
+"""A page: its versions, edited fields and links, as stored in `pages`; and its current version."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from memtape.schemas.slugs import ROOT
 ROOT_BIRTH = -1
 """The birth of the root of every scope."""
 NOBODY = -1
-"""No version: of a page of which nothing lives, and of a base that nobody named."""
+"""No version: of a page without a living version, or of an unnamed base."""
 NOWHERE = -2
 """Where a link leads whose slug no page has."""
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
-    """That the capture `seq` is to be a page's text, by somebody who saw the version `base` and is trusted so far."""
+    """A step of a page: the capture `seq` becomes its text, by an author who saw the version `base`."""
 
     seq: int
     base: int
@@ -26,7 +26,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Which version speaks for a page, how far it is trusted, and which stand beside it, the earliest first."""
+    """The current version of a page, its trust, and the versions beside it, earliest first."""
 
     current: int = NOBODY
     trust: int = 0
@@ -34,7 +34,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What somebody gave a page as the event `seq`, and how far that is trusted."""
+    """A field of a page set by the event `seq`, and the trust of its actor."""
 
     value: str | tuple[str, ...]
     trust: int
@@ -42,7 +42,7 @@ class Given(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct):
-    """Where a page leads, by which relation: to the page of the birth `to`, or to one of a slug that has no page."""
+    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page."""
 
     relation: str
     to: int
@@ -51,7 +51,7 @@ class Link(msgspec.Struct):
 
 
 class Page(msgspec.Struct):
-    """One page. `links` are by the seqs of the events that made them; `steps` name its versions, one perhaps twice."""
+    """A page. `links` are by the seqs of their events; `steps` name its versions, perhaps one twice."""
 
     birth: int
     id: str
@@ -62,17 +62,17 @@ class Page(msgspec.Struct):
 
     @property
     def slug(self) -> str:
-        """Its slug, empty where it has no place."""
+        """The page's slug, empty if the page has no place."""
         return ROOT if self.birth == ROOT_BIRTH else str(self.told("slug", ""))
 
     @property
     def lives(self) -> bool:
-        """Whether it has a text, as the root needs none."""
+        """Return whether it has a text, as the root needs none."""
         return self.birth == ROOT_BIRTH or self.standing.current >= 0
 
     @property
     def is_node(self) -> bool:
-        """Whether anything stands below it."""
+        """Return whether the page has children."""
         return any(link.relation == CHILD for link in self.links.values())
 
     @property
@@ -81,16 +81,16 @@ class Page(msgspec.Struct):
         return list(dict.fromkeys(step.seq for step in self.steps))
 
     def told(self, name: str, otherwise: Any) -> Any:
-        """Return what somebody gave it, or something else where nobody did."""
+        """Return a field that an edit set, else `otherwise`."""
         given = self.given.get(name)
         return otherwise if given is None else given.value
 
 
 def next_standing(standing: Standing, step: Step, base: int) -> Standing:
-    """Return how the versions of a page stand after one more step; `base` is the version seen, if that is one.
+    """Return the standing after a step; `base` is the seq of the version that the author saw, or `NOBODY`.
 
-    What is trusted less than the current version stands beside it. Whoever saw the current version ends that others
-    stand beside it; who saw another leaves both standing.
+    A step with less trust than the current version goes beside it. A step based on the current version clears
+    the versions beside it; a step based on an older version leaves both.
     """
     current, beside = standing.current, standing.beside
     if current == NOBODY:

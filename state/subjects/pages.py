@@ -1,9 +1,9 @@
-"""Pages: which captures are versions of one page, what it is called, where it stands, and what it leads to.
+"""Pages: the versions of each page, its slug, its place in the tree, and its links.
 
-A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root has no
-capture of its own. Of a page's versions the current one is shown, and those that stand beside it; all others are hidden
-as withdrawn texts are. A page that a decision made is only proposed, and hidden, until somebody edits or links it. How
-a page looks and whether the tree is sound is not decided here.
+A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root
+has no capture of its own. The current version of a page is shown, and the versions beside it; all others are
+hidden as withdrawn texts are. A page made by a decision is only proposed, and hidden, until a person edits or
+links it. Rendering and checks of the tree are elsewhere.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, tombstones and withdrawals."""
 
     tombstones: Tombstones
     withdrawals: Withdrawals
 
 
 class Pages:
-    """The pages of a scope in the order in which they were first heard of; an empty state holds no root either.
+    """The pages of a scope in order of their first event; an empty state holds no root either.
 
-    `proposed` has the seqs of all captures of pages that decisions made. All but `by_birth` follows from it and the
-    captures: `slugs` and `of_capture` lead to births, `numbers` to a link by its page,
-    relation and end, `into` has by the birth of a page the links that lead there, each with the birth of its page, and
-    `waiting` by a slug those that wait for a page of that slug.
+    `proposed` has the seqs of all captures of pages made by decisions. All but `by_birth` follows from it and
+    the captures: `slugs` and `of_capture` lead to births, `numbers` to a link by its page, relation and end,
+    `into` has by the birth of a page the links to it, each with the birth of its page, and `waiting` by slug
+    the links that wait for a page with it.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Pages:
         self.proposed: dict[int, None] = {}
 
     def of(self, seq: int) -> Page | None:
-        """Return the page of which a capture is a version."""
+        """Return the page of a version's capture."""
         birth = self.of_capture.get(seq)
         return None if birth is None else self.by_birth[birth]
 
@@ -72,7 +72,7 @@ class Pages:
         return None if birth is None else self.by_birth.get(birth)
 
     def is_proposed(self, capture: Capture) -> bool:
-        """Whether a capture is a page that a decision made, and of which nobody has made a page."""
+        """Return whether a capture is a page made by a decision and not applied by a person."""
         return capture.seq in self.proposed and capture.seq not in self.of_capture
 
     def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
@@ -83,16 +83,16 @@ class Pages:
 
 
 class _Touched(NamedTuple):
-    """The births of the pages whose rows an event touched, and the slugs of files that show something else now."""
+    """The births of the pages whose rows an event changed, and the slugs of changed files."""
 
     rows: dict[int, None]
     files: dict[str, None]
 
 
 def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a page's text, an edit, a link, or what hides and shows; return the rows and files that this touched.
+    """Apply a page's text, an edit, a link, or hiding and showing; return the changed rows and files.
 
-    Versions that this hides or shows become `flipped`.
+    Versions hidden or shown by the event become `flipped`.
     """
     work = _Work(state, context, TRUST[event.actor.origin])
     match event.body:
@@ -115,7 +115,7 @@ def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]
 
 
 class _Work:
-    """What one event does to the pages of a scope; `trust` is that of who said it."""
+    """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor."""
 
     def __init__(self, state: Pages, context: Context[Others], trust: int) -> None:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
@@ -140,7 +140,7 @@ class _Work:
         self._place(page, slug)
 
     def edit(self, body: Edited) -> None:
-        """Take in what was given, then the text. Who is trusted less than who gave something leaves it as it is."""
+        """Apply edited fields, then the text. A field set with more trust than the actor's stays."""
         birth = self._birth(body.id)
         if birth is None:
             return
@@ -182,7 +182,7 @@ class _Work:
                 self._changed_links(page, number, link, on=False)
 
     def look(self, ids: Iterable[str]) -> None:
-        """Find out anew what is shown of the pages of captures that were hidden or shown; a proposal stays hidden."""
+        """Update the shown versions of pages whose captures were hidden or shown; a proposal stays hidden."""
         births = dict[int, None]()
         for capture in filter(None, map(self.of.captures.get, ids)):
             if self.state.is_proposed(capture):
@@ -193,7 +193,7 @@ class _Work:
             self.stand(self.state.by_birth[birth])
 
     def stand(self, page: Page) -> None:
-        """Find out anew which versions of a page are shown."""
+        """Update the shown versions of a page."""
         standing = Standing()
         for step in page.steps:
             if self._lives(step.seq):
@@ -201,7 +201,7 @@ class _Work:
         self._show(page, standing, page.versions)
 
     def flip(self) -> None:
-        """Note what was hidden or shown, in the end, by this event."""
+        """Record the captures finally hidden or shown by the event."""
         known = dict.fromkeys(self.context.flipped)
         self.context.flipped = [seq for seq in known if seq not in self._flipped]
         self.context.flipped += [seq for seq in self._flipped if seq not in known]
@@ -234,7 +234,7 @@ class _Work:
             self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
 
     def _show(self, page: Page, standing: Standing, among: list[int]) -> None:
-        """Let these versions of a page be shown, and hide what else is among some that may have been."""
+        """Show these versions of a page, and hide the other versions among `among`."""
         did_live, before = page.lives, page.standing
         page.standing = standing
         shown = dict.fromkeys((standing.current, *standing.beside))
@@ -249,7 +249,7 @@ class _Work:
             self._seen(page)
 
     def _place(self, page: Page, slug: str) -> None:
-        """Give a page a slug, unless another page that lives has it; links that waited for the slug lead there."""
+        """Give a page a slug, unless another living page has it; links waiting for the slug lead there."""
         holder = self.state.at(slug)
         if page.birth == ROOT_BIRTH or (holder is not None and holder is not page and holder.lives):
             return
@@ -267,7 +267,7 @@ class _Work:
         page.given["slug"] = Given(slug, self.trust, self.context.seq)
 
     def _arrive(self, page: Page, source: Page, number: int) -> None:
-        """Let a link that waited for a slug lead to a page; where it did so already there is one link less."""
+        """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
         link = source.links[number]
         del self.state.numbers[source.birth, link.relation, link.slug]
         self.touched.rows[source.birth] = None
@@ -297,14 +297,14 @@ class _Work:
                 self.touched.rows[target.birth] = None
 
     def _seen(self, page: Page) -> None:
-        """Note that a page shows something else, and so do the indexes in which it stands."""
+        """Record a changed page; the indexes with the page change too."""
         self.touched.rows[page.birth] = None
         for link, source in self.state.sources(page):
             if link.relation == CHILD:
                 self.touched.files[source.slug] = None
 
     def _moved(self, page: Page) -> None:
-        """Note that a page came, went or has another slug, with all that leads there and all to which it leads."""
+        """Record that a page was made, removed or moved, with all pages linked to or from the page."""
         ends = [source for _, source in self.state.sources(page)]
         ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
         for other in (page, *ends):
@@ -312,7 +312,7 @@ class _Work:
             self.touched.files[other.slug] = None
 
     def _birth(self, id: str) -> int | None:
-        """Return the birth of the page that an id names, of one that nobody has spoken of yet too; None of no page."""
+        """Return the birth of an id's page, even of a page without events so far; None for no page."""
         if id == root_id(self.context.scope):
             return ROOT_BIRTH
         capture = self.of.captures.get(id)
@@ -321,7 +321,7 @@ class _Work:
         return self.state.of_capture.get(capture.seq, capture.seq if _is_page(capture) else None)
 
     def _page(self, birth: int) -> Page:
-        """Return the page of a birth, made where nobody has spoken of it yet; the root is made with the first."""
+        """Return the page of a birth, created at its first event; the root is created with the first page."""
         found = self.state.by_birth.get(birth)
         if found is not None:
             return found
@@ -344,7 +344,7 @@ class _Work:
         return base if base != NOBODY and self._lives(base) else NOBODY
 
     def _lives(self, seq: int) -> bool:
-        """Whether a version is neither forgotten nor withdrawn."""
+        """Return whether a version is neither forgotten nor withdrawn."""
         capture = self.of.captures.by_seq[seq]
         return self.of.tombstones.of(capture) is None and capture.id not in self.of.withdrawals.ids
 
@@ -355,7 +355,7 @@ def snapshot(state: Pages) -> bytes:
 
 
 def restore(data: bytes, of: HasCaptures) -> Pages:
-    """Return the state of a snapshot; what is found by something else is found again."""
+    """Return the state of a snapshot; derived indexes are rebuilt."""
     state = Pages()
     for page in msgspec.msgpack.decode(data, type=list[Page]):
         state.by_birth[page.birth] = page
@@ -370,7 +370,7 @@ def restore(data: bytes, of: HasCaptures) -> Pages:
 
 
 def digest(state: Pages, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers, by the ids of captures, in the order in which pages came."""
+    """Yield the content of the state hash, by the ids of captures, in the order of the pages."""
 
     def id_of(seq: int) -> str | None:
         return None if seq == NOBODY else of.captures.by_seq[seq].id
@@ -404,13 +404,13 @@ def _forget_link(state: Pages, page: Page, number: int, link: Link) -> None:
 
 
 def _is_page(capture: Capture) -> bool:
-    """Whether a capture may be a page: one part of a longer text is none."""
+    """Return whether a capture may be a page: one part of a longer text is none."""
     return (
         capture.kind == "page" and capture.own is not None and (capture.own.part is None or capture.own.part.count == 1)
     )
 
 
 def _slug_in(capture: Capture) -> str:
-    """Return the slug with which a page was captured, empty without one."""
+    """Return the slug in a page's capture, empty without one."""
     path = capture.own.path if capture.own is not None and _is_page(capture) else None
     return path if path is not None and is_slug(path) else ""

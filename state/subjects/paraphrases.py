@@ -1,8 +1,8 @@
-"""What was forgotten twice: from then on what says the same in other words is hidden too, until it is restored
-or a person says it again.
+"""Paraphrases of texts forgotten twice are hidden too.
 
-Texts are one if the fold rule says so, under the embedder in force. Tombstones hide a text to the letter; here is only
-what says it otherwise. What was captured before the second time, and lives, is left as it is.
+The hiding ends when the text is restored, or when a person says it again. Texts count as equal by the fold
+rule, under the embedder in force. Tombstones hide equal texts; this subject hides paraphrases alone. Living
+captures from before the second time stay.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from memtape.state.subjects.tombstones import Tombstones, ends_ban
 from memtape.state.subjects.withdrawals import Withdrawals
 
 BANNING = 2
-"""So many events that forget the same thing ban its paraphrases."""
+"""Number of events forgetting equal texts that bans their paraphrases."""
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures, embeddings, tombstones and withdrawals."""
 
     tombstones: Tombstones
     embeddings: Embeddings
@@ -37,11 +37,11 @@ class Others(HasCaptures, Protocol):
 
 
 class Paraphrases:
-    """What was ever forgotten of texts that fold, each known by the seq of its first capture (its `key`).
+    """All texts of folding kinds ever forgotten, each known by the seq of its first capture (its `key`).
 
-    `root_of` gives of each text the key under which all that say the same are counted, `times` how many events forgot
-    any of them, `banned` the roots whose paraphrases are hidden, each with the time of the latest such event, and
-    `hidden` the seqs that are for that, each with its root. What texts are compared by follows from these.
+    `root_of` gives by text the key of its group of equal texts, `times` the number of events that forgot any
+    of a group, `banned` the roots with hidden paraphrases, each with the time of the latest such event, and
+    `hidden` the seqs hidden so, each with its root. The index of compared texts follows from these.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Paraphrases:
 
 
 def evolve(state: Paraphrases, event: Event, context: Context[Others]) -> list[Change]:
-    """Count what is forgotten, hide what says it in other words, and note which captures that hid or showed."""
+    """Count forgotten texts, hide their paraphrases, and record the captures hidden or shown."""
     of, settings = context.of, context.settings
     match event.body:
         case Captured() if state.banned:
@@ -97,7 +97,7 @@ def restore(data: bytes, of: object) -> Paraphrases:
 
 
 def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers once anything was forgotten twice."""
+    """Yield the content of the state hash, once any text was forgotten twice."""
     by_seq = of.captures.by_seq
     if not any(times >= BANNING for times in state.times.values()):
         return
@@ -107,7 +107,7 @@ def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
 
 
 def _count(state: Paraphrases, ids: Iterable[str], of: Others, settings: Settings, at: int) -> None:
-    """Take in that an event forgets these: what says the same counts once."""
+    """Count the texts forgotten by an event; texts of equal content count once."""
     roots = dict[int, None]()
     for capture in filter(None, map(of.captures.get, ids)):
         if capture.family is None or capture.family in REPLACING or capture.made:
@@ -136,7 +136,7 @@ def _compare(state: Paraphrases, capture: Capture, of: Others, settings: Setting
 
 
 def _judge(state: Paraphrases, capture: Capture, of: Others, settings: Settings, flipped: list[int]) -> None:
-    """Hide a capture that says in other words what was forgotten twice; end the ban if a person says it again."""
+    """Hide a capture that paraphrases a text forgotten twice; end the ban if a person says it again."""
     if capture.family is None or capture.family in REPLACING or capture.made or capture.hidden:
         return
     alike = _alike(state, capture, of, settings)
@@ -155,7 +155,7 @@ def _end(state: Paraphrases, root: int, capture: Capture, of: Others, flipped: l
 
 
 def _lift(state: Paraphrases, ids: Iterable[str], of: Others, flipped: list[int]) -> None:
-    """End the ban on whatever says the same as what is restored."""
+    """End the ban on the paraphrases of restored texts."""
     for capture in filter(None, map(of.captures.get, ids)):
         root = state.hidden.get(capture.seq)
         if root is None and capture.family is not None:
@@ -176,7 +176,7 @@ def _show(state: Paraphrases, root: int, of: Others, flipped: list[int]) -> None
 
 
 def _alike(state: Paraphrases, capture: Capture, of: Others, settings: Settings) -> int | None:
-    """Return the key of the forgotten text into whose memory a capture would fold; None where there is none."""
+    """Return the key of the forgotten text into whose memory a capture would fold; None for none."""
     index = _indexed(state, of, settings.embedder).get(capture.family or "")
     text = of.captures.body(capture).text
     if index is None or settings.fold_cosine_hundredths < 0:
@@ -198,7 +198,7 @@ def _key(capture: Capture, of: Others) -> int:
 
 
 def _indexed(state: Paraphrases, of: Others, embedder: str) -> dict[str, Candidates | DenseCandidates]:
-    """Return what texts are compared with by family, made when first needed, after a start and a restore alike."""
+    """Return the index of forgotten texts by family, built at first use after a start or restore."""
     if state._index is None:
         state._index = {}
         for key in state.root_of:
@@ -207,7 +207,7 @@ def _indexed(state: Paraphrases, of: Others, embedder: str) -> dict[str, Candida
 
 
 def _put(index: dict[str, Candidates | DenseCandidates], key: int, of: Others, embedder: str) -> None:
-    """Put a forgotten text among those that are compared, where it has the vector that this needs."""
+    """Add a forgotten text to the compared texts, if the text has a vector by the embedder."""
     capture = of.captures.by_seq[key]
     family, text = capture.family or "", of.captures.body(capture).text
     if embedder == FLOOR:

@@ -1,6 +1,6 @@
-"""How consolidation goes in a scope: what was said since the last pass, and which clusters are to be looked at again.
+"""The state of consolidation in a scope: memories since the last pass, and the clusters to try again.
 
-By these counts a pass begins. What was decided is kept in `covers`.
+A pass starts by these counts. Decisions are stored in `covers`.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ CONSOLIDATED = ("fact", "journal")
 
 Queue = dict[tuple[str, ...], tuple[int, int]]
 Seen = tuple[tuple[str, int], ...]
-"""A cluster: the ids of its memories, each with the seq of the capture that spoke for it."""
+"""A cluster: the ids of its memories, each with the seq of its canonical capture."""
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
 
 class Passes:
-    """`until` is the watermark of consolidation: every capture of a smaller seq has been looked at, at the time `at`.
+    """`until` is the watermark of consolidation: captures with a smaller seq were read, at the time `at`.
 
-    `queued` has the ids of clusters that are to be looked at again, each with how often it has failed, and the seq of
-    the event that queued it. `aside` are the clusters that have failed too often, as they were: a pass that ends drops
-    those of which something has changed, since they are no longer the same clusters. `applied` counts what was decided,
-    by operation.
+    `queued` has the ids of clusters to try again, each with its number of failures, and the seq of the event
+    that queued it. `aside` are the clusters that failed too often, as they were: the end of a pass drops
+    those with a changed memory, since they are no longer the same clusters. `applied` counts decisions by
+    operation.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Passes:
         self.failed = 0
 
     def mark(self) -> PassMark:
-        """Return what readers are told of the next pass, and of those that were."""
+        """Return the counts of the next pass and of all earlier passes."""
         return PassMark(
             new=self.new,
             confirmed=self.confirmed,
@@ -67,7 +67,7 @@ class Passes:
 
 
 def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change]:
-    """Count what was captured and decided; it touches no row, but what waits for the next pass."""
+    """Count captures and decisions; only the counts of the next pass change, no row."""
     changes: list[Change] = []
     match event.body:
         case Captured(kind=kind) if FAMILIES.get(kind) in CONSOLIDATED:
@@ -100,7 +100,7 @@ def _count(state: Passes, event: Event, context: Context[Others]) -> None:
 
 
 def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
-    """Count what a pass that ends has not looked at: it came meanwhile, or a budget was spent before it."""
+    """Count the memories that an ended pass has not read: new ones, or left over by a spent budget."""
     state.new = state.confirmed = 0
     captures, memories = context.of.captures, context.of.memories
     for seq in reversed(captures.ordinals):
@@ -114,7 +114,7 @@ def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
 
 
 def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
-    """Take a cluster from the queue that was decided, and queue one that failed, or set it aside."""
+    """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
     cluster = tuple(input.id for input in decided.inputs)
     if any(operation.op == "reword" for operation in decided.operations):  # A summary is no cluster.
         return
@@ -164,7 +164,7 @@ def restore(data: bytes, of: object) -> Passes:
 
 
 def digest(state: Passes, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers: nothing before the first decision, since counts alone decide nothing."""
+    """Yield the content of the state hash: nothing before the first decision, as counts decide nothing."""
     if state.until:
         yield "until", state.until, state.at
     yield from (("queued", cluster, attempts) for cluster, (attempts, _) in state.queued.items())

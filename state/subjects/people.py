@@ -1,7 +1,7 @@
-"""Who speaks in a scope and who or which project is named: by name, people and agents with the days they spoke on.
+"""The people and projects of a scope: speakers and named ones, by name, with the days on which they spoke.
 
-Everything follows from what was captured. A name is told of once it was heard or named three times, and of names the
-first 50 that were: who makes up names fills no more pages. What somebody said that holds is asked of the memories.
+The state follows from the captures. A name is shown once it was heard or named three times, and at most 50
+names are: invented names fill no more pages. A person's valid statements are in the memories.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _NAMING = ("turn", "fact", "insight", "goal", "plan")
 
 
 class Person(msgspec.Struct):
-    """Somebody, or a project, by name, as it was first written. `is_agent` says whether an agent spoke under the name.
+    """A person or project by name, as first written. `is_agent` says whether an agent spoke under the name.
 
-    `spoke` counts by day, in days since 1970, what is captured of them and not hidden. `named` are the seqs of the last
-    captures of others that name them.
+    `spoke` counts by day, in days since 1970, the visible captures by them. `named` are the seqs of the last
+    captures by others that name them.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Person(msgspec.Struct):
 
 
 class People:
-    """The people of a scope by `key_of_name`, in the order in which they came up, and those who are `told` of.
+    """The people of a scope by `key_of_name`, in order of appearance, and the `told` ones, shown to readers.
 
-    `naming` follows from these: who is named where.
+    `naming` follows from these: the people named in each capture.
     """
 
     def __init__(self) -> None:
@@ -56,14 +56,14 @@ class People:
         self.naming: dict[int, dict[str, None]] = {}
 
     def unname(self, seq: int, key: str) -> None:
-        """Let a capture no longer be one that names somebody."""
+        """Remove a name from the names in a capture."""
         self.naming[seq].pop(key, None)
         if not self.naming[seq]:
             del self.naming[seq]
 
 
 def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in who says something and whom it names, and what was hidden or shown of anybody."""
+    """Apply a capture: its speaker and the people named in it; and the captures hidden or shown."""
     touched: dict[str, None] = {}
     by_seq = context.of.captures.by_seq
     for seq in dict.fromkeys(context.flipped):
@@ -79,7 +79,7 @@ def evolve(state: People, event: Event, context: Context[HasCaptures]) -> list[C
 
 
 def _hear(state: People, capture: Capture, count: int, touched: dict[str, None]) -> None:
-    """Take in that something of somebody is there, or no longer."""
+    """Add `count` to the captures of a speaker on the capture's day."""
     if capture.actor.origin not in SPEAKING or capture.turn >= 0 or capture.made:
         return
     key = key_of_name(capture.actor.name)
@@ -96,10 +96,9 @@ def _hear(state: People, capture: Capture, count: int, touched: dict[str, None])
 
 
 def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) -> None:
-    """Take in whom a text names: by words that only people have, or who is told of already.
+    """Record the people named in a text: by words used of people alone, or known already.
 
-    Agents write long texts in turns, of people that there are and of such that they make up: only who is told of
-    already is looked for there.
+    Agents write long texts in turns, about real and invented people: there only known people are looked for.
     """
     own = key_of_name(capture.actor.name)
     is_of_agent = capture.kind == "turn" and capture.actor.origin not in PEOPLE
@@ -122,12 +121,12 @@ def _name(state: People, capture: Capture, text: str, touched: dict[str, None]) 
 
 
 def days_of(person: Person) -> tuple[int, int] | None:
-    """Return the first and the last day on which somebody spoke, None where nothing of it is there."""
+    """Return the first and the last day of a person's captures, None without captures."""
     return (min(person.spoke), max(person.spoke)) if person.spoke else None
 
 
 def _known(state: People, name: str, key: str) -> Person | None:
-    """Return who has a name, None of what is no name."""
+    """Return the person of a name, None for an invalid name."""
     if not key:
         return None
     person = state.known.get(key)
@@ -141,7 +140,7 @@ def _known(state: People, name: str, key: str) -> Person | None:
 
 
 def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) -> bool:
-    """Whether somebody is told of, from now on where they came up often enough."""
+    """Return whether a person is shown to readers, from now on if named often enough."""
     if key not in state.told and len(state.told) < PEOPLE_TOLD and person.heard >= LEAST_HEARD:
         state.told[key] = None
         touched[key] = None

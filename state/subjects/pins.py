@@ -1,4 +1,4 @@
-"""What people and agents have pinned: texts that stay at hand whatever their age. Pins are kept by captured id.
+"""Pins by people and agents: texts that stay at hand at any age. Pins are stored by captured id.
 
 A memory is pinned while any of its captures is, so that folding and unfolding need not touch a pin.
 """
@@ -18,15 +18,15 @@ from memtape.state.subjects.memories import Memories
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
 
 class Pins:
-    """The pinned ids of a scope, in the order of their pins. An id that is not captured yet waits for its capture.
+    """The pinned ids of a scope, in the order of their pins. An id not yet captured waits for its capture.
 
-    `moved` are those that were pinned or unpinned, until `leading` has seen them.
+    `moved` are the ids pinned or unpinned, until `leading` has read them.
     """
 
     def __init__(self) -> None:
@@ -34,12 +34,12 @@ class Pins:
         self.moved: dict[str, None] = {}
 
     def has_any(self, ids: Iterable[str]) -> bool:
-        """Whether any of these captured ids is pinned."""
+        """Return whether any of these captured ids is pinned."""
         return any(id in self.ids for id in ids)
 
 
 def evolve(state: Pins, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a `pinned` event and return the rows of what it pinned or unpinned."""
+    """Apply a `pinned` event and return the rows pinned or unpinned."""
     body = event.body
     if not isinstance(body, Pinned):
         return []
@@ -62,7 +62,7 @@ def restore(data: bytes, of: object) -> Pins:
 
 
 def digest(state: Pins, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     return iter(state.ids)
 
 

@@ -1,7 +1,7 @@
-"""What each session was lately shown, by which a capture that only repeats it is known as an echo.
+"""The captures recently shown to each session; a new capture that only repeats one of them is an echo.
 
-What a search or a prompt returned is shown for a time. The context of a start stands before an agent for as long as the
-session lasts, and takes no place of a search.
+A search's or prompt's results count for a time. The context of a start counts as long as the session lasts,
+and takes no place of a search.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ECHOING = ("agent", "tool", "model")
 
 
 STARTS_KEPT = 3
-"""A session that is resumed is told only what is new, beside what its earlier starts have told."""
+"""Starts stored for a session: a resumed session gets only what its earlier starts have not shown."""
 
 
 class Recall(msgspec.Struct, frozen=True):
@@ -59,9 +59,9 @@ def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[
 
 
 def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ...]:
-    """Return the seqs that the session of `capture` was shown at its start or shortly before it.
+    """Return the seqs shown to the session of `capture` at its start or shortly before the capture.
 
-    None where its origin never echoes.
+    Empty if its origin never echoes.
     """
     if capture.session is None or capture.actor.origin not in ECHOING:
         return ()
@@ -85,7 +85,7 @@ def restore(data: bytes, of: object) -> Recalls:
 
 
 def digest(state: Recalls, of: HasCaptures) -> Iterator[Any]:
-    """Yield what the state hash covers: of each session what it was shown, and when."""
+    """Yield the content of the state hash: the seqs shown to each session, and their times."""
     for kind, shown in (("recalls", state.latest), ("starts", state.starts)):
         for session, recalls in sorted(shown.items()):
             told = [(recall.at, [of.captures.by_seq[seq].id for seq in recall.seqs]) for recall in recalls]

@@ -1,8 +1,8 @@
-"""Folding anew: every capture of a scope is judged again, as if all had been said under the settings in force.
+"""Refolding: every capture of a scope is judged again, as if all had been said under the settings in force.
 
-What people decided stays: what they set apart never folds together again. An echo stays an echo of whatever it folds
-with now, and a text that was made stands alone. What is hidden is compared with nothing but its own text, as always.
-How one text is judged is in `memories`.
+People's decisions stay: captures set apart never fold together again. An echo stays an echo in its new
+memory, and a consolidation's text stands alone. A hidden text is compared only with its own text, as always.
+`memories` judges a single text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def refold(state: Memories, context: Context[Others]) -> list[Change]:
 
 
 def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) -> Verdict:
-    """Judge a capture that is in no memory any more, by its vector where it has one."""
+    """Judge a capture without a memory, by its vector if the vector exists."""
     barred = memories.set_apart(state, (capture.seq,))
     verdict = memories.judge(state, capture, of, settings, barred)
     vector = of.embeddings.of_text(settings.embedder, capture)
@@ -61,7 +61,7 @@ def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) ->
 
 
 def _standing(state: Memories, of: Others) -> dict[str, tuple[Any, ...]]:
-    """Return by its name what each memory is made of, and all else that its row follows from."""
+    """Return by memory name the inputs of the memory's row: members, echoes, revision and canonical text."""
     by_seq = of.captures.by_seq
     standing: dict[str, tuple[Any, ...]] = {}
     for memory in state.by_birth.values():

@@ -1,4 +1,4 @@
-"""What is known of the sessions that spoke last: of each scope so many, however long it lives."""
+"""The most recent sessions of a scope, a fixed number regardless of the scope's age."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SESSIONS = 256
-"""Sessions of which something is kept; the one that was silent longest is given up."""
+"""Sessions stored; beyond, the one silent for longest is dropped."""
 
 
 def put_latest(of_session: dict[str, T], session: str, value: T) -> None:
-    """Set what is known of a session, which becomes the latest, and give up the one that was silent longest."""
+    """Set a session's value and make it the latest; drop the session silent for longest."""
     of_session.pop(session, None)
     of_session[session] = value
     if len(of_session) > SESSIONS:

@@ -1,8 +1,8 @@
-"""What is open in a scope: tasks, promises and questions of turns and statements, until something closes them.
+"""The open ends of a scope: tasks, promises and questions of turns and statements, until they are closed.
 
-Everything follows from what was captured, in the order of the log. A later text or action that carries the specifics of
-what is open closes it, and so does an answer to a question. What is older than 30 days before the latest capture
-is no longer told: hardly anybody says that a thing is done. What is hidden or replaced is for who shows it.
+The state follows from the captures, in the order of the log. A later text or action with the specifics of an
+open end closes it, and so does an answer to a question. Open ends older than 30 days before the latest
+capture are dropped: hardly any text reports one as done. Readers leave out hidden and replaced ones.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _TELLING = ("turn", "fact", "insight")
 """Kinds of what may tell that something is done; a journal repeats whole conversations."""
 
 Key = tuple[int, int]
-"""The seq of a capture, and where in its text that begins which is open."""
+"""The seq of a capture, and the start of the open end in its text."""
 
 
 class Threads:
-    """What is open, by capture and place, in the order in which it came onto the log.
+    """The open ends of a scope, by capture and place, in the order of the log.
 
-    `day` is the latest on which anything was captured, in days since 1970. `spoken` has of the latest sessions who
-    spoke first in each, and whether somebody else did too. `waiting` has of each the questions that wait for an answer,
-    and what its agents promised. `_told`, by what it is told that something open is done, follows from the rest.
+    `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
+    speaker, and whether it has further speakers. `waiting` has by session the questions without an answer,
+    and promises of its agents. `_told`, the signs that close an open end, follows from the rest.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Threads:
         self._told: dict[Key, Told] = {}
 
     def has_any(self, seqs: Iterable[int]) -> bool:
-        """Whether anything of these captures is open."""
+        """Return whether anything of these captures is open."""
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
@@ -81,13 +81,13 @@ class Threads:
         return sum(map(self.close, dict.fromkeys(keys))) > 0
 
     def near(self, text: str, of: HasCaptures) -> dict[Key, Told]:
-        """Return what is open that a text may end."""
+        """Return the open ends that a text may close."""
         lowered = text.lower()
         told = ((key, self.told(key, of)) for key in self.open)
         return {key: its for key, its in told if may_end(its, lowered)}
 
     def told(self, key: Key, of: HasCaptures) -> Told:
-        """Return by what it is told that something open is done; it is found out once, when first asked for."""
+        """Return the signs that close an open end, computed at the first call."""
         its = self._told.get(key)
         if its is None:
             its = self._told[key] = told_by(text_of(of, key[0], self.open[key]))
@@ -95,14 +95,14 @@ class Threads:
 
 
 def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in what a capture leaves open, and what it closes."""
+    """Apply a capture: record its open ends, and close the open ends that it answers or ends."""
     if not isinstance(event.body, Captured):
         return []
     capture = context.of.captures.by_seq[context.seq]
     if capture.hidden or capture.made:
         return []
     moved = _pass_days(state, capture.at // DAY_US, context.of)
-    # An answer is told by who speaks, and costs less than what a text says is done.
+    # An answer is found by its speaker, which costs less than finding finished work in a text.
     if capture.kind == "turn" and capture.actor.origin in SPEAKING:
         moved |= _answer(state, capture, event.body.text, context.of)
     if capture.kind in _TELLING and state.open:
@@ -113,13 +113,13 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
 
 
 def text_of(of: HasCaptures, seq: int, end: End) -> str:
-    """Return what is open of a capture as it is shown."""
+    """Return the text of an open end for display."""
     capture = of.captures.by_seq[seq]
     return said_of(of.captures.body(capture).text, end, capture.at)
 
 
 def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
-    """Give up what is too old once a later day begins."""
+    """Drop too old open ends when a later day begins."""
     if day <= state.day:
         return False
     state.day = day
@@ -129,7 +129,7 @@ def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
-    """Close what a text or an action says is done."""
+    """Close the open ends that a text or an action reports as done."""
     act = act_of(body.tags)
     if capture.turn >= 0 if act is None else has_failed(body.tags):
         return False
@@ -149,9 +149,10 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
 
 
 def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> bool:
-    """Take in who speaks in a session: that answers what others ask there, and ends what the same agent left open.
+    """Close open ends by a turn's speaker: questions by other speakers, and open ends of the same agent.
 
-    A question of which somebody says that the answer is not known waits in the session no longer, and stays open.
+    A turn that says the answer is unknown takes a question out of the session's waiting list and leaves it
+    open.
     """
     session, who = capture.session or "", capture.actor
     first, others = state.spoken.get(session, (who.name, False))
@@ -175,10 +176,10 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
 
 
 def _open(state: Threads, capture: Capture, body: Captured) -> bool:
-    """Take in what a capture leaves open: a turn as it says, what is labelled a task as a whole."""
+    """Record a capture's open ends: those in a turn's text, or the whole text of a labelled task."""
     session, is_agent = capture.session or "", capture.actor.origin == "agent"
     if capture.kind == "turn":
-        # Where nobody else was ever heard, answers are not captured.
+        # In a session with a single speaker, answers are not captured.
         heard = state.spoken.get(session, ("", False))[1]
         is_said = capture.actor.origin in SPEAKING
         found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []

@@ -1,10 +1,11 @@
-"""What is hidden in a scope, and since which event. Tombstones, with withdrawals, decide what is visible: nothing else.
+"""Tombstones: the captures hidden in a scope, and the events that hide them.
 
-Of kinds that fold a normalised text is banned, so that a later repetition stays hidden too; everything
-else is hidden by its id. An id that is forgotten before its capture arrives waits for it.
+Visibility depends on tombstones and withdrawals alone. For kinds that fold, a normalised text is banned, so
+that a later repetition stays hidden too; any other capture is hidden by its id. An id forgotten before its
+capture arrives waits for it.
 
-A person who says a banned text again ends its ban. What was said before the latest forgetting, and is captured later,
-as an import does, ends nothing.
+A person who says a banned text again ends its ban. A text said before the latest forgetting and captured
+later, as by an import, ends nothing.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from memtape.state.subjects.withdrawals import Withdrawals
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and withdrawals."""
 
     withdrawals: Withdrawals
 
 
 class Tombstone(msgspec.Struct, frozen=True):
-    """The latest `forgotten` event that hides something, and its time."""
+    """The latest `forgotten` event of a text or id, and its time."""
 
     event_id: str
     at: int
 
 
 class _Effect(NamedTuple):
-    """The captures whose visibility an event changed, and the ids of the tombstone rows that it touched."""
+    """The captures hidden or shown by an event, and the ids of the changed tombstone rows."""
 
     flipped: list[Capture]
     rows: list[str]
@@ -50,17 +51,17 @@ class Tombstones:
         self.ids: dict[str, Tombstone] = {}
 
     def get(self, row_id: str) -> Tombstone | None:
-        """Return the ban that a row speaks of, None where it has ended."""
+        """Return the ban of a row, None if it has ended."""
         form, _, value = row_id.partition(":")
         return self.texts.get(bytes.fromhex(value)) if form == "text" else self.ids.get(value)
 
     def of(self, capture: Capture) -> Tombstone | None:
-        """Return the ban that hides this capture."""
+        """Return the ban on a capture, None for none."""
         return self.texts.get(capture.normal) if capture.family else self.ids.get(capture.id)
 
 
 def ends_ban(origin: Origin, source: str | None, at: int, since: int) -> bool:
-    """Whether a capture of a banned text ends the ban: a person says the text, and later than it was forgotten.
+    """Return whether a capture of a banned text ends the ban: said by a person, and after the forgetting.
 
     A zone of a page is a file, whose time does not tell when a line of it was written.
     """
@@ -109,7 +110,7 @@ def restore(data: bytes, of: object) -> Tombstones:
 
 
 def digest(state: Tombstones, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers: bans on texts, then bans on ids."""
+    """Yield the content of the state hash: bans on texts, then bans on ids."""
     texts = {normal.hex(): tombstone for normal, tombstone in state.texts.items()}
     for bans in (texts, state.ids):
         yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())

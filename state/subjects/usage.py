@@ -1,11 +1,11 @@
-"""How often each captured text was recalled and used, and since when: looking at a result does not count as use.
+"""The recalls and uses of each captured text, with times: looking at a result does not count as use.
 
-A use is said by a `used` event, or follows from a rule: the session's next turn of an agent carries the specifics
-of what a recall returned. That turn is whatever the agent says from the recall on until the user speaks again, by the
-times of what was said, since a transcript may be imported long after its recalls. The context of a start counts as no
-recall, since every session is shown it: what its first answer carries counts as used all the same. Counts are kept by
-captured id; what folds later changes nothing here. What was used with what is the subject of `edges`, and how hot
-something is now is computed from the times when it is asked.
+A use is reported by a `used` event, or follows from a rule: the session's next turn by an agent carries the
+specifics of a recall's result. The turn is all that the agent says from the recall on until the user speaks
+again, by the times of the texts, since a transcript may be imported long after its recalls. The context of a
+start counts as no recall, since every session gets it: memories carried by its first answer count as used all
+the same. Counts are stored by captured id; later folding changes nothing here. Joint uses are the subject of
+`edges`, and the present hotness is computed from the times at each question.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 HOT_WINDOW_US = 18 * DAY_US
 """Uses older than six half-lives no longer count for how hot something is."""
 MAX_TIMES = 64
-"""Times of use that are kept of one capture; older ones are counted and no longer dated."""
+"""Times of use stored of one capture; older uses are counted without a time."""
 ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
 SHOWN_RESULTS = 50
@@ -43,9 +43,9 @@ SHOWN_RECALLS = 16
 TURN_US = 60 * 60 * US_PER_S
 """So long after a recall the turn that it is for lasts at most, where no user is heard to speak again."""
 PROMPT_US = 10 * US_PER_S
-"""A prompt that comes so soon after a recall is the one that it is for, until there is an answer."""
+"""A prompt this soon after a recall is the recall's own prompt, until an answer comes."""
 ASKED = 3
-"""So many prompts of a session tell what its answers would say without a recall."""
+"""Prompts of a session whose words count as known to its answers without a recall."""
 
 
 class Use(msgspec.Struct):
@@ -58,10 +58,10 @@ class Use(msgspec.Struct):
 
 
 class Shown(msgspec.Struct):
-    """A recall of a session: what was asked, what was returned (seqs), and which of that already counts as used.
+    """A recall of a session: its query, its results (seqs), and the results already counted as used.
 
-    Answers from `at` until `end` are compared with it, of which the first came at `answered`, None before it came. Of a
-    start nothing was asked.
+    Answers from `at` until `end` are compared with it; the first came at `answered`, None before it. A start
+    has no query.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Shown(msgspec.Struct):
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The part of a scope that `evolve` reads: captures, memories, and the ids of events."""
 
     memories: Memories
 
@@ -83,10 +83,10 @@ class Others(HasCaptures, Protocol):
 
 
 class Usage:
-    """The uses of a scope's captures by seq, and of what belongs to no capture of it (of `global`) by id.
+    """The uses of a scope's captures by seq, and of other ids (of `global`) by id.
 
-    `counts` says in how many texts a word stands, `counted` up to which seq (exclusive); it is brought up to date only
-    where an answer is judged. `moved` are the seqs whose counts have changed, until `leading` has seen them.
+    `counts` has the number of texts with a word, `counted` the seq (exclusive) up to which; both are updated
+    only when an answer is judged. `moved` are the seqs with changed counts, until `leading` has read them.
     """
 
     def __init__(self) -> None:
@@ -100,15 +100,15 @@ class Usage:
         self.texts = 0
 
     def frequency(self, word: str) -> int:
-        """Return in how many of the counted texts a word stands."""
+        """Return the number of counted texts with a word."""
         return self.counts.get(word, 0)
 
 
 def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]:
-    """Take in a `recalled`, a `used` or a turn; note the seqs of the captures that it says or shows to be used.
+    """Apply a `recalled`, a `used` or a turn; record the seqs of the captures reported or found to be used.
 
-    An id that is neither captured here nor another event's is taken for one of `global`. What was erased counts for
-    nothing.
+    An id that is neither captured here nor another event's is taken for one of `global`. Erased ids do not
+    count.
     """
     changes: list[Change] = []
     match event.body:
@@ -120,7 +120,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
             changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
                 by_seq = context.of.captures.by_seq
-                # What the session itself has said, its agent knows without a recall.
+                # The session's own captures are known to its agent without a recall.
                 others = [seq for seq in seqs if by_seq[seq].session != event.session]
                 shown = Shown(
                     event.id, context.at, context.at + TURN_US, query, tuple(others[:SHOWN_RESULTS]), start=start
@@ -149,7 +149,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
 
 
 def _show(state: Usage, session: str, shown: Shown) -> None:
-    """Let a recall wait for its session's answer, and no longer the oldest of its like beyond so many."""
+    """Let a recall wait for its session's answer; drop the oldest of its kind beyond the limit."""
     before = state.shown.get(session, ())
     others = tuple(one for one in before if one.start is not shown.start)
     alike = (*(one for one in before if one.start is shown.start), shown)
@@ -157,7 +157,7 @@ def _show(state: Usage, session: str, shown: Shown) -> None:
 
 
 def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
-    """Take in a turn and return the seqs of what its session was shown and it carries."""
+    """Apply a turn; return the seqs shown to its session whose content the turn carries."""
     if turn.session is None:
         return []
     waiting = [shown for shown in state.shown.get(turn.session, ()) if shown.at <= turn.at < shown.end]
@@ -175,7 +175,7 @@ def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
 def _carried(
     state: Usage, turn: Capture, waiting: Sequence[Shown], captures: Captures, memories: Memories
 ) -> Iterator[int]:
-    """Yield what some recalls returned, an answer carries, and did not count for any of them before."""
+    """Yield the recalls' results carried by an answer and not counted for any of the recalls before."""
     asked = [captures.body(captures.by_seq[seq]).text for seq in state.asked.get(turn.session or "", ())]
     common = frozenset(word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text))
     answer, counted = answer_of(captures.body(turn).text), dict.fromkeys(chain(*(shown.used for shown in waiting)))
@@ -199,16 +199,16 @@ def hot(uses: Sequence[int], now: int) -> int:
 
 
 def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, own: bool) -> list[int]:
-    """Return the times at which any of these captured ids was used, for `hot`; of a memory hand in all its ids.
+    """Return the times of use of these captured ids, for `hot`; for a memory pass all its ids.
 
-    `times_by_row` are those of a scope's rows of uses. `own` says that the ids are the scope's, else they are of
-    `global`.
+    `times_by_row` are those of a scope's rows of uses. `own` says that the ids are the scope's, else they are
+    of `global`.
     """
     return [at for id in ids for at in times_by_row.get(id if own else other_row_id(id), ())]
 
 
 def other_row_id(id: str) -> str:
-    """Return the row id of the use of what is no capture of the scope, which names it to who knows it only."""
+    """Return the row id of an id without a capture in the scope: a digest, which hides the id."""
     return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"
 
 
@@ -236,7 +236,7 @@ def restore(data: bytes, of: object) -> Usage:
 
 
 def digest(state: Usage, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers: counts and times of use, and what waits for an answer."""
+    """Yield the content of the state hash: counts and times of use, and recalls waiting for an answer."""
     by_seq = of.captures.by_seq
     yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
     yield from (("other", id, use) for id, use in sorted(state.others.items(), key=lambda item: item[0]))
@@ -254,12 +254,12 @@ def _digested(recall: Shown, by_seq: Mapping[int, Capture]) -> tuple[Any, ...]:
 
 
 def _has_doubled(count: int) -> bool:
-    """Whether a count, from 1, is a power of two: only there does the standing of what is recalled change."""
+    """Return whether a count, from 1, is a power of two: only then the order of recalled memories changes."""
     return count & (count - 1) == 0
 
 
 def _own(results: Iterable[str], of: Others) -> list[int]:
-    """Return the seqs of the scope's own captures among what was shown."""
+    """Return the seqs of the scope's own captures among shown results."""
     return [seq for id in dict.fromkeys(results) if (seq := of.captures.seq_of(id)) is not None]
 
 
@@ -284,7 +284,7 @@ def _count_used(use: Use, at: int) -> None:
 
 
 def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, ...]:
-    """Note that of a recall these are said to be used, whoever says it, and return what counted for it before."""
+    """Add seqs to the used results of a recall, by any reporter; return the results counted before."""
     for shown in chain.from_iterable(state.shown.values()):
         if shown.id == recall:
             before = shown.used
@@ -294,7 +294,7 @@ def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, .
 
 
 def _count_words(state: Usage, captures: Captures, memories: Memories, end: int) -> None:
-    """Count the words of the texts before `end`; of a memory the first, since what is often said is not common."""
+    """Count the words of the texts before `end`, of a memory's only the first: repetition does not count."""
     for seq in range(state.counted, end):
         capture = captures.by_seq.get(seq)
         if capture is None:

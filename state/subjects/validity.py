@@ -1,7 +1,7 @@
-"""Validity: since when a memory holds, and which memory replaced it. What happened when decides, never what came when.
+"""Validity: since when a memory holds, and its replacement. The facts' times decide, not their arrival.
 
-What replaces what follows from the texts (`state/text/replacing.py`), unless somebody has said otherwise (`linked`).
-A memory that a less trusted one contradicts is not replaced: `conflicts` tells of it.
+Texts decide replacement (`state/text/replacing.py`), unless a person or agent stated it (`linked`). A memory
+contradicted by a less trusted one is not replaced: `conflicts` reports it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
 
 Tie = Literal["replaced", "in part", "contradicted"]
-"""What a newer memory means for an older one that tells another value of the same thing: the older is replaced, unless
-it tells more than that, or was said by somebody who is trusted more than who said the newer."""
+"""The effect of a newer memory with another value on the older memory.
+
+The older is replaced; replaced in part, if it says more; or contradicted, if its author has more trust.
+"""
 COMPARED = 30
-"""A text is compared with so many others at most: those that share most of its words, the latest first."""
+"""Texts compared with a text at most: those with most shared words, the latest first."""
 
 
 class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What somebody said of a memory as the event `seq`, and how far that is trusted.
+    """The last statement about a memory, by the event `seq`, and its trust.
 
-    `to` is a captured id of what replaced it. What people have `settled` is overruled by people alone; that a memory
-    holds then counts against all that was captured before.
+    `to` is a captured id of the replacement. Only people overrule a statement `settled` by people; a settled
+    statement that a memory holds counts against all earlier captures.
     """
 
     seq: int
@@ -41,18 +43,18 @@ class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Others(HasCaptures, Protocol):
-    """What this subject reads of others."""
+    """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
 
 
 class Validity:
-    """Which memories others would replace, all by the seqs of their births.
+    """The ties between memories, by the seqs of their births.
 
-    `newer` has, by each older memory, those that tell another value of the same thing, and what that means. `said` has
-    what somebody said last of a captured id. All else follows from these and from the memories: `current` is the goal
-    and the plan in force, of those in `aims`; `older` is `newer` the other way round, and `replacing` what `said` says
-    replaced something; `judged` has what each memory was when it was compared last.
+    `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
+    has the last statement about a captured id. The rest follows from these and the memories: `current` is the
+    goal and the plan in force, chosen from `aims`; `older` is the inverse of `newer`, and `replacing` of the
+    replacements in `said`; `judged` has the state of each memory at its last comparison.
     """
 
     def __init__(self) -> None:
@@ -67,13 +69,13 @@ class Validity:
 
 
 class HasValidity(Others, Protocol):
-    """What those read who ask whether a memory holds."""
+    """A scope with the subjects needed to know whether a memory holds."""
 
     validity: Validity
 
 
 def successor(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the memory that replaced another, None where the other holds: the first one that did."""
+    """Return the first memory that replaced a memory, None for a memory that holds."""
     state = of.validity
     if not (state.newer or state.said):
         return None
@@ -84,16 +86,17 @@ def successor(of: HasValidity, memory: Memory) -> Memory | None:
 
 
 def outdated(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the memory that replaced a part of what another tells, which holds; None where none did."""
+    """Return the memory that replaced a part of a valid memory; None for none."""
     if not of.validity.newer:
         return None
     return _first(of, memory, "in part", _said_of(of, memory))
 
 
 def _first(of: HasValidity, memory: Memory, tie: Tie, said: Said | None) -> Memory | None:
-    """Return the first memory that is tied so to an older one, and was not itself said to be replaced by that.
+    """Return the first memory with a tie to an older memory and not itself replaced by the older one.
 
-    What was `said` of the older one, that it holds, counts against all, or against what was known when it was settled.
+    `said` is the last statement that the older memory holds. It overrules all ties, or, from an answer to a
+    conflict, the ties known at the time of the answer.
     """
     if said is not None and not said.settled:
         return None
@@ -105,7 +108,7 @@ def _first(of: HasValidity, memory: Memory, tie: Tie, said: Said | None) -> Memo
 
 
 def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
-    """Return the memories that one replaced, the latest first."""
+    """Return the memories that a memory replaced, latest first."""
     state = of.validity
     births = dict.fromkeys(state.older.get(memory.birth, ()))
     for join in memory.joins if state.replacing else ():
@@ -116,7 +119,7 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
 
 
 def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the latest memory that holds, is trusted more than this one, and tells another value of the same thing."""
+    """Return the latest valid memory with more trust and another value of the same thing."""
     state = of.validity
     older = state.older.get(memory.birth, ())
     found = _living(of, (it for it in older if state.newer[it][memory.birth] == "contradicted"))
@@ -131,10 +134,10 @@ def _living(of: Others, births: Iterable[int]) -> list[Memory]:
 
 
 def valid_from(of: HasValidity, memory: Memory) -> int:
-    """Return since when a memory holds, in microseconds: when it was first said after another value was.
+    """Return the time from which a memory holds, in microseconds: its first capture after another value.
 
-    What was said again without another value between has held all the time. Of what nothing lives it is the time of its
-    name.
+    A text repeated without another value between has held all the time. For a memory without a living capture
+    it is the time of its name.
     """
     by_seq, state = of.captures.by_seq, of.validity
     if memory.canonical < 0:
@@ -148,9 +151,10 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
 
 
 def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
-    """Return the times in which a memory held before it holds now, half open, the earliest first.
+    """Return the earlier periods in which a memory held, half open, earliest first.
 
-    Each begins where the memory was said, and ends where one that it replaced since, or that replaced it, was said.
+    Each begins at a capture of the memory, and ends at a later capture of a memory it replaced since, or was
+    replaced by.
     """
     by_seq, state = of.captures.by_seq, of.validity
     if memory.canonical < 0 or len(memory.members) < 2:
@@ -171,18 +175,18 @@ def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
 
 
 def holds(of: HasValidity, memory: Memory) -> bool:
-    """Whether nothing replaced a memory."""
+    """Return whether nothing replaced a memory."""
     return successor(of, memory) is None
 
 
 def is_told(of: HasValidity, memory: Memory, beside: Memory) -> bool:
-    """Whether somebody said of a memory that it holds or what replaced it, and that counts beside another memory."""
+    """Return whether a stated validity of a memory counts beside another memory."""
     said = _said_of(of, memory)
     return said is not None and not (said.settled and said.to is None and beside.birth > said.seq)
 
 
 def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list[Change]:
-    """Compare what has another text now, take in what somebody said, and return the rows that this touched."""
+    """Compare memories with a new text, apply statements about memories, and return the changed rows."""
     of, touched = context.of, dict[int, None]()
     if isinstance(event.body, Linked) and event.body.relation in OF_MEMORIES:
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
@@ -198,7 +202,7 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
             _choose_current(state, family, of, touched)
     found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
     names = dict.fromkeys(memory.name for memory in found)
-    # In daily logs stands what is marked where it was replaced.
+    # Daily logs mark replaced entries.
     entries = dict.fromkeys(id for memory in found for join in memory.joins for id in entries_with(of, join.seq))
     changes = [Change("memories", context.scope, of.captures.by_seq[name].id) for name in names]
     return changes + [Change("journal", context.scope, id) for id in entries]
@@ -210,7 +214,7 @@ def snapshot(state: Validity) -> bytes:
 
 
 def restore(data: bytes, of: HasValidity) -> Validity:
-    """Return the state of a snapshot; what follows from the memories is found again."""
+    """Return the state of a snapshot; parts derived from the memories are rebuilt."""
     state = Validity()
     state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, Said]])
     for birth, others in state.newer.items():
@@ -228,14 +232,14 @@ def restore(data: bytes, of: HasValidity) -> Validity:
 
 
 def digest(state: Validity, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers, by the ids of the captures that memories began with."""
+    """Yield the content of the state hash, by the ids of the memories' first captures."""
     by_seq = of.captures.by_seq
     for birth, others in sorted(state.newer.items()):
         yield by_seq[birth].id, [(by_seq[other].id, tie) for other, tie in sorted(others.items())]
     yield from sorted(state.said.items())
 
 
-# --- What somebody said ---
+# --- Statements about memories ---
 
 
 def _take_word(
@@ -248,7 +252,7 @@ def _take_word(
 
 
 def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
-    """Take in how people settled a conflict: what is kept holds, and what is not was replaced by what is."""
+    """Apply people's answer to a conflict: a kept memory holds, any other was replaced by a kept one."""
     for id in settled.ids:
         is_kept = id in settled.keep
         word = Said(
@@ -258,7 +262,7 @@ def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, t
 
 
 def _put_word(state: Validity, id: str, word: Said | None, of: HasValidity, touched: dict[int, None]) -> None:
-    """Let what was said of a captured id be this from now on, or nothing."""
+    """Set the last statement about a captured id, or remove it."""
     before = state.said.pop(id, None)
     if before is not None and before.to is not None:
         state.replacing[before.to].pop(id)
@@ -276,9 +280,10 @@ def _say(state: Validity, id: str, word: Said) -> None:
 
 
 def _said_of(of: HasValidity, memory: Memory) -> Said | None:
-    """Return what was said last of a memory by somebody who is trusted as much as who said the memory.
+    """Return the last statement about a memory by an actor with at least the trust of the memory's author.
 
-    That another replaced it counts while that one lives, and nobody said later that it was the other way round.
+    A statement that another memory replaced it counts while the other lives and no later statement reverses
+    the two.
     """
     known = of.validity.said
     if not known or memory.canonical < 0:
@@ -299,7 +304,7 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
 
 
 def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory) -> bool:
-    """Whether somebody said after a word that it is the other memory which was replaced by this one."""
+    """Return whether a later statement says the reverse of a word: `memory` replaced `other`."""
     known, least = of.validity.said, _trust(of.captures.by_seq[other.canonical])
     ids = (of.captures.by_seq[join.seq].id for join in other.joins)
     later = (it for id in ids if (it := known.get(id)) is not None and it.seq > word.seq and it.trust >= least)
@@ -310,7 +315,7 @@ def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory)
 
 
 def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
-    """Note a memory of which somebody said something, and those that were named with it."""
+    """Touch a memory with statements about it, and the memories named in the statements."""
     ids = [of.captures.by_seq[join.seq].id for join in of.memories.by_birth[birth].joins]
     said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
     named = [*said, *(other for id in ids for other in state.replacing.get(id, ()))]
@@ -319,16 +324,16 @@ def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[i
 
 
 def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
-    """Whether somebody said that a memory was replaced by another."""
+    """Return whether a statement says that a memory was replaced by another."""
     word = _said_of(of, memory)
     return word is not None and word.to is not None and _of_id(of, word.to) is other
 
 
-# --- What follows from the texts ---
+# --- Conclusions from the texts ---
 
 
 def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched: dict[int, None]) -> None:
-    """Compare those memories anew for which another text speaks, and forget those for which none does."""
+    """Compare memories with a new canonical text; forget memories without one."""
     speaks = {birth: _spoken(of, birth) for birth in births}
     changed = {birth: now for birth, now in speaks.items() if now != state.judged.get(birth)}
     anew = [birth for birth, now in changed.items() if now is None or now[0] != state.judged.get(birth, (-1,))[0]]
@@ -349,9 +354,9 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
 
 
 def _spoken(of: Others, birth: int) -> tuple[int, int, int] | None:
-    """Return the canonical text of a memory that may be compared, its name, and the sum of what lives of it, by seqs.
+    """Return a comparable memory's canonical text, its name, and the sum of its living captures, by seqs.
 
-    None of any other.
+    None for any other memory.
     """
     memory = of.memories.by_birth.get(birth)
     if memory is None or memory.canonical < 0 or not _may_be_compared(of, memory):
@@ -365,12 +370,12 @@ def _judged(of: Others, memory: Memory) -> tuple[int, int, int]:
 
 
 def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
-    """Whether a memory is one of those that fold: no part of a document, and no text that a consolidation made."""
+    """Return whether a memory folds: it is no part of a document, and no consolidation's text."""
     return of.captures.by_seq[memory.birth].family is not None and not memory.made
 
 
 def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
-    """Take in that a memory is compared by the text that speaks for it."""
+    """Record the canonical text by which a memory was compared."""
     state.judged[memory.birth] = _judged(of, memory)
     family = of.captures.by_seq[memory.birth].family
     if family in REPLACING:
@@ -378,7 +383,7 @@ def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
-    """Note a memory, those that it is tied to, and all that replace what it replaces: their rows follow from it."""
+    """Touch a memory, its ties, and the ties of its ties, since their rows depend on each other."""
     near = (*state.newer.get(birth, ()), *state.older.get(birth, ()))
     touched |= dict.fromkeys((birth, *near))
     for other in near:
@@ -402,7 +407,7 @@ def _forget(state: Validity, birth: int, of: HasValidity) -> None:
 
 
 def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
-    """Tie a memory to those that tell another value of the same thing."""
+    """Tie a memory to the memories with another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
     sharing = _sharing_of(state, own.family or "", of)
     for near in _living(of, sharing.near(memory.birth, COMPARED)):
@@ -445,11 +450,11 @@ def _of_id(of: Others, id: str) -> Memory | None:
     return None if capture is None else of.memories.of(capture.seq)
 
 
-# --- What is aimed at ---
+# --- Goals and plans ---
 
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
-    """The goal or plan in force is the one that was said last among those that hold."""
+    """Set the goal or plan in force: of the valid ones, the last stated."""
     last = {birth: _last_said(of, birth) for birth in state.aims[family] if _may_be_in_force(of, birth)}
     before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)
     if after is None:
@@ -461,7 +466,7 @@ def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict
 
 
 def _last_said(of: HasValidity, birth: int) -> tuple[bool, bool, int, int]:
-    """Return by which the aim in force is chosen: that somebody said it holds, that people aim at it, and when."""
+    """Return the sort key of the aim in force: stated to hold, stated by a person, time, seq."""
     memory = of.memories.by_birth[birth]
     word = _said_of(of, memory)
     members = (of.captures.by_seq[join.seq] for join in memory.members)
@@ -470,6 +475,6 @@ def _last_said(of: HasValidity, birth: int) -> tuple[bool, bool, int, int]:
 
 
 def _may_be_in_force(of: HasValidity, birth: int) -> bool:
-    """Whether an aim lives, nothing replaced it, and it contradicts none of somebody who is trusted more."""
+    """Return whether an aim lives, holds, and contradicts no memory of an author with more trust."""
     memory = of.memories.by_birth[birth]
     return memory.canonical >= 0 and holds(of, memory) and contradicted(of, memory) is None

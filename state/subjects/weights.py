@@ -1,6 +1,6 @@
-"""What a memory is worth beside others: its importance, less by the days since it was last said.
+"""The worth of a memory: its importance, reduced by the days since its last capture.
 
-A start and the vault's pages go by it. Which memories are shown at all is not decided here.
+A session's start and the vault's pages sort by it. The choice of memories to show is made elsewhere.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def importance_confirmed(confirmations: int) -> int:
 
 
 def importance(given: int | None, confirmations: int) -> int:
-    """Return the importance of a memory in thousandths: what was given, else what its confirmations make it."""
+    """Return the importance of a memory in thousandths: the given importance, else by its confirmations."""
     return importance_confirmed(confirmations) if given is None else given * 10
 
 
 def worth(importance: int, last_at: int, now: int) -> int:
-    """Return in millionths what a memory is worth at a time, in microseconds: less the longer ago it was said."""
+    """Return the worth of a memory, in millionths, at a time in microseconds: it falls with age."""
     days = max(0, now - last_at) // DAY_US
     return importance * max(OLDEST_WORTH, 1_000 - days * 1_000 // FULL_AGE_DAYS)

@@ -1,7 +1,7 @@
-"""Which captures their source says no longer. They are hidden by their ids alone, as `tombstones` does it.
+"""Withdrawals: captures that their source no longer has. They are hidden by id, as in `tombstones`.
 
-A withdrawal bans no text, so that who says the same is heard. It ends when the source says it again, or a `restored`
-event shows it.
+A withdrawal bans no text, so that new captures of it are shown. It ends when the source has the text again,
+or by a `restored` event.
 """
 
 from __future__ import annotations
@@ -50,5 +50,5 @@ def restore(data: bytes, of: object) -> Withdrawals:
 
 
 def digest(state: Withdrawals, of: object) -> Iterator[Any]:
-    """Yield what the state hash covers."""
+    """Yield the content of the state hash."""
     return iter(state.ids)

@@ -1,1 +1,1 @@
-"""What is read of a text alone: its normal form, its terms, its passages, what it instructs."""
+"""Properties of a single text: its normal form, terms, passages and instructions."""

@@ -1,6 +1,6 @@
-"""What a question says besides its terms: what kind of answer it wants, and how those it names would put it.
+"""Properties of a question besides its terms: the wanted kind of answer, and the answer's likely wording.
 
-How much each of these moves a score stands in `ranking`.
+The weights of these properties are in `ranking`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PLACE = lazy(
     r"\b(?:city|town|country|beach|park|home|street|village|state|mountains?|lake|cafe|restaurant)\b"
 )
 ANSWERS_HOLD = ("time", "number", "place")
-"""What a text can hold that a question asks for."""
+"""Kinds of content in texts that a question can ask for."""
 _HINTS = (
     lazy(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE),
     lazy(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
@@ -49,9 +49,9 @@ MOST_WORDS = 16
 _TELLS = lazy(
     r"\b(?:after|as|because|considering|given|now that|since|though|while)\b|\b(?:I|we)['’](?:d|m|re|ve)\b", re.I
 )
-"""Words with which a question tells something: why it is asked, or what has happened."""
+"""Words with which a question states a reason or an event."""
 _CLAUSE = lazy(r"[,;:\u2014\u2013]| - |\b(?:I|we)\b")
-"""What may set something told apart from a question that does not begin as one."""
+"""Marks that may separate a statement from the question behind it."""
 _BEFORE = r"(?:(?:and|but|hey|hi|ok|okay|please|so|well)\b[\s,]*)*"
 _WH = r"(?:how|what|when|where|which|who|whom|whose|why)"
 _DO = r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|should|was|were|will|would)(?:n['’]t)?"
@@ -78,7 +78,7 @@ _YEAR = lazy(r"\b(?:19|20)\d{2}\b")
 
 
 def day_terms(query: str) -> list[str]:
-    """Return what a question says of days, in the terms of `terms_of_day`: days of months, months and years.
+    """Return the days in a question, in the terms of `terms_of_day`: days of months, months and years.
 
     A number is a day only beside its month, and "may" a month only with a capital or a day.
     """
@@ -126,7 +126,7 @@ def _is_written_time(text: str, runs: Iterable[str]) -> bool:
 
 
 def is_about_answers(query: str) -> bool:
-    """Whether a question to an assistant is about what the assistant said."""
+    """Return whether a question to an assistant is about the assistant's own answers."""
     return bool(_ABOUT_ANSWERS.search(query))
 
 
@@ -136,9 +136,9 @@ def questions(prompt: str) -> list[str]:
 
 
 def only_asks(text: str) -> bool:
-    """Whether a text does nothing but ask: each of its sentences is a question by its first words, or a short one.
+    """Return whether a text only asks: each sentence is a question by its first words, or a short one.
 
-    A sentence that tells something before it asks ("I moved it, where is it?") does not only ask.
+    A sentence that states a fact before it asks ("I moved it, where is it?") does not only ask.
     """
     sentences = _sentences(text)
     return bool(sentences) and all(map(_asks, sentences))
@@ -157,9 +157,9 @@ def _sentences(text: str) -> list[str]:
 
 
 def first_person(query: str, speakers: Iterable[str]) -> str:
-    """Return a question as the speakers that it names would put it of themselves: "Ada's" is "my", "Ada" is "I".
+    """Return a question in the first person of its named speakers: "Ada's" becomes "my", "Ada" "I".
 
-    Turns are said in the first person, and so are nearer to such a question; for its vector, not for its words.
+    Turns are in the first person, and so nearer to such a question; used for its vector, not for its words.
     """
     for name in speakers:
         for form in dict.fromkeys((name, name.split(" ")[0])):

@@ -1,8 +1,8 @@
-"""Whether an answer carries what a recalled text says in particular, by which it counts as used without being told.
+"""The test whether an answer carries the specifics of a recalled text, and so used it without a report.
 
-Names, numbers and identifiers tell much, words that follow each other in both a little less, other words that are rare
-in the scope a little, common words and those of the question nothing. Looking alone is not use, so in doubt the answer
-is no. Which answers are compared with which recalls is decided in `usage`.
+Names, numbers and identifiers are strong evidence, runs of words in both texts weaker, single words that are
+rare in the scope weak, common words and those of the question none. Looking alone is not use, so in doubt the
+answer is no. `usage` decides which answers are compared with which recalls.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import words
 
 STRONG_RARE = (5, 25)
-"""A name, number or identifier tells something while at most this many texts of a scope have it, or one in so many."""
+"""A name, number or identifier is evidence if at most 5 texts of a scope have it, or 1 in 25."""
 WORD_RARE = (3, 50)
-"""Any other word: at most this many texts, or one in so many."""
+"""Any other word: at most 3 texts, or 1 in 50."""
 SHARE = 4
 """Of a text's other specifics a quarter must be carried, and two at least."""
 SHORT = 12
@@ -29,13 +29,13 @@ _CHUNK = lazy(r"\S+")
 _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"
 _SENTENCE_END = lazy(r"[.!?…:]['\")\]]*\Z")
 _OVERLAPPING = "\u1100"
-"""From here on scripts are compared by overlapping pairs, of which two that follow each other tell no more than one."""
+"""Scripts from here on are compared by overlapping pairs; two successive pairs count as one."""
 
 Frequency = Callable[[str], int]
 
 
 class Answer(NamedTuple):
-    """An answer for comparing: its words, those with a digit, and which words follow each other."""
+    """An answer prepared for comparison: its words, words with a digit, word pairs and word triples."""
 
     said: frozenset[str]
     numbers: frozenset[str]
@@ -50,12 +50,12 @@ def answer_of(text: str) -> Answer:
 
 
 def carries(answer: Answer, known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
-    """Tell whether an answer carries the specifics of a known text.
+    """Return whether an answer carries the specifics of a known text.
 
-    `asked` are the words of the question, `frequency` says in how many of the scope's `texts` a word stands. Enough is
-    one rare name, number or identifier; two words one after the other of which one is rare; three of which two are
-    specific and one is not common; a quarter of the rare words, and two; or all that is specific. A short text whose
-    numbers are others than the answer's is not carried.
+    `asked` are the words of the question, `frequency` returns the number of the scope's `texts` with a word.
+    Enough is one rare name, number or identifier; two successive words with a rare one; three with two
+    specific words and an uncommon one; a quarter of the rare words, and two; or all specifics. A short text
+    whose numbers differ from the answer's is not carried.
     """
     common = frozenset(asked)
     own = [word for word in dict.fromkeys(_words(known)) if word not in common]
@@ -85,7 +85,7 @@ def _shared(known: str, among: frozenset[tuple[str, ...]]) -> Iterator[tuple[str
 
 
 def _following(said: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
-    """Yield so many words that follow each other, without those that overlap."""
+    """Yield runs of `length` words, except runs of overlapping CJK words."""
     for run in zip(*(said[start:] for start in range(length)), strict=False):
         if not any(one >= _OVERLAPPING and one[-1] == other[0] for one, other in pairwise(run)):
             yield run
@@ -96,7 +96,7 @@ def _numbers(said: Iterable[str]) -> frozenset[str]:
 
 
 def _differ(here: frozenset[str], there: frozenset[str]) -> bool:
-    """Tell whether both say numbers, and none of them is the same."""
+    """Return whether both have numbers, and none in common."""
     return bool(here and there) and here.isdisjoint(there)
 
 
@@ -110,7 +110,7 @@ def _is_rare(word: str, rare: tuple[int, int], frequency: Frequency, texts: int)
 
 
 def _strong_words(text: str, among: Sequence[str]) -> list[str]:
-    """Return those words that are of names, numbers or identifiers: with a digit, a capital inside, opening nothing."""
+    """Return the words of names, numbers or identifiers: with a digit, or a capital inside a sentence."""
     found, opens = [], True
     for chunk in _CHUNK.findall(unicodedata.normalize("NFKC", text)):
         lowered = chunk.lower()

@@ -1,6 +1,7 @@
-"""What a memory is about by category, by which its age is judged: told by rule from its kind, its tags and its words.
+"""The category of a memory, on which its aging depends: decided by rule from its kind, tags and words.
 
-English first; what no word tells is technical. How long a memory of a category is fresh stands here, and no clock.
+English first; a text without a known word is technical. The time for which a category stays fresh is here,
+and no clock.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ FRESH_DAYS: dict[Category, int | None] = {
     "goal": 91,
     "context": 21,
 }
-"""For so many days after it was last said or used a memory is fresh; who somebody is never ages (spec F2)."""
+"""Days for which a memory stays fresh after its last capture or use; identity never ages (spec F2)."""
 
 _OF_TAGS: dict[str, Category] = {
     "instruction": "preference",
     "preference": "preference",
     "task": "goal",
 }
-"""What the tag behind that of a statement, or of what a model took from talk, says."""
+"""The category of a statement's second tag, or of a model's fact from talk."""
 _I = re.IGNORECASE
 _FAMILY = (
     r"(?:mother|mom|mum|father|dad|parents?|sister|brother|sibling|wife|husband|spouse|partner|girlfriend|boyfriend"
@@ -72,6 +73,6 @@ def category_of(kind: Kind, tags: Sequence[str], text: str) -> Category:
 
 
 def is_stale(category: Category, last: int, now: int) -> bool:
-    """Whether a memory that was last said or used at a time is stale, both in microseconds."""
+    """Return whether a memory that was last said or used at a time is stale, both in microseconds."""
     days = FRESH_DAYS[category]
     return days is not None and now - last > days * DAY_US

@@ -1,6 +1,6 @@
-"""What an English text claims, clause by clause: the values of slots, of what subject, and what has ended.
+"""The claims of an English text, clause by clause: the values of slots, their subjects, and ended values.
 
-The tables are in `slots` and `slot_values`. Whether one text replaces another is for `replacing`.
+The tables are in `slots` and `slot_values`. `replacing` decides whether one text replaces another.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CLAUSE = lazy(
     _I,
 )
 _OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
-"""An opening that says of what the next clause is."""
+"""An opening that names the subject of the next clause."""
 _LABEL = lazy(r"\A[\w ]{3,40}:\s+(?=(?:the|our|my|we|i)\b)", _I)
 """What kind of text follows."""
 _LINK = lazy(
@@ -44,7 +44,7 @@ _LINK = lazy(
     r"(?:the\s+|an?\s+)?|\s+(?=(?-i:[A-Z\d])[\w-]*\W*\Z)",
     _I,
 )
-"""What stands between a noun and its value; of "room Nordsee" nothing does."""
+"""The words between a noun and its value; "room Nordsee" has none."""
 _AS = lazy(r"\b(?:uses?|run|have|chose|picked|adopted|take|made)\s+(?P<value>[^,;:]{2,40}?)\s+(?:as|for)\s+"
            r"(?:(?:the|our|my|his|her|its|an?)\s+)?(?:[\w-]+\s+){0,2}\Z", _I)  # fmt: skip
 _INVERSE = lazy(
@@ -94,7 +94,7 @@ _GONE = tuple(
         r"\b(?P<old>[A-Z][\w.-]*)'s (?:place|job|role|successor|replacement)\b",
     )
 )
-"""What names a value that has ended."""
+"""Patterns that name an ended value."""
 _ARTICLES = lazy(r"\A(?:(?:the|our|my|his|her|its|an?|old)\s+)+", _I)
 _DIGITS = frozenset("port version release money percent size phone".split())
 _TYPES = tuple("clock weekday money percent duration frequency size version email url date port name".split())
@@ -120,7 +120,7 @@ Span = tuple[int, int]
 
 
 class Claim(NamedTuple):
-    """A slot of a subject, by its terms, has a value; `value` is as it was said, `tokens` are to compare it by."""
+    """A slot of a subject, by its terms, has a value; `value` is as said, `tokens` are its compared form."""
 
     slot: str
     cls: str
@@ -130,7 +130,7 @@ class Claim(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """A value that a clause says has ended, the one in its place, whether somebody moved, and what else is said."""
+    """A value ended by a clause, the new value, whether a person moved, and the clause's other terms."""
 
     old: str
     new: str
@@ -139,7 +139,7 @@ class Gone(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A clause: its claims of slots and of frames, what it is about, and what it says of change."""
+    """A clause: its claims by slot and by frame, its subject terms, and its statements about change."""
 
     text: str
     claims: tuple[Claim, ...]
@@ -152,7 +152,7 @@ class Clause(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The clauses of a text, and whether the text only supposes or adds to what others said."""
+    """The clauses of a text, and whether the text only supposes, or adds to other texts."""
 
     clauses: tuple[Clause, ...]
     supposes: bool
@@ -161,7 +161,7 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=8_192)
 def reading(text: str) -> Reading:
-    """Return what a text tells; nothing of one that is too long, or not in English."""
+    """Return the claims of a text; none if it is too long, or not in English."""
     if len(text) > MOST_CHARS or not _is_english(text):
         return Reading((), True, True)
     text = _LABEL.sub("", " ".join(text.replace("\u2019", "'").split()))
@@ -175,7 +175,7 @@ def reading(text: str) -> Reading:
 
 
 def _is_english(text: str) -> bool:
-    """Whether a text is English, or so short that another language was guessed from a name."""
+    """Return whether a text is English, or so short that another language was guessed from a name."""
     return language_of(text) == ENGLISH or (
         text.isascii() and re.search(r"\b(?:is|are|the|my|our|now)\b", text, _I) is not None
     )
@@ -190,7 +190,7 @@ def _clause(text: str) -> Clause:
 
 @lru_cache(maxsize=512)
 def subject_of(text: str) -> frozenset[str]:
-    """Return the terms that say what a text is about."""
+    """Return the terms of a text's subject."""
     told = ((word, words.SYNONYMS.get(term, term)) for word, term in worded_terms(_CHANGE.sub(" ", text), ENGLISH))
     return frozenset(
         term
@@ -215,7 +215,7 @@ def pattern_of(cls: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1_024)
 def _typed(text: str, cls: str) -> tuple[Match, ...]:
-    """Return where values of a class stand in a text, of several those alone that it was changed to."""
+    """Return the matches of a class's values in a text; of several, only the values after a change."""
     if cls in _DIGITS and not re.search(r"\d", text):
         return ()
     found = tuple(pattern_of(cls).finditer(text))
@@ -232,7 +232,7 @@ def kind_of(value: str) -> str:
 
 
 def compared(value: str, cls: str) -> tuple[str, ...]:
-    """Return a value in a form in which one that is written otherwise is the same."""
+    """Return the normal form of a value, equal for all its spellings."""
     low = value.lower().strip()
     if cls == "clock" and low[:1].isdigit():
         hour, minute = (*re.findall(r"\d+", low), "0")[:2]
@@ -253,7 +253,7 @@ def compared(value: str, cls: str) -> tuple[str, ...]:
 
 
 def differ(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether two values are not one: neither says no more than a part of the other."""
+    """Return whether two values are not one: neither says no more than a part of the other."""
     return bool(a and b) and not (set(a) <= set(b) or set(b) <= set(a))
 
 
@@ -268,7 +268,7 @@ def _is_value(value: str, cls: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def singles_of(text: str) -> tuple[Claim, ...]:
-    """Return the values of a clause that are the only one of their class; what is about the rest."""
+    """Return the values of a clause that are the only one of their class; the other terms are the subject."""
     found = list[Claim]()
     for cls in _TYPES if len(text) <= MOST_READ else ():
         held = [it for it in _typed(text, cls) if cls != "name" or _LEADS.search(text, 0, it.start())]
@@ -289,7 +289,7 @@ def _claim(slot: str, cls: str, value: str, rest: str) -> Claim:
 
 @cache
 def _cues() -> tuple[tuple[Slot, str, re.Pattern[str]], ...]:
-    """Return of each slot what finds its nouns, its verbs, and the verbs behind its value; compiled when first used."""
+    """Return for each slot the patterns of its nouns, its verbs, and the verbs behind its value."""
     given = ((slot, role, getattr(slot, role)) for slot in SLOTS for role in ("nouns", "verbs", "owners"))
     return tuple(
         (slot, role, lazy(rf"(?:(?<![\w-])|(?=:))(?:{cue}){'s?' if role == 'nouns' else ''}(?![\w-])", _I))
@@ -299,7 +299,7 @@ def _cues() -> tuple[tuple[Slot, str, re.Pattern[str]], ...]:
 
 
 def _claims(text: str) -> Iterator[Claim]:
-    """Yield what a clause claims of slots, of settings, and of what is called by a definite noun."""
+    """Yield the claims of a clause about slots, settings, and things named by a definite noun."""
     for slot, role, pattern in _cues():
         classes = [cls for cls in slot.values if cls in FREE or _typed(text, cls)]
         for cue in pattern.finditer(text) if classes else ():
@@ -321,7 +321,7 @@ def _claims(text: str) -> Iterator[Claim]:
 
 
 def _made(text: str, slot: str, cls: str, cue: Match, span: Span, *, is_noun: bool) -> Claim | None:
-    """Return the claim of a cue and the span of its value; None where it has no subject."""
+    """Return the claim of a cue and the span of its value; None without a subject."""
     gap = next((cue.span(n) for n in range(1, cue.re.groups + 1) if cue[n]), (0, 0))
     rest = "".join(
         " " if (cue.start() <= n < cue.end() and not gap[0] <= n < gap[1]) or span[0] <= n < span[1] else char
@@ -338,7 +338,7 @@ def _made(text: str, slot: str, cls: str, cue: Match, span: Span, *, is_noun: bo
 
 
 def _of_noun(text: str, cue: Match, cls: str) -> Span | None:
-    """Return where the value stands that a noun has."""
+    """Return the span of a noun's value."""
     if cls not in FREE:
         return _near(text, cue, cls, len(text))
     link = _LINK.match(text, cue.end())
@@ -349,7 +349,7 @@ def _of_noun(text: str, cue: Match, cls: str) -> Span | None:
 
 
 def _behind(text: str, cue: Match, cls: str) -> Span | None:
-    """Return where the value stands that a verb gives."""
+    """Return the span of a verb's value."""
     if cls not in FREE:
         return _near(text, cue, cls, MOST_APART)
     start = re.compile(r"\s*(?:now\s+|currently\s+)?(?:the\s+|an?\s+)?").match(text, cue.end())
@@ -357,13 +357,13 @@ def _behind(text: str, cue: Match, cls: str) -> Span | None:
 
 
 def _before(text: str, cue: Match, cls: str) -> Span | None:
-    """Return where the name stands that does what a verb says."""
+    """Return the span of the name that is the subject of a verb."""
     found = re.compile(rf"(?:{VALUES['name']})(?=\s+(?:now\s+|has\s+)?\Z)").search(text[: cue.start()])
     return found.span() if found and _is_value(found[0], cls) else None
 
 
 def _near(text: str, cue: Match, cls: str, most: int) -> Span | None:
-    """Return where the one value of a class is that a cue tells; None where it may be one of several."""
+    """Return the span of a cue's value of a class; None if it may be one of several."""
     found = [it for it in _typed(text, cls) if it.end() <= cue.start() or it.start() >= cue.end()]
     if len({compared(it[0], cls) for it in found}) != 1:
         return None
@@ -407,7 +407,7 @@ def _frame_verbs(slot: str) -> frozenset[str]:
 
 
 def _gone(text: str) -> Iterator[Gone]:
-    """Yield what a clause names and says has ended."""
+    """Yield the values that a clause names as ended."""
     for pattern in _GONE:
         for found in pattern.finditer(text):
             groups = found.groupdict()

@@ -1,7 +1,7 @@
-"""What a correction says in place of what: "no, it is 5434" gives a value, and the text that it corrects has its like.
+"""Corrections: "no, it is 5434" gives a value, which replaces a similar value in the corrected text.
 
-The correction alone does not stand: from it and the text that it corrects follows a whole statement. English only; in
-doubt there is none. Which texts a correction may be about is for the caller to say.
+A correction does not stand alone: the correction and the corrected text make a whole statement. English only;
+in doubt nothing is made. The caller decides which texts a correction may apply to.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _SAYS_NOTHING = frozenset(
     " actually really instead not and my our your his her their its".split()
 )
 FREE = ("any",)
-"""Classes that any words may be of, by which nothing is corrected."""
+"""Classes that any words belong to; they correct nothing."""
 
 
 class Correction(NamedTuple):
-    """What a sentence says that corrects: its words behind the opening, and the value that it says is wrong."""
+    """The correction in a sentence: the words behind the opening, and the value named as wrong."""
 
     said: str
     instead_of: str
 
 
 class Corrected(NamedTuple):
-    """The whole statement that a correction makes of a text, the value that the text has, and the one in its place."""
+    """The whole corrected statement, the text's old value, and the new value."""
 
     text: str
     older: str
@@ -53,7 +53,7 @@ class Corrected(NamedTuple):
 
 
 def correction_of(sentence: str) -> Correction | None:
-    """Return what a sentence says that corrects; None where it says more than a value."""
+    """Return the correction in a sentence; None if the sentence says more than a value."""
     sentence = " ".join(sentence.replace("’", "'").split())
     opened = _OPENER.match(sentence)
     said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
@@ -66,9 +66,9 @@ def correction_of(sentence: str) -> Correction | None:
 
 
 def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
-    """Return what a correction makes of a text; None where it is of something else, or of one of several values.
+    """Return the corrected text; None for a text about another subject, or with several possible values.
 
-    `near` is what was said last: of several values it is the one that was said there.
+    `near` is the text spoken last: of several values, the value in `near` is corrected.
     """
     near = correction.instead_of or near
     found = dict.fromkeys(_readings(text, correction, near))
@@ -81,7 +81,7 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
 
 
 def _readings(text: str, correction: Correction, near: str) -> Iterator[Corrected]:
-    """Yield what a correction makes of a text, by each value of it that it may be of."""
+    """Yield the corrected text for each value of a text that the correction may mean."""
     stands = reading(text)
     if stands.supposes:
         return
@@ -95,20 +95,20 @@ def _readings(text: str, correction: Correction, near: str) -> Iterator[Correcte
                 continue  # The text has another value that may be meant.
             rest = correction.said[: value.start()]
             if any(word not in _SAYS_NOTHING and term not in held for word, term in worded_terms(rest, ENGLISH)):
-                continue  # It names what the text does not.
+                continue  # The correction names terms not in the text.
             made = _with_value(text, claim.value, value[0])
             if made is not None and _tells(made, claim, value[0]):
                 yield Corrected(made, claim.value, value[0])
 
 
 def _value_of(said: str, cls: str) -> re.Match[str] | None:
-    """Return the one value of a class with which a correction ends."""
+    """Return the only value of a class, with which a correction ends."""
     found = list(pattern_of(cls).finditer(said))
     return found[0] if len(found) == 1 and found[0].end() == len(said) else None
 
 
 def _has_another(text: str, value: str) -> bool:
-    """Whether a text has another value with digits that is written as this one is."""
+    """Return whether a text has another value with digits in the same form."""
     shapes = [re.sub(r"\d+", "0", word.strip(".,:;!")) for word in text.split() if any(map(str.isdigit, word))]
     return shapes.count(re.sub(r"\d+", "0", value)) > 1
 
@@ -120,7 +120,7 @@ def _with_value(text: str, older: str, newer: str) -> str | None:
 
 
 def _tells(made: str, claim: Claim, value: str) -> bool:
-    """Whether a text tells a value in the slot of a claim, and it is another than the claim's."""
+    """Return whether a text has a new value in the slot of a claim."""
     for clause in reading(made).clauses:
         for its in (*clause.claims, *singles_of(clause.text)):
             if (its.slot, its.cls) == (claim.slot, claim.cls) and its.value == value:

@@ -1,6 +1,7 @@
-"""Prompts that ask for nothing of their own: thanks and farewells, and a nod such as "go on" or "yes please".
+"""Prompts without a request of their own: thanks and farewells, and a nod such as "go on" or "yes please".
 
-English, and the commonest words of German, Spanish and French. A prompt counts only where nothing else stands in it.
+English, and the commonest words of German, Spanish and French. A prompt counts only if it has nothing else in
+it.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ _IS_GOODBYE = lazy(rf"{_GAP}(?:(?:{_GOODBYE}|{_NOD})(?!\w){_GAP})+\Z", re.IGNORE
 
 
 def is_nod(prompt: str) -> bool:
-    """Whether a prompt does nothing but have an agent go on with what it was asked before."""
+    """Return whether a prompt only lets an agent go on with its earlier request."""
     return len(prompt) <= MOST_CHARS and _IS_NOD.match(prompt) is not None
 
 
 def is_goodbye(prompt: str) -> bool:
-    """Whether a prompt does nothing but thank and part."""
+    """Return whether a prompt does nothing but thank and part."""
     return len(prompt) <= MOST_CHARS and not is_nod(prompt) and _IS_GOODBYE.match(prompt) is not None

@@ -1,4 +1,4 @@
-"""The end of a text, from a whole sentence on: what is kept where only the last of it has room."""
+"""The end of a text, from a whole sentence on, for texts too long for their place."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _STARTS = lazy(r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))|(?<=[.
 
 
 def ending(text: str, chars: int, lines: int | None = None) -> str:
-    """Return as much of the end of a text as has at most so many characters and lines and begins with a sentence.
+    """Return the longest end of a text within `chars` and `lines` that begins with a sentence.
 
-    Empty where not even the last sentence fits. A small letter begins no sentence, as after "e.g. ".
+    Empty if not even the last sentence fits. A small letter begins no sentence, as after "e.g. ".
     """
     text = text.strip()
     if _fits(text, chars, lines):

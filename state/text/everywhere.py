@@ -1,7 +1,7 @@
-"""Which standing instruction of a person is meant for all projects: "In all my projects, use tabs.".
+"""A person's standing instructions for all projects: "In all my projects, use tabs.".
 
-That a sentence instructs at all is for `polarity`. What becomes of such a sentence is not here: it stays a rule of the
-project in which it was said, until a person accepts it for all.
+`polarity` decides whether a sentence instructs at all. Such a sentence stays a rule of its project until a
+person accepts it for all.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ _EVERYWHERE = lazy(EVERYWHERE, re.IGNORECASE)
 
 
 def is_for_all_projects(sentence: str) -> bool:
-    """Whether a sentence that instructs says that it does so in all projects."""
+    """Return whether an instructing sentence says that it holds in all projects."""
     return _EVERYWHERE.search(sentence.replace("’", "'")) is not None

@@ -1,7 +1,7 @@
-"""Which files a text names: by an ending that files have, or by a folder before a name with any ending.
+"""The files named in a text: names with a usual file ending, or with a folder before a name with any ending.
 
-Names of hosts, settings and modules have dots too and are no files. Nothing is taken from code or addresses. Whose
-texts are read is for the caller.
+Names of hosts, settings and modules have dots too and are no files. Nothing is taken from code or addresses.
+The caller chooses the texts to read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_FILE = lazy(
 
 
 def named_files(text: str) -> list[str]:
-    """Return the files that a text names, each once, in the order in which they come first."""
+    """Return the files named in a text, each once, in order of first mention."""
     plain = _ADDRESS.sub(" ", without_code(text)).replace(HIDDEN, " ")
     return list(dict.fromkeys(path for path in _PATH.findall(plain) if _is_file(path)))
 

@@ -1,9 +1,9 @@
-"""Which sentence of English sets a standing instruction: one that a later session would want to know.
+"""English sentences that set a standing instruction, useful to a later session.
 
-A sentence is read at each place where a clause begins. An order, a convention of "we" or "this repo", or what is said
-of kinds of things ("commit messages", "migrations") sets one where it is general. What points at the work at hand,
-reports or recalls, specifies the program that is written, asks, supposes or mocks sets none, whatever else it says.
-Whoever says it, and other languages (`polarity`), are not here.
+A sentence is read at each start of a clause. An order, a convention of "we" or "this repo", or a statement
+about kinds of things ("commit messages", "migrations") sets an instruction if it is general. A sentence that
+points at the work at hand, reports or recalls, specifies the program being written, asks, supposes or mocks
+sets none, whatever else is in it. Speakers, and other languages (`polarity`), are handled elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEAD = lazy(
     r"|make sure(?: that| to)?|be sure to|ensure(?: that)?|try to|take care to|let's settle it)\b[\s,:;.!–—-]*)*",
     _I,
 )
-"""What may stand before a clause and says nothing of its own."""
+"""Words without content before a clause."""
 _BREAK = lazy(r"[,;:–—(]\s+|\.{2,}\s*|\s-+\s|\s(?=(?:and|but|so|because|since|then)\s)", _I)
 
 _SINGLE_QUOTED = lazy(r"(?<!\w)'[^']{3,}'(?!\w)")
@@ -44,17 +44,17 @@ _AT_A_CLAUSE, _AT_THE_START, _IS_MARKED, _IS_NONE = (
 
 
 def may_instruct(lowered: str) -> bool:
-    """Whether a text in small letters has a word without which it sets nothing in English."""
+    """Return whether a text in small letters has a word without which it sets nothing in English."""
     return any(map(lowered.__contains__, CUES))
 
 
 def is_polite(said: str) -> bool:
-    """Whether what is asked is told: "Could you please always answer in German?"."""
+    """Return whether a sentence is a polite request: "Could you please always answer in German?"."""
     return _POLITE.search(said) is not None
 
 
 def sets_standing(said: str) -> bool:
-    """Whether a sentence of English, with `QUOTED` for what is quoted in it, sets a standing instruction."""
+    """Return whether an English sentence, with `QUOTED` for quotations, sets a standing instruction."""
     if len(said) > MOST_CHARS or not may_instruct(said.lower()):
         return False
     said = _SINGLE_QUOTED.sub("QUOTED", said)
@@ -64,7 +64,7 @@ def sets_standing(said: str) -> bool:
 
 
 def _seems_standing(said: str) -> bool:
-    """Whether a clause of a sentence has the form of an instruction; the first may have more of them."""
+    """Return whether a clause of a sentence has the form of an instruction; the first may have more forms."""
     if any(_AT_THE_START.match(said, place) for place in _openings(said, 0)):
         return True
     for found in _BREAK.finditer(said):
@@ -74,6 +74,6 @@ def _seems_standing(said: str) -> bool:
 
 
 def _openings(said: str, place: int) -> tuple[int, ...]:
-    """Return where a clause begins, with what says nothing of its own and without."""
+    """Return the starts of a clause, with and without its words without content."""
     found = _LEAD.match(said, place)
     return (place,) if found is None or found.end() == place else (place, found.end())

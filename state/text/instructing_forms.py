@@ -1,6 +1,6 @@
-"""Which forms of a clause or sentence of English set a standing instruction, as patterns by subject.
+"""Forms of an English clause or sentence that set a standing instruction, as patterns by subject.
 
-What keeps a sentence of such a form from setting one is in `instructing_none`.
+`instructing_none` has the exceptions.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ ANYWHERE = (
     rf"we\s+(?:{one_of(_OF_US)})",
     *_ORDERED,
     *_CONDITIONS,
-    # What is unwanted everywhere, or wanted instead of another.
+    # Things unwanted everywhere, or wanted in place of others.
     rf"(?:no|nothing)\s[^?]*?{PERMIT}",
     rf"no\s+(?:more\s+)?{UNWANTED}(?:\W*(?:please|pls|thanks)?\W*\Z|[,.;]|\s+(?:please|pls)\b|\s+(?:in|on|to|for"
     rf"|without|at|inside|anywhere|ever|and)\b"
@@ -154,7 +154,7 @@ ANYWHERE = (
     rf"(?:{ALWAYS}\s+)?(?:use\s+)?{TOOLS}(?: please| pls)?{INSTEAD}{TOOLS}(?:\W+{HERE}|\W*\Z|\W+(?:please|pls)\b)",
     rf"{TOOLS} for {WORD}(?: tests?)?, (?:and )?{TOOLS} for {WORD}",
     rf"(?!{ONE}|reply|answer|respond|do\b){WORD} only (?:with|via|through)\s+(?!{ONE})\S",
-    # What this project and each of a kind in it does.
+    # Conventions of this project and of each of a kind in it.
     rf"(?:this|our)\s+(?:\w+ )?{PLACE}\s+(?:only\s+|always\s+)?(?:uses|follows|sticks to|squashes|rebases|requires"
     rf"|enforces|does not|doesn't|never|is on (?!fire))\b",
     r"(?:nothing|no ?one|nobody)\s[^,;?]*?\b(?:gets?|is|goes)\s+(?:ever\s+)?(?:committed|comitted|merged|pushed"
@@ -181,7 +181,7 @@ AT_START = (
     rf"only use\s+[^,;]+?\s+(?:in|for|when|inside|under)\s+(?!{ONE})\S",
     rf"{STYLES}(?:,? (?:please|pls)\b| (?:for|in|on) (?:all )?(?:{KIND}|js|ts|{TOOLS})(?:\W*\Z|[,;]| please\b))",
     rf"(?:use|run)\s+(?!{ONE})[^,;?]+?\bwhen you {VERBS}\b(?!\s+(?:{ONE}))",
-    # What holds in a scope.
+    # Rules of a scope.
     rf"(?:{ALL_OVER}|for (?:anything|everything) (?:in|under|to do with) {WORD}|for (?!{ONE}|example\b"
     rf"|instance\b)(?:{WORD}\s+){{0,3}}?{WORD})\s*[,:]?\s+(?:bitte\s+)?"
     rf"(?:{HABIT}\s+(?:(?!{ONE})|the (?:standard|existing|imperative) )\S|{ORDER}\s+{NEW}|no\s+{UNWANTED}"
@@ -217,7 +217,7 @@ AT_START = (
     rf"|separate)\b",
     rf"(?:{SCOPE},?\s+)?(?:(?:strongly|generally|always)\s+)?(?:prefer\s+(?!{ONE})|avoid\s+(?!{ONE}|breaking\b"
     rf"|doing\b))\S",
-    # What is done never, and is no single thing.
+    # Things never done, of no single object.
     rf"(?:you (?:must not|mustn't|may not|should not|shouldn't|are(?: not|n't) allowed to|'re not allowed to|can't"
     rf"|cannot)|{NOT})\s+(?:ever\s+|just\s+|simply\s+)?"
     rf"(?!(?:do|be|go|think|try|wait|look|trust|assume|let|have)\b|{VERBS}\s+(?:code|tests?|changes|files?|features"

@@ -1,4 +1,4 @@
-"""What keeps a sentence of English from setting a standing instruction, whatever its form: patterns by subject."""
+"""Patterns, by subject, that keep an English sentence from setting a standing instruction, in any form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memtape.state.text.instructing_words import KINDS, PRODUCT, STYLES, TASKS, 
 
 _I = re.IGNORECASE
 NONE = (
-    # What points at the work at hand or at a moment.
+    # References to the work at hand or to a moment.
     rf"\b(?:this|these|those)\s+(?!(?:{PLACE}|app|to (?:claude|agents|your)|kinds?|sort|way|is|means|server|computer"
     rf"|laptop|product|library|org|organi[sz]ation)\b)\w+",
     r"\b(?:use|touch|run|change|edit|with|in|for|on|into|from|like|call|try|take|fix)\s+that\s+(?!(?:you|we|the|is"
@@ -23,7 +23,7 @@ NONE = (
     r"|just once|for once|today|tonight|tomorrow"
     r"|yesterday|until|till|for a (?:while|bit)|while i(?:'m| am)|temporarily|(?:first|quick) draft|throwaway"
     r"|prototype|spike|for the demo)\b|(?<!from )(?<!by )(?<!every )\bnow\b(?! on)",
-    # What others say, or was said and is no more.
+    # Words of others, or of a past state.
     r"\b(?:he|she|they|someone|somebody|people|docs?|documentation|article|post|readme|error|log|output|message|guide"
     r"|page|book|colleague|collegue|boss|linter"
     r"|compiler|lead|team|cto|manager|reviewer|coworker|teammate|teacher|professor|blog|tutorial|spec|standard|eslint"
@@ -39,7 +39,7 @@ NONE = (
     r"|\bback (?:then|when|in)\b|\bany ?more\b|\bno longer (?:true|applies|needed|the case)\b|\bi said (?:never|always"
     r"|not)[^,]*, but\b|\bscratch\b|\b(?:forget|ignore|drop) (?:the|my|what)\b"
     r"|\b(?:in my experience|growing up|years ago|last (?:week|month|year))\b.*\b(?:was|were|had)\b",
-    # What is asked, supposed or mocked.
+    # Questions, suppositions, mockery.
     r"\b(?:maybe|perhaps|probably|possibly|i guess|(?:i'm|am|we're) not sure|wonder(?:ing)?|might|what if|how about"
     r"|in theory|supposedly|apparently|i think|do you think"
     r"|(?<!you )should (?:i|we)|shall (?:i|we)|wouldn't it|if (?:i|we|it) (?:were|was|had)|i(?:'d| would) (?:say"
@@ -76,7 +76,7 @@ NONE = (
     r"|csv|export|report|ui|header|footer|list|app|payload|newsletter|website)s?\b",
     r"\b(?:in|for|of|on) (?!snake_case|camelcase|pascalcase)(?-i:[a-z]+(?:[A-Z]\w*|_\w+)|[\w-]+\.(?:py|tsx?|jsx?|go|rs"
     r"|java|rb|css|html|sql|c|cpp)\b)|\byou(?:'re| are) \w+ing\b",
-    # What was, or only happens, and sayings.
+    # The past, mere events, and sayings.
     r"^(?:they|he|she|it|i|you)\s+(?!always want|never want|want|prefer|would|must|should|may|can|are not|told|said"
     r"|don't)(?!.*\bso\b).*\b(?:always|never)\b"
     r"|\b(?:and|but|that|which) (?:always|never) (?:make|let|give|bring|leave|have) (?:us|me|you|him|her|them)\b",

@@ -1,4 +1,4 @@
-"""The pieces of which the forms of a standing instruction of English are made. No form is here."""
+"""The pieces of the forms of an English standing instruction. No form is here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE = (
     r"(?:the|this|that|these|those|it|its|them|him|her|his|their|my|your|me|us|one|both|either|here|there|a|an|another"
     r"|some|more|much|any(?:thing|one)|nothing|option|variant|version|number|step|port|plan|\d+)\b"
 )
-"""What begins with one of these is a single thing, at hand or to be made."""
+"""Words that begin the name of a single thing, at hand or to be made."""
 THING = rf"(?!{ONE}|not\b)(?:{WORD}\s+){{0,3}}?{WORD}"
 KIND = rf"(?:(?!{ONE}|and\b|or\b|not\b|is\b|are\b){WORD}\s+){{0,3}}?{KINDS}\b"
 PLACE = (

@@ -1,4 +1,4 @@
-"""The words by which `instructing` tells a standing instruction of English. No rule is here."""
+"""The words by which `instructing` finds an English standing instruction. No rule is here."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CUES = tuple(
     english names: naming
     """.split()
 )
-"""A text without one of these sets nothing."""
+"""A text without any of these words sets no instruction."""
 
 
 def _any(words: str) -> str:
-    """Return a pattern of one of the words, which are patterns themselves; `_` stands for a space."""
+    """Return a pattern of any of the words, which are patterns themselves; `_` stands for a space."""
     return "(?:" + "|".join(words.split()).replace("_", " ") + ")"
 
 
@@ -65,7 +65,7 @@ KINDS = _any("""
     readmes? semicolons quotes tabs emojis? generated_(?:code|files) headings? props helpers? wrappers? python
     typescript javascript rust go_code shell bash tsx? specs
 """)
-"""What code and the work on it is made of."""
+"""The parts of code, and of work on code."""
 TALK = _any("answers replies responses explanations summaries messages comments reports updates output")
 LANGUAGES = (
     r"(?:(?:british|american|plain|simple|proper|formal|us|uk) )?(?:english|german|french|spanish|italian|portuguese"
@@ -88,7 +88,7 @@ TOOLS = _any("""
     podman compose git gh rg ripgrep grep fd logger print loguru structlog console\\.log fetch axios curl httpx
     requests dayjs moment lodash tailwind zsh bash unknown any interface type
 """)
-"""Tools and words of languages that one project has one of."""
+"""Tools and language terms of which a project has one."""
 UNWANTED = _any("""
     emojis? (?:inline_|code_|todo_)?comments semicolons abbreviations mocks? em[-_]?dashes
     (?:default|wildcard|star|relative)_(?:exports|imports) globals global_(?:state|variables) print(?:_statements|s)?
@@ -127,4 +127,4 @@ PRODUCT = _any("""
     exports? functions? methods? constructors? loops? ids? timestamps? cursors? caches? loaders? renderers? services?
     apps? plugins? cli commands? games? sprites? models? animations? api tokens? cookies? modes? it
 """)
-"""What a program that is written consists of, serves or works on."""
+"""The parts, users and subjects of a program being written."""

@@ -1,7 +1,8 @@
-"""Words that name a kind, and words of what is of that kind: who asks for instruments means violins and drums too.
+"""Words that name a kind, and words of its members: a question for instruments means violins and drums too.
 
-English, of everyday life and of software. A kind has what most people would name first, and no list is whole. What is
-asked for by its kind is found by these words where no text says the kind itself. No code that reads a text lives here.
+English, of everyday life and of software. A kind has the members that most people would name first, and no
+list is complete. Members are found by these words in texts that do not name the kind. No code that reads a
+text lives here.
 """
 
 from __future__ import annotations
@@ -119,5 +120,5 @@ def _kinds() -> dict[str, tuple[str, ...]]:
 
 
 def of_kind(term: str) -> tuple[str, ...]:
-    """Return words for what is of the kind that a term of English names; none where the term names no kind."""
+    """Return the words of members of the kind named by an English term; none if the term names no kind."""
     return _kinds().get(term, ())

@@ -1,7 +1,8 @@
-"""The word lists behind `text`: which capitals mean something, which spellings are one word, what may be dropped.
+"""The word lists behind `text`: meaningful capitals, spellings of one word, and words to drop.
 
-A word is in a list only if what the list does is right for every reading of it. Words of two readings stay out, since
-a fold that is missed costs a line and a fold that is wrong costs a fact. No code that reads a text lives here.
+A word is in a list only if the list's effect is right for every reading of the word. Words of two readings
+stay out, since a missed fold costs a line and a wrong fold costs a fact. No code that reads a text lives
+here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ def word_set(lines: str) -> frozenset[str]:
 
 
 def _pairs(lines: str) -> dict[str, tuple[str, ...]]:
-    """Return {word: what is read for it} of items like `gonna=going+to`."""
+    """Return {word: its reading} of items such as `gonna=going+to`."""
     return {word: tuple(reading.split("+")) for word, _, reading in (item.partition("=") for item in lines.split())}
 
 
@@ -49,7 +50,7 @@ NAMES = word_set(
 FIRST_NAMES = word_set(
     "mark will grant max may june april august miles norm rich chase clay cole drake earl charity mason tyler"
 )
-"""Names of people that are other words at the beginning of a sentence."""
+"""First names that are also words at the beginning of a sentence."""
 BEHIND_VERBS = word_set(
     "the a an this that these those it them all each every any as my our your his her its their i you he she we they us"
     " me not be no everything everyone out off up down for to in on at with"
@@ -179,15 +180,15 @@ ABOUT_TYPING = word_set(
     """
 )
 
-# What is written with a dot of its own, so that the next word opens no sentence.
+# Abbreviations with a dot, behind which no sentence opens.
 ABBREVIATIONS = word_set("e.g. i.e. vs. mr. mrs. ms. dr. prof. st. no. approx. cf. incl. a.m. p.m. u.s. inc. ltd. co.")
 
-# What may open a text before its first sentence does.
+# Openings of a text before its first sentence.
 BULLETS = word_set("- * • –")
 ANNOUNCERS = BULLETS | word_set("note: remember: fyi fyi: fyi,")
 
 
-# --- What two texts may differ in and be one memory ---
+# --- Differences between texts of one memory ---
 
 # Each is only short for the other. `it's`, `he'd` and `let's` have two readings, and so has `can not only`.
 CONTRACTIONS = _pairs(

@@ -1,4 +1,4 @@
-"""Marks of Markdown that say how a text looks and not what it says. Code keeps all of its marks."""
+"""Removal of Markdown marks for layout. Code keeps all of its marks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TASK = lazy(r"\A\s*[-*+]\s+(?:\[ \]\s+)?(?=\w)")
 
 
 def without_markup(text: str) -> str:
-    """Return a text without emphasis, and without what marks a heading or an item at its start."""
+    """Return a text without emphasis, and without the mark of a heading or an item at its start."""
     if not any(mark in text for mark in "*_#-+"):
         return text
     text = _TASK.sub("", _HEADING.sub("", text))

@@ -1,8 +1,8 @@
-"""Texts as the fold and the search see them: the normal text, the key of the content, the words.
+"""Texts as the fold and the search read them: the normal text, the key of the content, the words.
 
-The rule of this file: nothing is dropped by default. Every character of a text is in its key unless a rule here or a
-list in `lexicon` says why it may go, so that what differs in meaning differs in its key. What English allows is done
-in English only. No thresholds and no statistics live here, and no word lists.
+The rule of this file: nothing is dropped by default. Every character of a text is in its key unless a rule
+here or a list in `lexicon` gives a reason to drop it, so that texts of different meaning have different keys.
+Rules of English apply to English only. No thresholds and no statistics live here, and no word lists.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _SHORT = 40
 def normal_text(text: str) -> str:
     """Return the text in NFC, its white space folded, its plain words in lower case.
 
-    Two texts with one normal text are one memory, whatever else is said of them. So case stays in code, paths and
-    identifiers, and wherever it tells one word from another.
+    Two texts with one normal text are one memory, in any context. So case stays in code, paths and
+    identifiers, and wherever it distinguishes two words.
     """
     text = " ".join(unicodedata.normalize("NFC", text).split())
     if text == text.lower():
@@ -65,24 +65,24 @@ _NO_CASE = frozenset(
 
 
 def is_unit(before: str, word: str) -> bool:
-    """Tell whether a word may be a unit behind a number, of which capitals tell: `5 mg` is not `5 Mg`."""
+    """Return whether a word may be a unit behind a number, with meaningful capitals: `5 mg` is not `5 Mg`."""
     return before[-1:].isdigit() and _UNIT.fullmatch(word) is not None and word.strip(".,;:!?)").lower() not in _NO_CASE
 
 
 def _is_named(word: str, after: list[str]) -> bool:
-    """Tell whether a word that opens a sentence is a name: Mark approved, but `Mark the page` is no person."""
+    """Return whether a word that opens a sentence is a name: Mark approved, but `Mark the page` is none."""
     if word.lower().removesuffix("'s") not in lexicon.FIRST_NAMES or not after:
         return False
     return after[0].lower().strip(_CLOSERS) not in lexicon.BEHIND_VERBS
 
 
 def _is_english(found: frozenset[str]) -> bool:
-    """Tell whether a text that holds these words may be read as English."""
+    """Return whether a text with these words may be read as English."""
     return found.isdisjoint(lexicon.FOREIGN) and not found.isdisjoint(lexicon.ENGLISH)
 
 
 def _chunks(text: str) -> list[str]:
-    """Split a text at its spaces, except for those within code; code that never ends goes to the end."""
+    """Split a text at its spaces, except within code; code without an end extends to the end."""
     chunks = text.split(" ")
     if "`" not in text:
         return chunks
@@ -102,7 +102,7 @@ def _chunks(text: str) -> list[str]:
 
 
 def _opens_sentence(index: int, before: str) -> bool:
-    """Tell whether the chunk after `before` opens a sentence, so that its capital may say nothing."""
+    """Return whether the chunk after `before` opens a sentence, so that its capital may be meaningless."""
     if index == 0 or (index == 1 and before.lower() in lexicon.ANNOUNCERS):
         return True
     return before.rstrip("\"')]”’»").endswith((".", "!", "?", "…")) and before.lower() not in lexicon.ABBREVIATIONS
@@ -110,7 +110,7 @@ def _opens_sentence(index: int, before: str) -> bool:
 
 @lru_cache(_CACHED)
 def _lower_chunk(chunk: str, opens: bool, plain: bool) -> str:
-    """Return a chunk with its words in lower case; those that do not open a sentence only in `plain` text."""
+    """Return a chunk with its words in lower case; words inside a sentence only in `plain` text."""
     opened, core, closed = _peeled(chunk)
     if not (opens or plain) or not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
         return chunk
@@ -125,7 +125,7 @@ def _lower_chunk(chunk: str, opens: bool, plain: bool) -> str:
 
 
 def _lower_word(word: str, opens: bool, plain: bool) -> str:
-    """Return a word in lower case, or as it is where its capitals tell something."""
+    """Return a word in lower case, or unchanged if its capitals have a meaning."""
     lower = word.lower()
     if len(word) == 1:
         return lower if (plain and word == "I") or (opens and word == "A") else word
@@ -141,7 +141,7 @@ def _lower_word(word: str, opens: bool, plain: bool) -> str:
 
 
 def _peeled(run: str) -> tuple[str, str, str]:
-    """Return what opens a run, its core and what closes it."""
+    """Return the opening marks, the core and the closing marks of a run."""
     rest = run.lstrip(_OPENERS)
     core = rest.rstrip(_CLOSERS)
     return run[: len(run) - len(rest)], core, rest[len(core) :]
@@ -168,7 +168,7 @@ _TOUCHED = frozenset(["the", *lexicon.CONTRACTIONS, *lexicon.SYNONYMS, *lexicon.
 def content_key(text: str) -> tuple[str, ...]:
     """Return the content tokens of a text in their order; on the lexical floor, equal keys are one memory.
 
-    Punctuation has tokens of its own, and another one where it stands by itself: `git add .` is not `git add`.
+    Punctuation has tokens of its own, and a different one for a separate mark: `git add .` is not `git add`.
     """
     text = normal_text(text)
     tokens = _tokens(_without_end(text))
@@ -232,7 +232,7 @@ def _core_tokens(core: str) -> tuple[str, ...]:
         return with_unit[1], with_unit[2]
     code = _CODE.fullmatch(core)
     if code and not code[1].isalpha() and code[1] not in _TOUCHED:
-        return (code[1],)  # Nobody would take it for a word without the backticks either.
+        return (code[1],)  # It would be no word without the backticks either.
     return (core,)
 
 
@@ -248,7 +248,7 @@ def _without_lead_in(tokens: list[str]) -> list[str]:
 
 
 def _reading(tokens: list[str], index: int, names: bool) -> tuple[str, ...]:
-    """Return what stands for a touched token, given its neighbours and whether the text may give names."""
+    """Return the tokens for a token with variants, given its neighbours and whether names are possible."""
     token = tokens[index]
     if token in lexicon.CONTRACTIONS:
         return lexicon.CONTRACTIONS[token]
@@ -262,7 +262,7 @@ def _reading(tokens: list[str], index: int, names: bool) -> tuple[str, ...]:
 
 
 def _is_literal(token: str, before: str, counted: bool) -> bool:
-    """Tell whether the word before makes a token the very thing: `Five Guys`, `60 dB`, `stored in docs`, `keep mum`."""
+    """Return whether the word before makes a token literal: `Five Guys`, `60 dB`, `in docs`, `keep mum`."""
     if token in lexicon.NUMBERS:
         return before == "."
     if token in lexicon.SPELLINGS:
@@ -271,7 +271,7 @@ def _is_literal(token: str, before: str, counted: bool) -> bool:
 
 
 def _is_plain_subject(tokens: list[str]) -> bool:
-    """Tell whether `the` before these two tokens says no more than their leaving it out: `the user prefers`."""
+    """Return whether `the` before these two tokens is without meaning: `the user prefers`."""
     if not tokens:
         return False
     noun = tokens[0].removesuffix("'s")
@@ -319,7 +319,7 @@ def words_of_run(run: str) -> list[str]:
 
 
 def _is_plain(char: str) -> bool:
-    """Whether a character is surely none of `_PAIRED` and `_MARKS`: a Latin, Greek or Cyrillic letter, or a sign."""
+    """Return whether a character is Latin, Greek, Cyrillic or a sign, in neither `_PAIRED` nor `_MARKS`."""
     return char < "\u0300" or "\u0370" <= char < "\u0483" or "\u1e00" <= char < "\u2e80"
 
 

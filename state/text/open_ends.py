@@ -1,7 +1,8 @@
-"""What a turn leaves open: a task, a promise, a question; and which later text says that one of these is done.
+"""Open ends of a turn: tasks, promises and questions; and which later text closes them.
 
-By rule, English first, precision before recall: what is shown as open should be. So little is taken for open, and much
-for an end of it. Who said what, in which session, and what becomes of it is not here.
+By rule, English first, precision before recall: an open end shown as open should be open. So few sentences
+count as an open end, and many as its close. Speakers, sessions and the fate of open ends are handled
+elsewhere.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 EndKind = Literal["question", "promise", "task"]
 
 LEAST_SHARED = 2
-"""So many terms of what was open must stand in what ends it, and half of all."""
+"""Minimum of an open end's terms, and half of all, in the text that closes it."""
 _I = re.IGNORECASE
 _LEAD = (
     r"^(?:(?:and|but|so|then|also|ok(?:ay)?|sure|yes|yeah|great|thanks|sorry|right|good|perfect|done)\b[\s,.!:–—-]*)*"
@@ -63,20 +64,20 @@ _OWED = lazy(
     r"|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
     _I,
 )
-"""What is to be done in a form that says just that."""
+"""A task in an explicit form."""
 _LATER = lazy(
     r"\b(?:later|afterwards|next (?:session|time|step|turn|up)|follow[- ]up|come back to|get back to|(?:once|after"
     r"|as soon as|until) (?:the|it|this|that|they|we|CI|main|all)\b|for now\b.{1,80}\bthen)\b",
     _I,
 )
-"""When an agent means to do what it does not do at once."""
+"""Words for work postponed by an agent."""
 _OFFERS = lazy(
     r"\bif (?:you|that|it|so|needed|necessary|not|the|any)\b|\bwhenever\b|\blet me know\b|\b(?:once|when|after"
     r"|until|as soon as)"
     r" you\b|\bjust (?:say|tell|ask)\b|\bwould you\b|\bwant me to\b|\bunless\b|\bin case\b|\?",
     _I,
 )
-"""What is done only where somebody asks for it promises nothing."""
+"""An action offered on a condition is no promise."""
 _SMALL_TALK = lazy(
     r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new"
     r"|going on)\b"
@@ -87,7 +88,7 @@ _SMALL_TALK = lazy(
     r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b|\bwhere you are\?",
     _I,
 )
-"""Questions that nobody keeps waiting for an answer."""
+"""Questions that need no answer."""
 _OFFERED = lazy(
     r"\b(?:would you (?:like|prefer me)|(?:do )?you want|want me to|shall I|can I|may I|could I|let me know|ready to"
     r"|anything else|any (?:other )?(?:questions|specific|particular)|do you have any|is there any|are there any"
@@ -104,10 +105,10 @@ _UNKNOWN = lazy(
     r"|\blet me (?:check|ask|find out|look into|look (?:that|it) up)\b|\bto be (?:decided|clarified)\b|\bTBD\b",
     _I,
 )
-"""Words by which somebody says that an answer is not known yet."""
+"""Words saying that an answer is not known yet."""
 MOST_UNKNOWN_CHARS = 160
 ENDING_CHARS = 8
-"""A question that ends a turn has its mark among so many characters."""
+"""Characters at the end of a turn searched for a question mark."""
 _DONE = lazy(
     r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
     r"|found|spoke"
@@ -116,24 +117,24 @@ _DONE = lazy(
     r"|finished|cancell?ed|no longer needed|not needed any ?more|in place|works now|passes now|is up)\b",
     _I,
 )
-"""Words by which a text may tell that something happened."""
+"""Words by which a text may report an action as done."""
 _NOT_DONE = lazy(
     r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to"
     r"|plans?"
     r"|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
     _I,
 )
-"""Words with which a sentence that tells of something does not tell that it is done."""
+"""Words that keep a sentence from reporting an action as done."""
 _STOPS = frozenset(
     "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday "
     "saturday sunday "
     "promis still open do go get make want let pleas soon back finish deadlin due action item step task thing".split()
 )
-"""Terms that say of what is open that it is, or when it is due, and not what it is."""
+"""Terms that mark an open end or its date, and do not name its subject."""
 
 
 class End(NamedTuple):
-    """What is open of a text, from `start` to `end` of it."""
+    """An open end of a text: its kind, and its span from `start` to `end`."""
 
     kind: EndKind
     start: int
@@ -141,7 +142,7 @@ class End(NamedTuple):
 
 
 class Told(NamedTuple):
-    """By what it is told that something open is done: `least` of its terms, how a word of each begins, its files."""
+    """The signs that close an open end: `least` of its terms, the beginnings of their words, its files."""
 
     terms: tuple[str, ...]
     begins: tuple[str, ...]
@@ -150,9 +151,9 @@ class Told(NamedTuple):
 
 
 def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[End]:
-    """Return what a turn leaves open: tasks and promises of people, the last promise of agents, the last question.
+    """Return the open ends of a turn: people's tasks and promises, agents' last promise, the last question.
 
-    A question counts where somebody else is `heard`. Of an agent it ends the turn, and offers nothing.
+    A question counts if another speaker is `heard`. An agent's question must end the turn, and offer nothing.
     """
     if len(text) > MOST_TURN_CHARS:
         return []
@@ -167,23 +168,23 @@ def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list
 
 
 def said_of(text: str, end: End, at: int) -> str:
-    """Return what is open as it is shown, on one line, days with their dates."""
+    """Return the text of an open end for display, on one line, with dates behind names of days."""
     said = " ".join(text[end.start : end.end].split())
     return said if end.kind == "question" else dated(said, at)
 
 
 def answers(text: str) -> bool:
-    """Whether a turn may answer a question: it says more than thanks, a farewell, a nod, or that nobody knows yet."""
+    """Return whether a turn may answer a question: more than thanks, farewell, nod, or "not known yet"."""
     return bool(text.strip()) and not (is_goodbye(text) or is_nod(text) or leaves_open(text))
 
 
 def leaves_open(text: str) -> bool:
-    """Whether a turn says that the answer is not known yet, and little else."""
+    """Return whether a turn says that the answer is not known yet, and little else."""
     return len(text) <= MOST_UNKNOWN_CHARS and _UNKNOWN.search(text) is not None
 
 
 def told_by(said: str) -> Told:
-    """Return by what it is told that something open is done."""
+    """Return the signs by which a text closes an open end."""
     found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
     begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
@@ -196,10 +197,10 @@ _IRREGULAR = frozenset(IRREGULAR.values())
 
 
 def may_end(told: Told, lowered: str) -> bool:
-    """Whether a text in small letters may have the terms that end something, as far as beginnings of words tell.
+    """Return whether a text in small letters may have the terms that close an open end, by words' beginnings.
 
-    Most texts end nothing, and are read no further. Letters with accents have other terms, so that any text with such
-    letters may.
+    Most texts close nothing, and are read no further. Letters with accents have other terms, so that any text
+    with such letters may.
     """
     if not lowered.isascii():
         return True
@@ -213,9 +214,9 @@ def may_end(told: Told, lowered: str) -> bool:
 
 
 def said_in(text: str, open_now: Collection[Told]) -> Iterator[tuple[frozenset[str], bool]]:
-    """Yield the terms of each sentence that asks nothing, of the lines that may end what is open.
+    """Yield the terms of each sentence except questions, of the lines that may close an open end.
 
-    With them stands whether the sentence tells of something done.
+    Each comes with whether the sentence reports a finished action.
     """
     if len(text) > MOST_TURN_CHARS:
         return
@@ -234,17 +235,17 @@ def done_by(action: str) -> frozenset[str]:
 
 
 def ends(told: Told, done: frozenset[str]) -> bool:
-    """Whether what was done is what was open, as far as their terms tell."""
+    """Return whether a finished action is the open one, judged by their terms."""
     return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
 
 
 def edits(told: Told, path: str) -> bool:
-    """Whether what is open names a file that was edited."""
+    """Return whether an open end names an edited file."""
     return any(path == name or path.endswith(f"/{name}") for name in told.files)
 
 
 def _tasks(text: str, at: int) -> Iterator[End]:
-    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # What most turns lack.
+    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # Most turns.
         return
     for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
@@ -264,7 +265,7 @@ _OWING = (
 
 
 def _prose(text: str) -> list[str]:
-    """Return the lines of a text that stand in no block of code."""
+    """Return the lines of a text outside of blocks of code."""
     lines = text.split("\n")
     if "```" not in text and "~~~" not in text:
         return lines
@@ -278,7 +279,7 @@ def _prose(text: str) -> list[str]:
 
 
 def _kind_of(said: str) -> EndKind | None:
-    """Return what a person leaves open by what was taken for a task, None for what is only meant, felt or told of."""
+    """Return the kind of a person's likely open end, None for a mere intention, feeling or report."""
     if _OFFERS.search(said):
         return None
     is_timed = _is_timed(said)
@@ -307,12 +308,12 @@ def _is_promise(said: str) -> bool:
 
 
 def _is_timed(said: str) -> bool:
-    """Whether a sentence says when something is to be done; "in the month-day form" does not."""
+    """Return whether a sentence says when something is to be done; "in the month-day form" does not."""
     return cues.TIME_AHEAD.search(_IN_THE.sub("", said)) is not None
 
 
 def _last_asked(text: str) -> str | None:
-    """Return the last sentence that asks something of which an answer is waited for."""
+    """Return the last question that waits for an answer."""
     for line in reversed(_prose(text)):
         if "?" in line or "？" in line:
             for said in reversed(sentences(line)):
@@ -322,7 +323,7 @@ def _last_asked(text: str) -> str | None:
 
 
 def _ending_question(text: str) -> str | None:
-    """Return the sentence with which an agent's turn ends where that asks, and is no offer."""
+    """Return the question at the end of an agent's turn, unless it is an offer."""
     last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
     said = sentences(last)[-1:]
     return next((it for it in said if _asks(it) and not (_SMALL_TALK.search(it) or _OFFERED.search(it))), None)
@@ -339,7 +340,7 @@ def _spaced(said: str) -> re.Pattern[str]:
 
 
 def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[End]:
-    """Yield where sentences, which stand on one line each, are in a text."""
+    """Yield the spans of single-line sentences in a text."""
     place = 0
     for one in said:
         found = _spaced(one).search(text, place)

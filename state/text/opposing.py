@@ -1,7 +1,7 @@
-"""Whether two texts are opposed: they name the same things, and one denies, wants or prefers what the other does not.
+"""Opposed texts: two texts about the same things, one of which denies, wants or prefers the opposite.
 
-English, and no more than that: what only resembles another text opposes nothing. `standing_of` reads each text by
-itself, so that opposed texts are found by a key.
+English only: a text that merely resembles another opposes nothing. `standing_of` reads each text by itself,
+so that opposed texts are found by a key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
 LEAST_SHARED = 2
-"""So many terms say the same, so that there is a thing of which something is denied."""
+"""Minimum of equal terms for two texts about one thing."""
 MOST_CHARS = 300
 """A longer text wants more than one thing."""
 _DENIES = lazy(slots.DENIES, re.IGNORECASE)
@@ -25,7 +25,7 @@ _SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
 _USES = frozenset(terms("use put leave", ENGLISH))
 """What a wish says of a thing where a denial names the thing alone: `Use semicolons`, `No semicolons`."""
 _WANTS = frozenset(terms("keep use put make give prefer want leave write", ENGLISH))
-"""What a wish says of a thing whose manner it tells: `Keep answers short`, `I want long answers`."""
+"""Verbs of a wish about the manner of a thing: `Keep answers short`, `I want long answers`."""
 _PREFERS = lazy(r"\s*(?:always |please )*prefer (.+?) (?:over|to) (.+?)[.!]?\s*\Z", re.IGNORECASE)
 _POLES = {
     pole: is_more
@@ -36,7 +36,7 @@ _POLES = {
     for words, is_more in ((less, False), (more, True))
     for pole in terms(words, ENGLISH)
 }
-"""Words of which one is the opposite of the other, and where a text stands between them."""
+"""Words with an opposite, and the side of each."""
 
 
 _BINDING = word_set("on off up down in out from to into onto over under by for my your our his her their")
@@ -44,14 +44,14 @@ _BINDING = word_set("on off up down in out from to into onto over under by for m
 
 
 class Standing(NamedTuple):
-    """What a text is about, by its terms, and on which of two sides it stands."""
+    """The topic of a text, as terms, and the side taken on the topic."""
 
     topic: tuple[str, ...]
     side: bool
 
 
 def standing_of(text: str) -> Standing | None:
-    """Return what a text is about and its side; None of a question, a long text, or what names too little."""
+    """Return the topic and side of a text; None for a question, a long text, or too few terms."""
     if "?" in text or len(text) > MOST_CHARS:
         return None
     denies = bool(_DENIES.search(text))
@@ -72,6 +72,6 @@ def standing_of(text: str) -> Standing | None:
 
 
 def oppose(one: str, other: str) -> bool:
-    """Return whether two texts are about the same and stand on different sides."""
+    """Return whether two texts are about the same topic, on different sides."""
     first, second = standing_of(one), standing_of(other)
     return first is not None and second is not None and first.topic == second.topic and first.side is not second.side

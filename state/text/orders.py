@@ -1,7 +1,8 @@
-"""Orders about memory, as "never mention X again" and "forget that I …": which sentence is one, and what it is about.
+"""Orders about memory, as "never mention X again" and "forget that I …": the sentences and their subjects.
 
-English first; of other languages the commonest forms are read. When in doubt a sentence is no order: "never mention
-prices in the newsletter" is a rule for work, and "forget it" says nothing of memory. Who may give orders is not here.
+English first; of other languages the commonest forms are read. When in doubt a sentence is no order: "never
+mention prices in the newsletter" is a rule for work, and "forget it" is not about memory. The right to give
+orders is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -92,31 +93,31 @@ _GENERIC = frozenset(
     thing things this those told topic
     """.split()
 )
-"""Words that name nothing by themselves."""
+"""Words that alone name nothing."""
 
 
 def has_word_of_order(text: str) -> bool:
-    """Whether a text has a word without which it has no order; most are passed over by that."""
+    """Return whether a text has one of the words found in any order; most texts are skipped by this test."""
     return any(map(text.lower().__contains__, _MAY_WORDS))
 
 
 def may_order(text: str) -> bool:
-    """Whether a text has words without which it has no order."""
+    """Return whether a text has all words needed for an order."""
     return has_word_of_order(text) and _MAY.search(text) is not None
 
 
 def is_order(sentence: str) -> bool:
-    """Whether a sentence is an order about memory."""
+    """Return whether a sentence is an order about memory."""
     return any(form.search(sentence) for form in _FORM) or _FOREIGN.search(sentence) is not None
 
 
 def named_by(sentence: str) -> frozenset[str]:
-    """Return the terms that tell what an order is about; none where it names nothing, as "forget what I said"."""
+    """Return the terms of an order's subject; none if it names nothing, as "forget what I said"."""
     return frozenset(term for _, term in _named(sentence))
 
 
 def words_named_by(sentence: str) -> tuple[str, ...]:
-    """Return the words that tell what an order is about, each term once, in their order, as people are shown them."""
+    """Return the words of an order's subject, each term once, in order, for display."""
     return tuple({term: word for word, term in reversed(_named(sentence))}.values())[::-1]
 
 
@@ -137,7 +138,7 @@ def _named(sentence: str) -> list[tuple[str, str]]:
 
 
 def is_about(text: str, named: Sequence[Collection[str]]) -> bool:
-    """Whether a text holds all terms of one of these orders, each given by the terms of what it is about."""
+    """Return whether a text holds all terms of the subject of any of these orders."""
     if not any(named):
         return False
     held = frozenset(term for _, term in worded_terms(text, language_of(text)))

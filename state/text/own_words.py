@@ -1,8 +1,8 @@
-"""Which part of a text is in the voice of the person who sent it, so that it may set standing instructions.
+"""The part of a text in the sender's own voice, which may set standing instructions.
 
-A prompt often carries text of others: a mail, a log, a page. Only a short text of one paragraph without any sign of
-another voice, and what such a text says around a block that is set off, is the person's own. In doubt nothing is.
-What an instruction is stands in `polarity`.
+A prompt often carries text by other authors: a mail, a log, a page. Own words are only a short text of one
+paragraph without any sign of another voice, and such a text around a block that is set off. In doubt nothing
+is. `polarity` decides whether own words are an instruction.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = lazy(
     r"|<(?P<tag>[a-z][\w-]{0,30})\b[^>\n]{0,200}>.*?(?:</(?P=tag)>|\Z)",
     _I | re.DOTALL | re.MULTILINE,
 )
-"""A block that is set off from what stands around it: a fence, quoted lines, an element."""
+"""A block set off from the text around it: a fence, quoted lines, an element."""
 _QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|`[^`\n]{0,400}`")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _LONG_QUOTE_CHARS = 60
@@ -56,7 +56,7 @@ _ATTRIBUTED = lazy(
     r"|you (?:hereby )?(?:agree|accept|acknowledge|consent|undertake)|hereby)\b",
     _I,
 )
-"""What tells of the words of others, or is written in terms that one agrees to."""
+"""Signs of another author's words, or of terms to agree to."""
 _OF_ITS_OWN = lazy(
     r"\b(?:unless|until|when|if|once|like|as) (?:i|we|you) (?:say|said|told)\b|\byou (?:said|told)\b", _I
 )
@@ -78,7 +78,7 @@ _WORKS_ON_TEXT = lazy(
 
 @remembered(MOST_REMEMBERED)
 def own_words(text: str) -> str:
-    """Return what of a text is in the voice of its sender; empty in doubt."""
+    """Return the part of a text in its sender's voice; empty in doubt."""
     if len(text) > MOST_READ_CHARS:
         return ""
     said = _BLOCK.sub("\n", text)
@@ -94,7 +94,7 @@ def own_words(text: str) -> str:
 
 
 def doubted_words(text: str) -> str:
-    """Return what of a text is perhaps its sender's: all around its blocks where nothing is for sure, else nothing."""
+    """Return the possible own words of a sender: all text around blocks if nothing is certain, else empty."""
     return "" if len(text) > MOST_READ_CHARS or own_words(text) else _BLOCK.sub("\n", text)
 
 
@@ -105,7 +105,7 @@ def _is_short(bare: str) -> bool:
 
 
 def _is_about_a_text(bare: str) -> bool:
-    """Whether a sentence asks something of a text that must be what stands beside it."""
+    """Return whether a sentence asks for work on a text that must be the text beside it."""
     for piece in _pieces(bare):
         asks = piece.rstrip("\"') ").endswith(("?", "？"))
         if (asks and _ABOUT.search(piece)) or _WORKS_ON_TEXT.search(piece):
@@ -114,7 +114,7 @@ def _is_about_a_text(bare: str) -> bool:
 
 
 def _is_attributed(bare: str, is_set_off: bool) -> bool:
-    """Whether a sentence tells what somebody else said, but for one that introduces a block."""
+    """Return whether a sentence reports the words of another person, unless it introduces a block."""
     pieces = [piece for piece in _pieces(bare) if not (is_set_off and piece.rstrip().endswith(":"))]
     return any(_ATTRIBUTED.search(_OF_ITS_OWN.sub(" ", piece)) for piece in pieces)
 

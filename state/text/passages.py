@@ -1,4 +1,4 @@
-"""The best passage of a long text: what is shown of it where there is no room for the whole.
+"""The best passage of a long text, shown in a place too small for the whole.
 
 Ranking whole texts is in `ranking`; ranking passages instead favours long answers, and was measured to harm.
 """
@@ -13,7 +13,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.terms import language_of, terms
 
 PASSAGE_CHARS = 1_200
-"""The most characters of one result, as a tool shows it."""
+"""Maximum number of characters of a result, as a tool shows it."""
 CUT_TEXTS = 4_096
 """So many long texts stay cut into sentences; each costs some two bytes a character then, and a millisecond anew."""
 
@@ -28,7 +28,7 @@ class Cut(NamedTuple):
 
 
 class Passages:
-    """The passages of texts that are asked many times; a long one is cut when it is first asked, and stays so."""
+    """The passages of repeatedly queried texts; a long text is cut at the first query, once."""
 
     def __init__(self, text_of: Callable[[int], str], chars: int = PASSAGE_CHARS) -> None:
         self._text_of = text_of
@@ -50,9 +50,9 @@ class Passages:
 
 
 def cut(text: str, chars: int) -> Cut:
-    """Return a text cut into sentences of at most so many characters, all stemmed in the language of the whole.
+    """Return a text cut into sentences of at most `chars` characters, all stemmed in the text's language.
 
-    A sentence is too short to tell a language by, and would be stemmed otherwise than the text that was found.
+    A sentence is too short to identify a language, and would be stemmed differently from the found text.
     """
     language = language_of(text)
     spans = list(_spans(text, chars))
@@ -72,7 +72,7 @@ def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], char
 
 
 def _widened(spans: list[tuple[int, int]], best: tuple[int, int], chars: int) -> int:
-    """Return the last sentence that still fits behind a passage: what follows the best words explains them."""
+    """Return the last sentence that fits behind a passage: the text after the best words explains them."""
     first, last = best
     while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= chars:
         last += 1

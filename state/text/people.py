@@ -1,7 +1,7 @@
-"""Which people and projects a text names: beside words that only these have, as "ask Anna" or "project Reef"; English.
+"""People and projects named in an English text: beside typical words, as "ask Anna" or "project Reef".
 
-Precision before recall: products and places do not say, promise or have a sister. Which of the names are told of is not
-decided here.
+Precision before recall: products and places do not say, promise or have a sister. The names shown to readers
+are chosen elsewhere.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_NAME = frozenset(
 
 
 def key_of_name(name: str) -> str:
-    """Return the form in which a name is one, however it is written."""
+    """Return the key of a name, equal for all spellings in upper and lower case."""
     return " ".join(name.casefold().split())[:NAME_CHARS]
 
 
@@ -54,7 +54,7 @@ def people_named(text: str) -> list[str]:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Whether a name stands in a text as words of its own; one that begins small is a word like any other."""
+    """Return whether a name is in a text as separate words; a lower-case name counts as any word."""
     if name not in text or not name[:1].isupper():
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
@@ -69,7 +69,7 @@ _BESIDE = (
     "y husband", "y brother", "y sister", "y son", "y daughter", "y mom", "y dad", "y mother", "y father", "y cousin",
     "y aunt", "y uncle", "y mentor", "Dr.", "Mr.", "Mrs.", "Ms.",
 )  # fmt: skip
-"""A text without one of these names nobody by words that only people have."""
+"""A text without any of these words names no person by verbs of people."""
 
 
 def projects_named(text: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""What a person's Markdown says, text by text: each point of a list is one, and so is each paragraph.
+"""The texts in a person's Markdown: each point of a list is one, and so is each paragraph.
 
-Headings, rules and comments are context, and no text; nor is what has no letter and no digit. A block of code belongs
-to the text before it. `written` gives Markdown that says given texts again.
+Headings, rules and comments are context, and no text; nor is a line without letters and digits. A block of
+code belongs to the text before it. `written` is the inverse: Markdown of given texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INDENT = "  "
 
 
 class Point(NamedTuple):
-    """A text, and the line on which it begins, from 1."""
+    """A text, and the number of its first line, from 1."""
 
     line: int
     text: str
@@ -55,7 +55,7 @@ def points(markdown: str) -> Iterator[Point]:
 
 
 def written(texts: Iterable[str]) -> str:
-    """Return a list in Markdown of which these texts are the `points`."""
+    """Return a Markdown list of texts, the inverse of `points`."""
     return "\n".join("- " + f"\n{_INDENT}".join(text.split("\n")) for text in texts)
 
 

@@ -1,9 +1,9 @@
-"""What a text does, told from its words alone: it states a fact, sets a rule, speaks about memory, or corrects.
+"""The polarity of a text, by its words alone: a fact, a rule, a text about memory, or a correction.
 
-A rule is what a user wants from now on: "Always …", "Never …", "I prefer …". What is said about memory itself ("never
-mention X") is no fact about X. Ten languages are read: English, German, Spanish, Chinese, Japanese, and of rules also
-French, Russian, Italian, Portuguese and Dutch. Questions, what is quoted and what only tells of a habit or of the past
-are no rules; who may set any is for the caller to decide.
+A rule is a user's standing wish: "Always …", "Never …", "I prefer …". A text about memory itself ("never
+mention X") is no fact about X. Ten languages are read: English, German, Spanish, Chinese, Japanese, and of
+rules also French, Russian, Italian, Portuguese and Dutch. Questions, quotations and reports of a habit or of
+the past are no rules; the caller decides who may set any.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ _RULES = (
 )
 _VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(?-i:(?<=[a-z,'] )[A-Z][\w-]+)))"
 _CORRECTIONS = (
-    # A value of something that was named before, behind what says that another is wrong.
+    # A value of a thing named before, behind words that call another value wrong.
     r"^(?:(?:oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies)[,\s]+)*"
     r"(?:(?:no|nope|nah|wrong|actually|correction|not quite|sorry|wait)\b[\s,:!.;—–-]*\s)*"
     r"(?:no|nope|nah|wrong|actually|correction|not quite|sorry)\b"
@@ -162,7 +162,7 @@ _MAY_CORRECT = lazy(
     r"|不对|错了|更正|不是|意思|いや|いいえ|違|訂正|意味",
     re.IGNORECASE,
 )
-"""A text without one of these corrects nothing."""
+"""A text without any of these words is no correction."""
 _IS_NO_RULE = lazy(
     r"\b(?:erste|zweite|dritte|letzte|andere)[nrs]?\s+(?:option|variante|version|lösung|idee|vorschlag)\b"
     r"|\b(?:diesmal|heute|vorerst|fürs erste|aujourd'hui|pour l'instant|cette fois|esta vez|por ahora|hoy)\b"
@@ -185,9 +185,9 @@ _IS_RULE, _IS_CORRECTION = (
 
 @remembered(MOST_REMEMBERED)
 def polarity(text: str) -> Polarity:
-    """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact.
+    """Return the polarity of a text: the first of meta, rule and correction in its sentences, else fact.
 
-    What is not in the words of its sender is no rule, order or correction.
+    Words of another author are no rule, order or correction.
     """
     if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):
         return "fact"
@@ -200,17 +200,17 @@ def polarity(text: str) -> Polarity:
 
 @remembered(MOST_REMEMBERED)
 def standing(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, in the words of its sender, that say what is wanted from now on.
+    """Return the sentences of a text, in the sender's words, that set standing instructions.
 
-    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence, unless what
-    stands behind a colon says what they are. What is said of memory is not among them: see `orders_in`.
+    A rule about "it" or "that" includes the sentence before, or is none without such a sentence, unless the
+    text behind a colon explains them. Orders about memory are left out: see `orders_in`.
     """
     return _standing_in(own_words(text)) if has_cue(text) else ()
 
 
 @remembered(MOST_REMEMBERED)
 def doubted(text: str) -> tuple[str, ...]:
-    """Return the first sentences of a text that would stand if they were its sender's, which nobody can tell."""
+    """Return the first doubtful sentences: statements if the sender wrote them, which may be pasted."""
     return _standing_in(doubted_words(text))[:MOST_DOUBTED] if has_cue(text) else ()
 
 
@@ -243,9 +243,9 @@ def _orders_in(text: str) -> tuple[str, ...]:
 
 
 class Heard(msgspec.Struct, frozen=True, array_like=True):
-    """What a text says is wanted: the sentences that stand, orders about memory, and whether any of it `instructs`.
+    """The instructions in a text: standing sentences, orders about memory, and whether any of it `instructs`.
 
-    `doubted` are sentences that stand only if a person says so, since they may be pasted.
+    `doubted` are sentences in force only if a person says so, since they may be pasted.
     """
 
     standing: tuple[str, ...] = ()
@@ -258,12 +258,12 @@ NOTHING_HEARD = Heard()
 
 
 def heard_in(text: str) -> Heard:
-    """Return what a text says is wanted."""
+    """Return the instructions in a text."""
     return Heard(standing(text), orders_in(text), instructs(text), doubted(text))
 
 
 def corrections_in(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, in the words of its sender, that correct what was said before."""
+    """Return the sentences of a text, in the sender's words, that correct an earlier text."""
     if not _MAY_CORRECT.search(text.replace("’", "'")):
         return ()
     return tuple(it for it in sentences(own_words(text)) if _of_sentence(it) == "correction")
@@ -271,12 +271,12 @@ def corrections_in(text: str) -> tuple[str, ...]:
 
 @remembered(MOST_REMEMBERED)
 def instructs(text: str) -> bool:
-    """Whether a sentence of a text says what is wanted from now on, whatever it leans on."""
+    """Return whether any sentence of a text sets a standing instruction, in any context."""
     return has_cue(text) and polarity(text) in ("rule", "meta")
 
 
 def has_cue(text: str) -> bool:
-    """Whether a text has a word without which it holds no rule and nothing about memory."""
+    """Return whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
     return may_instruct(lowered) or _has_one(lowered, CUES, _ASCII_CUES)
 
@@ -330,5 +330,5 @@ def _is_rule(said: str) -> bool:
 
 
 def same_instruction(text: str) -> str:
-    """Return a form in which an instruction that is given twice is the same."""
+    """Return a form of an instruction, equal for its repetitions."""
     return normal_text(text).strip(" .!。！").casefold()

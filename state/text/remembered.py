@@ -1,6 +1,6 @@
-"""What was worked out of a text, remembered by its digest: a long text costs no more memory than a short one.
+"""A cache of results by the digest of a text: a long text takes no more memory than a short one.
 
-What is remembered follows from the text alone, so that nobody can tell whether it was. Nothing here knows what it is.
+A result depends on the text alone, so that caching cannot change an answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DIGEST_BYTES = 16
 
 
 def remembered(most: int) -> Callable[[Callable[[str], ResultT]], Callable[[str], ResultT]]:
-    """Return what has a pure function remember its results for the `most` texts that it was asked of last anew."""
+    """Return a decorator that caches a pure function's results for the last `most` new texts."""
 
     def of(make: Callable[[str], ResultT]) -> Callable[[str], ResultT]:
         made: dict[bytes, ResultT] = {}

@@ -1,8 +1,9 @@
-"""Whether a text replaces another, without a model: both give a value of one attribute of one subject.
+"""The test whether a text replaces another, without a model: both give a value of one subject's attribute.
 
-The attribute is named in both, by a noun or verb of a slot that holds one value at a time, or by the same verb and
-preposition; or the newer text names the older value as ended, and what it was of. When in doubt the answer is no. The
-caller orders the two by what happened when, and sees to it that a weaker source replaces no stronger one.
+Both texts name the attribute, by a noun or verb of a slot with one value at a time, or by the same verb and
+preposition; or the newer text names the older value as ended, and its subject. When in doubt the answer is
+no. The caller orders the two by the times of the facts, and makes sure that a weaker source replaces no
+stronger one.
 """
 
 from __future__ import annotations
@@ -39,18 +40,18 @@ _COPULA = lazy(
     r"|está|est|sont|è|sono|é|são|är)(?: the)?(?: \w+ of)?|[是:：=])\Z",
     _I,
 )
-"""What stands before the value in which two texts differ."""
+"""The words before the value in which two texts differ."""
 _CODE = lazy(
     r"[{}]|</?\w|\w>|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)|\w\(\S|\w\s?==\s?\w"
     r"|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z|\A\w+=\S+\s+\w+="
 )
-"""What code has; a line of it tells nothing that another line replaces."""
+"""Signs of code; a line of code is never replaced by another line."""
 _OF_SEVERAL = lazy(
     r"\A(?:my|our|his|her|their|an?|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r|uncle|aunt|son"
     r"|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server|host)\b(?! (?:lives?|works?|drives?)\b)",
     _I,
 )
-"""Of these somebody may have several, so that two of them are told apart by what is said of each."""
+"""Openings of things that a person may have several of; the rest of the text tells two of them apart."""
 _PER = lazy(
     r"\b(?:per|an?(?= (?:second|minute|hour|day|night|week|month|year)\b))\s+(\w+)|\b(month|year|week|hour)ly\b", _I
 )
@@ -76,9 +77,9 @@ LEAST_ALIKE = 3
 
 
 class Replacement(NamedTuple):
-    """Why a newer text replaces an older one: by which rule, in which slot, and the two values as they were said.
+    """The reason why a newer text replaces an older one: the rule, the slot, and the two values as said.
 
-    `whole` says that the older text tells nothing besides.
+    `whole` says that the older text has no further content.
     """
 
     how: How
@@ -123,7 +124,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
 # A text is compared with up to thirty others, one after the other.
 @lru_cache(maxsize=8_192)
 def _states(text: str) -> bool:
-    """Whether a text may state something: it is no code and no question."""
+    """Return whether a text may state something: it is no code and no question."""
     return not (_CODE.search(text) or "?" in text or "？" in text)
 
 
@@ -133,7 +134,7 @@ def _counted_by(text: str) -> frozenset[str]:
 
 
 def _by_slot(before: Reading, now: Reading) -> Replacement | None:
-    """Compare what two texts claim of slots that hold one value."""
+    """Compare the claims of two texts by slots with a single value."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
     for older, newer in _pairs(before, now):
         for new in newer.claims:
@@ -146,7 +147,7 @@ def _by_slot(before: Reading, now: Reading) -> Replacement | None:
 
 
 def _by_frame(before: Reading, now: Reading) -> Replacement | None:
-    """Compare what two texts say by one verb and preposition, where the newer says that something changed."""
+    """Compare claims of two texts by the same verb and preposition, if the newer states a change."""
     for older, newer in _pairs(before, now):
         for new in newer.framed if newer.changed else ():
             for old in older.framed:
@@ -163,7 +164,7 @@ def _pairs(before: Reading, now: Reading) -> list[tuple[Clause, Clause]]:
 
 
 def _are_two(old: Claim, new: Claim) -> bool:
-    """Whether two values are of one class and one kind, and are not one value."""
+    """Return whether two values are of one class and one kind, and differ."""
     if old.cls != new.cls or not differ(old.tokens, new.tokens):
         return False
     if old.cls == "release":
@@ -172,7 +173,7 @@ def _are_two(old: Claim, new: Claim) -> bool:
 
 
 def _is_same(old: Claim, new: Claim) -> bool:
-    """Whether two claims are about the same thing: they say no more of it than of what kind it is."""
+    """Return whether two claims have the same subject: they differ only in terms of its kind."""
     a, b = old.subject, new.subject
     if old.slot == "name" and new.subject <= frozenset(terms(old.value, ENGLISH)):
         return True  # "pebble was renamed to cobble"
@@ -180,7 +181,7 @@ def _is_same(old: Claim, new: Claim) -> bool:
 
 
 def _by_name(before: Reading, now: Reading) -> Replacement | None:
-    """Compare with a text that names what ended, which the older has as its value."""
+    """Compare with a newer text that names an ended value, which is the older text's value."""
     said = frozenset[str]().union(*(frozenset(terms(clause.text, ENGLISH)) | clause.about for clause in now.clauses))
     for newer in now.clauses:
         for gone in newer.gone:
@@ -191,7 +192,7 @@ def _by_name(before: Reading, now: Reading) -> Replacement | None:
 
 
 def _is_of(older: Clause, gone: Gone, said: frozenset[str]) -> bool:
-    """Whether what ended is the value of a clause, and the newer text names what it was of."""
+    """Return whether an ended value is the value of a clause, and the newer text names its subject."""
     value = frozenset(terms(gone.old, ENGLISH))
     if any(frozenset(terms(it.old, ENGLISH)) == value for it in older.gone):
         return False  # The older says so itself.
@@ -206,14 +207,14 @@ def _is_of(older: Clause, gone: Gone, said: frozenset[str]) -> bool:
         if named and named <= said and (besides <= named or gone.new):
             return True
         if not slot and not besides and not gone.new and not gone.moved and _SPEAKS.search(older.text):
-            return _MEANS.search(older.text) is not None  # What is given up altogether is given up here too.
+            return _MEANS.search(older.text) is not None  # An end of the whole thing is an end here too.
         if not named and ((noun and noun <= said) or (_SPEAKS.search(older.text) and not besides)):
             return bool(slot) and (slot in HOMES) is gone.moved
     return False
 
 
 def _values_of(older: Clause, value: str) -> list[tuple[str, frozenset[str]]]:
-    """Return the slots, and their subjects, of which a clause gives a value; of no known slot the name is empty."""
+    """Return the slots, with their subjects, of a value in a clause; an unknown slot has an empty name."""
     same = frozenset(terms(value, ENGLISH))
     claims = [it for it in (*older.claims, *older.framed) if frozenset(terms(plain(it.value), ENGLISH)) == same]
     found = re.search(rf"{_OPEN}{re.escape(value)}(?=\W*\Z|\s+(?:as|for)\b)", older.text, _I)
@@ -223,7 +224,7 @@ def _values_of(older: Clause, value: str) -> list[tuple[str, frozenset[str]]]:
 
 
 def _by_denial(before: Reading, now: Reading) -> Replacement | None:
-    """Compare with a text that denies in the same words what the older says."""
+    """Compare with a newer text that denies the older one in the same words."""
     if len(before.clauses) > 1 or before.clauses[0].denies or before.clauses[0].past:
         return None
     older = frozenset(terms(before.clauses[0].text, ENGLISH))
@@ -253,6 +254,6 @@ def _alike(older: str, newer: str) -> Replacement | None:
 
 
 def words_alike(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return how many words two rows begin with alike, whatever their case."""
+    """Return the number of equal words at the beginning of two rows, whatever their case."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((n for n, (one, other) in pairs if one.lower() != other.lower()), min(len(a), len(b)))

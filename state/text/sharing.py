@@ -1,6 +1,6 @@
-"""Which texts have words in common: what a new one is compared with where comparing it with all would cost too much.
+"""Texts with common words: the candidates for a comparison that is too costly for all texts.
 
-Nothing is decided here of what the words say.
+The meaning of the words is not read here.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ MOST_HOLDING = 500
 
 
 class Sharing:
-    """Texts by number, found by the terms that they hold. It follows from the texts, in whatever order they came."""
+    """Texts by number, indexed by their terms. The index follows from the texts, in any order of arrival."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[int, None]] = {}
         self._terms: dict[int, tuple[str, ...]] = {}
 
     def put(self, number: int, text: str) -> None:
-        """Hold a text under a number, instead of what stands there."""
+        """Store a text under a number, replacing an older one."""
         self.drop(number)
         self._terms[number] = tuple(dict.fromkeys(terms(text)))
         for term in self._terms[number]:
             self._numbers.setdefault(term, {})[number] = None
 
     def drop(self, number: int) -> None:
-        """Take out what stands under a number; nothing happens where nothing does."""
+        """Remove a number's text, if present."""
         for term in self._terms.pop(number, ()):
             del self._numbers[term][number]
             if not self._numbers[term]:
                 del self._numbers[term]
 
     def near(self, number: int, most: int) -> list[int]:
-        """Return at most so many others that share terms with a text, those that share most first, then the latest."""
+        """Return at most `most` texts by falling number of shared terms, then the latest first."""
         holding = [self._numbers[term] for term in self._terms.get(number, ())]
         telling = [numbers for numbers in holding if len(numbers) <= MOST_HOLDING] or holding
         shared = Counter(other for numbers in telling for other in numbers if other != number)

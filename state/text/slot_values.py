@@ -1,4 +1,4 @@
-"""What the values of slots look like, by class. English only. No code that reads a text lives here."""
+"""Patterns of the values of slots, by class. English only. No code that reads a text lives here."""
 
 from __future__ import annotations
 

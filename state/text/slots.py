@@ -1,7 +1,7 @@
-"""The tables behind `replacing`: slots that hold one value at a time, frames of verbs, and what values look like.
+"""The tables behind `replacing`: slots with one value at a time, frames of verbs, and patterns of values.
 
-English only. A row stands here only where it says the same of most things: what is in doubt stays out. No code that
-reads a text lives here.
+English only. A row is here only if it holds for most things: doubtful rows stay out. No code that reads a
+text lives here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 
 class Slot(NamedTuple):
-    """A slot that holds one value at a time: nouns that name it, verbs before and behind which its value stands.
+    """A slot with one value at a time: nouns that name it, verbs before and behind its value.
 
-    `keyed` slots are as many as their nouns: somebody's dentist is not their doctor. A `numbered` slot is only of what
-    has a number, as a ticket has.
+    A `keyed` slot is a slot for each noun: a person's dentist is not their doctor. A `numbered` slot belongs
+    only to numbered things, such as tickets.
     """
 
     name: str
@@ -140,7 +140,7 @@ SLOTS = (
          r"|job title|phone|laptop|car|payment provider|payroll provider|auth provider",
          keyed=True),
 )  # fmt: skip
-"""Slots that hold one value by their nature: who says another value of the same subject replaces the first."""
+"""Slots with a single value by nature: another value of the same subject replaces the first."""
 
 FRAMES = {
     "with": ("build built render generate compile bundle package style implement deploy bill pay track monitor lint"
@@ -153,8 +153,11 @@ FRAMES = {
     "to": ("go send sent ship forward export push report", r"to"),
     "from": ("buy bought order come supply purchase source", r"from"),
 }  # fmt: skip
-"""Verbs by the prepositions before what they are said of. Things may have several such values: one replaces another
-only where the newer text says that it holds now, or that something changed."""
+"""Verbs by the preposition before their object.
+
+Things may have several such values: a value replaces another only if the newer text says that it holds now,
+or that a change happened.
+"""
 
 MOVED = (
     r"\b(?:moved|switched|changed|migrated|transferred|upgraded|downgraded|renamed|rewritten|swapped|converted|replaced"
@@ -166,7 +169,7 @@ CHANGED = (
     r"|reduced|extended|postponed|pushed|rescheduled|scaled|renamed|rewritten|relicen[cs]ed|replaced|went (?:up|down)"
     r"|became|become|another)\b"
 )
-"""What says that something holds now, and did not before."""
+"""Words for a new state."""
 DENIES = r"(?<![\w-])(?:not|never|no(?! longer)|none|without|neither|nor|cannot)(?![\w-])|n['’]t\b"
 SUPPOSES = (
     r"\?|\b(?:might|(?-i:may)(?! (?:take|use|have|be|go)\b)|could|would|maybe|perhaps|probably|possibly|considering"
@@ -174,7 +177,7 @@ SUPPOSES = (
     r"|should we|(?-i:let's)|until|e\.g|for example|such as|hope|wish|seems|rumou?r|apparently|temporar(?:y|ily)"
     r"|for the time being|for instance|typically|usually|roughly|approximately|around|about \d|estimated?)\b"
 )
-"""What only supposes, plans, or gives an example; it replaces nothing."""
+"""Signs of a supposition, plan or example, which replaces nothing."""
 ADDS = (
     r"\b(?:also|too|as well|in addition|additionally|besides|an? (?:second|third|extra|additional|other)|extra|either"
     r"|another(?! (?:extension|delay|change|move|rise|update))|alternatively|plus|(?:the|our|my) (?:second|other))\b"
@@ -184,7 +187,7 @@ PAST = (
     r"\b(?:was|were|used to|had|yesterday|last (?:week|month|year|night)|ago|back then|previously|formerly|originally"
     r"|once)\b"
 )
-"""What tells of the past alone."""
+"""Signs of a text about the past alone."""
 
 GENERIC = frozenset(
     """
@@ -193,7 +196,7 @@ GENERIC = frozenset(
     stuff everyth anyth someth one
     """.split()
 )
-"""Stems that say of what kind a thing is, and not which."""
+"""Stems for the kind of a thing, not for a single thing."""
 SAYS_NOTHING = frozenset(
     """
     use using run go goe come get got make made set put take keep say said tell know need want call see find
@@ -207,7 +210,7 @@ SAYS_NOTHING = frozenset(
     write turn expect kg kilo
     """.split()
 )
-"""Stems that say nothing of what a text is about."""
+"""Stems without meaning for a text's subject."""
 SYNONYMS = dict(
     pair.split("=")
     for pair in """
@@ -217,7 +220,7 @@ SYNONYMS = dict(
     temp=temperatur appt=appoint img=imag max=maximum min=minimum
     """.split()
 )
-"""Stems that people write for one another."""
+"""Stems used for one another."""
 NO_NAMES = frozenset(
     """
     i we the this that it he she they you my our your his her their there what who which for from if when as in on no

@@ -1,7 +1,7 @@
-"""The words by which a statement is told: what decides, prefers, corrects, promises or names a fact, or only seems to.
+"""The words that mark a statement: a decision, preference, correction, promise or fact, or an apparent one.
 
-English, and of what is to be remembered German and Spanish. What is a standing instruction is told in `polarity`.
-Which sentence counts, and what of it is kept, is decided in `statements`.
+English, and German and Spanish for texts to remember. `polarity` finds standing instructions. `statements`
+decides which sentences count, and which part of each is captured.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ LEANS = lazy(
     r"|^(?:on|in|at|for|with) (?:my|our|the) \w+,? (?:it|this|that|they)\b",
     _I,
 )
-"""A sentence that begins so says of something that was named before what that is."""
+"""Openings of a sentence about a thing named before."""
 
 AHEAD = lazy(
     r"\b(?:will|shall|going to|gonna|let(?:'|’)?s|have to|has to|needs? to|must|should|promised?|due|deadline|todo"
@@ -256,13 +256,13 @@ AHEAD = lazy(
     _I,
 )
 BEHIND = lazy(r"\b(?:was|were|had|did|said|told|asked|went|came|last|yesterday|ago|been)\b", _I)
-"""Whether a statement tells of what is ahead, or of what was."""
+"""Signs of a statement about the past or the future."""
 TAKEN_BACK = lazy(
     r"(?:(?:ok(?:ay)?|then|so|no|well|yeah)[,\s]+)*(?:forget it|never ?mind|scratch that"
     r"|strike that)\s*[,;:–—-]\s*(?=\S)",
     _I,
 )
-"""What a person takes back in passing, before what is to hold."""
+"""Words that take back a text in passing, before the valid one."""
 
 _LIGHT = (
     r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only|really|now"
@@ -281,7 +281,7 @@ LEANS_ON = lazy(
     r"|tomorrow|here|instead|myself|later|soon|first)\b)))",
     _I,
 )
-"""A sentence that does something to "it" or "that", of which no word before says what that is."""
+"""A sentence about "it" or "that" without an earlier noun for the pronoun."""
 
 TURNS_TO_ASK = lazy(
     r"[,;–—]\s*(?:(?:and|so|but|because|since)\s+(?:now\s+|also\s+|then\s+)?)?(?:(?:i(?:'m|’m| am"
@@ -293,7 +293,7 @@ TURNS_TO_ASK = lazy(
     r"|considering|especially)\b",
     _I,
 )
-"""From here on a sentence asks or doubts, though it may have begun with what is so."""
+"""Words from which on a sentence asks or doubts, after a statement."""
 _DID = (
     r"\bi(?:'ve|’ve| have)?\s+(?:also\s+|now\s+|just\s+|already\s+)*(?:moved|renamed|added|created|replaced"
     r"|upgraded|bumped|removed|configured|changed|switched|rotated|migrated|fixed|implemented|published|released"
@@ -301,7 +301,7 @@ _DID = (
     r"|deployed|merged)\b"
 )
 DID = lazy(_DID, _I)
-"""What somebody just did at work: of a person it says nothing that holds."""
+"""A person's own last action at work, which states no lasting fact."""
 REPORTED = lazy(
     rf"{_DID}"
     r"|\bnow (?:uses?|returns?|runs?|lives?|reads?|writes?|listens?|points?|has|takes?|requires?|expects?|fails?"
@@ -313,7 +313,7 @@ REPORTED = lazy(
 BEGINS_REPORT = lazy(
     r"^(?:Moved|Added|Renamed|Removed|Replaced|Fixed|Created|Updated|Changed|Extracted|Deleted|Split|Set)\b"
 )
-"""How an agent tells what it did, or what holds in the project: what else it says is advice or explains."""
+"""Openings of an agent's report of work or of a project's state; its other sentences advise or explain."""
 PLACE = lazy(
     r"(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml|ya?ml"
     r"|json|md|sql|sh"
@@ -346,13 +346,13 @@ SPOKEN_TO_PEOPLE = lazy(
     r"|\bnever give up\b|\bkeep (?:going|it up)\b|\bever forget\b|\byou got this\b",
     _I,
 )
-"""What people say to each other in the words of an instruction."""
+"""Words between people in the form of an instruction."""
 SHOWN = lazy(
     r"\b(?:see above|pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s"
     r"|’s))\b",
     _I,
 )
-"""What says something of a picture that is shown, and not of what was."""
+"""Signs of a text about a shown picture."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)
 
 MAY_NAME = lazy(

@@ -1,8 +1,8 @@
-"""The statements of a turn that are worth keeping: decisions, preferences, instructions, corrections, facts, tasks.
+"""The statements of a turn worth storing: decisions, preferences, instructions, corrections, facts, tasks.
 
-By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn, or what
-"remember that" opens. Nothing is taken from questions, quotations, code, output of tools, or what is only supposed. The
-words are in `statement_cues`. Who takes statements, and what becomes of them on the log, is not here.
+By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn,
+or the text after "remember that". Nothing is taken from questions, quotations, code, output of tools, or
+suppositions. The words are in `statement_cues`. The capture of statements is elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Label = Literal["remember", "instruction", "decision", "correction", "preference
 IMPORTANCE: dict[Label, int] = {
     "remember": 90, "instruction": 80, "decision": 80, "correction": 70, "preference": 65, "task": 60, "fact": 55,
 }  # fmt: skip
-"""In hundredths, as a capture is given it: above the 50 of a fact that nobody weighed, below what a person pins."""
+"""In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
 LEAST_CLAUSE_WORDS = 7
@@ -86,10 +86,10 @@ class _Sentence(NamedTuple):
 
 
 def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
-    """Return the statements of a turn that was said at a time in microseconds UTC, in their order.
+    """Return the statements of a turn of a time in microseconds UTC, in their order.
 
-    Of a person only those in the person's own words count, of an agent only decisions and facts with
-    an identifier: what it promises, prefers or advises does not bind.
+    Of a person only those in the person's own words count, of an agent only decisions and facts with an
+    identifier: its promises, preferences and advice do not bind.
     """
     own = text if of_agent else own_words(text)
     found = stated_in(text, at, of_agent=of_agent)
@@ -97,7 +97,7 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 
 def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
-    """Return what a turn states, also where that may be in the words of another than its sender."""
+    """Return the statements of a turn, including those that may be in another author's words."""
     if len(text) > MOST_TURN_CHARS:
         return []
     said = without_code(text)
@@ -114,21 +114,21 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a turn, each on one line, without those that hold code."""
+    """Return the sentences of a turn, each on one line, except those with code."""
     said = without_code(text)
     whole = (" ".join(sentence.said.split()) for sentence in _sentences(said, whole=True))
     return [sentence for sentence in whole if HIDDEN not in sentence]
 
 
 def asked(text: str) -> list[str]:
-    """Return the sentences of a turn that ask something, each on one line."""
+    """Return the questions of a turn, each on one line."""
     return [sentence for sentence in sentences(text) if sentence.rstrip("\"')]*_").endswith(("?", "？"))]
 
 
 def dated(text: str, at: int) -> str:
-    """Return a text with the date behind each day that it names by its distance, as "tomorrow (2026-11-23)".
+    """Return a text with the date behind each relative day, as "tomorrow (2026-11-23)".
 
-    Days are those of UTC, since no event tells where it was said.
+    Days are UTC days, since no event records a place.
     """
 
     def with_date(found: re.Match[str]) -> str:
@@ -179,7 +179,7 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
     stated = text[start : sentence.end]
     begins_so = cues.LEANS.search(stated) is not None
     if begins_so or (cues.LEANS_ON.search(stated) and polarity(said) != "meta"):
-        # What "it" is stands in the sentence before, or nowhere that can be told.
+        # The noun of "it" is in the sentence before, or nowhere to be found.
         if (
             (begins_so and label == "instruction")
             or before is None
@@ -195,9 +195,10 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
 
 
 def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Statement | None:
-    """Return a statement with the one before it, on which it leans, in its place; None where that one matters more.
+    """Return a statement joined with the statement before, on which it depends; None if not joined.
 
-    Of two facts the first stands alone, but two instructions are one.
+    Of two facts the first stands alone, as a more important first statement does; two instructions are
+    joined.
     """
     start = found[-1].start
     more = IMPORTANCE[made.label] - IMPORTANCE[found[-1].label]
@@ -208,13 +209,13 @@ def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Stat
 
 
 def _label(said: str, of_agent: bool) -> Label | None:
-    """Return what a sentence does, None where nothing of it is worth keeping."""
+    """Return the label of a sentence, None if it is not worth storing."""
     if cues.REMEMBER.search(said) and not of_agent:
         return "remember"
     bare = _QUOTED.sub(" QUOTED ", said)
     if of_agent:
         return _of_agent(bare)
-    # What most sentences lack is looked for first: it is a matter of time alone.
+    # Tests that most sentences fail come first, to save time.
     is_standing = instructs(bare)
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
@@ -229,7 +230,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
 
 
 def _does(said: str) -> Label | None:
-    """Return what a sentence of a person would do, were it neither asked nor supposed."""
+    """Return the label of a person's sentence if it were neither a question nor a supposition."""
     if cues.INSTRUCTION.search(said):
         return "instruction"
     held = frozenset(_LETTERS.findall(said.lower()))
@@ -250,7 +251,7 @@ _LETTERS = lazy(r"[^\W\d_]+")
 
 
 def _of_agent(said: str) -> Label | None:
-    """Return what a sentence of an agent does: it agreed on something, or tells what it did or found."""
+    """Return the label of an agent's sentence: `decision` for an agreement, `fact` for a report, or None."""
     agreed = cues.AGREED.search(said)
     if not agreed and not (cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said)):
         return None
@@ -267,7 +268,7 @@ def _of_agent(said: str) -> Label | None:
 
 
 def _is_task(said: str) -> bool:
-    """Whether what seems to be a task names when, or what of, or says that it is still open; a team's needs none."""
+    """Return whether a likely task names a time or an object, or is said to be open; a team's needs none."""
     own = _FIRST.match(said) is not None
     return not own or any(cue.search(said) for cue in (cues.TIME_AHEAD, cues.STILL, cues.IDENTIFIER, cues.AMOUNT))
 
@@ -276,7 +277,7 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 
 def _is_fact(said: str) -> bool:
-    """Whether a sentence states something of what it names by an identifier, and not what the person just did to it."""
+    """Return whether a sentence states a fact about an identifier, other than the person's last action."""
     return not cues.DID.search(said) and bool(
         cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said)
     )
@@ -285,7 +286,7 @@ def _is_fact(said: str) -> bool:
 def without_code(text: str) -> str:
     """Return a turn with `HIDDEN` in the place of each character of code and of long quotations."""
     for pattern, marks in ((_FENCE, ("```", "~~~", "<")), (_CITED, ('"', "“", "„", "«"))):
-        if not any(map(text.__contains__, marks)):  # What most turns lack.
+        if not any(map(text.__contains__, marks)):  # Most turns have none.
             continue
         text = pattern.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
     return text
@@ -315,7 +316,7 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
 
 
 def _until_it_asks(said: str) -> str:
-    """Return what a sentence says before it turns to a question or a doubt; the whole where it begins with that."""
+    """Return a sentence up to its turn into a question or doubt; the whole if it begins with one."""
     for turn in cues.TURNS_TO_ASK.finditer(said):
         if len(_WORD.findall(said, 0, turn.start())) >= LEAST_CLAUSE_WORDS:
             return said[: turn.start()]

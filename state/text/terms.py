@@ -1,8 +1,8 @@
-"""The terms by which texts are searched: words without the commonest, in one form for all their inflections.
+"""The terms of search: words without the commonest, in one form for all their inflections.
 
-A text is stemmed as the language that its script or its commonest words tell. Marks on Latin letters fall away, since
-people leave them out. Ideographs, kana and hangul go by overlapping pairs (`text.words`), which no stemmer touches.
-Why some of the lists are those of a library and others are not is in docs/benchmarks.md.
+A text is stemmed in the language of its script or its commonest words. Marks on Latin letters are dropped,
+since people leave them out. Ideographs, kana and hangul become overlapping pairs (`text.words`), which no
+stemmer touches. docs/benchmarks.md says why some of the lists are those of a library and others are not.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ children=child men=man women=woman people=person feet=foot teeth=tooth mice=mous
 better=good best=good worse=bad worst=bad
 """
 IRREGULAR = dict(pair.split("=") for pair in _IRREGULAR_FORMS.split())
-"""English forms that no rule of stemming brings together, each with its plain one."""
+"""English forms not joined by stemming, each with its plain form."""
 
 _CLITIC = lazy(r"(?:['’](?:s|re|ve|ll|d|m)|n['’]t)\Z")
 _LETTERS = lazy(r"[^\W\d_]+")
@@ -64,7 +64,7 @@ _LATIN = lazy(r"[a-zà-žß]+")
 
 
 def languages_told(text: str) -> list[str]:
-    """Return the languages that a text may be in by its script or its commonest words; none if none tells."""
+    """Return the possible languages of a text by its script or its commonest words; none without a sign."""
     lower = text.lower()
     for language, letter in _SCRIPTS.items() if not text.isascii() else ():
         if letter.search(lower):
@@ -79,7 +79,7 @@ def languages_told(text: str) -> list[str]:
 
 @cache
 def _common() -> dict[str, tuple[str, ...]]:
-    """Return the commonest words of the languages that are told apart, each with the languages that have it."""
+    """Return the commonest words of the known languages, each with the languages that have it."""
     having: dict[str, tuple[str, ...]] = {}
     for language, code in _LANGUAGES.items():
         for word in dict.fromkeys(common_words()[code]):
@@ -88,18 +88,18 @@ def _common() -> dict[str, tuple[str, ...]]:
 
 
 def is_common(word: str) -> bool:
-    """Whether a word, in lower case, is among the commonest of a language that is told apart."""
+    """Return whether a word, in lower case, is among the commonest of a known language."""
     return word in _common()
 
 
 def language_of(text: str) -> str:
-    """Return the language of a text by itself, English where that may be."""
+    """Return the language of a text by itself, English if possible."""
     likely = languages_told(text)
     return ENGLISH if ENGLISH in likely or not likely else likely[0]
 
 
 def terms(text: str, language: str | None = None) -> list[str]:
-    """Return the terms of a text in order; of one that says nothing but common words, these."""
+    """Return the terms of a text in order; of a text of common words alone, the common words."""
     return [term for _, term in worded_terms(text, language or language_of(text))]
 
 

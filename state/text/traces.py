@@ -1,4 +1,4 @@
-"""Where else a text stands: which other texts carry it, and which of its words could give it away."""
+"""Traces of a text: other texts with its content, and words that could reveal the content."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from memtape.schemas.patterns import lazy
 LEAST_CHARS = 8
 """A shorter text is carried only by one that says nothing else: "ok" stands in too much to mean anything."""
 LEAST_PART_CHARS = 24
-"""A line from this length on is told apart from others, so that a text is also found by its lines."""
+"""Lines from this length on are searched for separately: a text is also found by its lines."""
 HEAD_CHARS = 200
-"""A longer line is also looked for by its beginning, since what shows a text may cut it."""
+"""A longer line is also searched for by its beginning, since a display may cut it."""
 LEAST_WORD_BYTES = 6
 """Shorter words stand in any file by chance."""
 FEW_MARKS = 100
@@ -25,17 +25,17 @@ _HEX = lazy(r"[0-9a-f]+\Z")
 
 
 class Traced(NamedTuple):
-    """What a text was found to hold: the numbers of the texts that it carries, and which of the words."""
+    """The texts and words found in a text: the numbers of the contained texts, and the words."""
 
     texts: list[int]
     words: list[str]
 
 
 class Traces:
-    """Texts and words that are looked for, whatever the case, and the marks and spaces between the words.
+    """Texts and words to search for, whatever their case, and the marks and spaces between words.
 
-    So one search finds a text as it was said, in JSON, in Markdown, and on one line. It takes some seconds for
-    100 MB, whatever the number of texts.
+    So one search finds a text as it was said, in JSON, in Markdown, and on one line. A search takes some
+    seconds for 100 MB, whatever the number of texts.
     """
 
     def __init__(self, texts: Iterable[str], words: Iterable[str] = ()) -> None:
@@ -56,7 +56,7 @@ class Traces:
         self._marks = tuple(marks) if len(marks) <= FEW_MARKS and () not in self._whole else ("",)
 
     def find(self, text: str) -> Traced:
-        """Return what another text carries of these texts and words, each once."""
+        """Return the texts and words found in a text, each once."""
         folded = text.casefold()
         if not any(mark in folded for mark in self._marks):
             return Traced([], [])
@@ -73,7 +73,7 @@ class Traces:
 
 
 def parts(text: str) -> list[str]:
-    """Return a text, those of its lines that are long enough to be told apart, and the beginnings of the longest."""
+    """Return a text, its lines of sufficient length, and the beginnings of its longest lines."""
     lines = [line.strip() for line in text.splitlines()]
     long = [line for line in lines if len(line) >= LEAST_PART_CHARS]
     heads = [line[:HEAD_CHARS].rpartition(" ")[0] for line in long if len(line) > HEAD_CHARS]
@@ -81,7 +81,7 @@ def parts(text: str) -> list[str]:
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of a text that stand nowhere by chance, each once."""
+    """Return the words of a text that are in no file by chance, each once."""
     return [word for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES and not _HEX.match(word)]
 
 
@@ -91,7 +91,7 @@ def all_words(text: str) -> dict[str, None]:
 
 
 def is_searched(text: str) -> bool:
-    """Whether a text is long enough to be found inside others."""
+    """Return whether a text is long enough to be found inside others."""
     return sum(map(len, tokens(text))) >= LEAST_CHARS
 
 

@@ -1,7 +1,7 @@
-"""Windows of talk: so much of a session as is read at once for what it holds worth keeping.
+"""Windows of talk: parts of a session small enough to be read at once for facts.
 
-A window is cut by what was said and when, so that whoever reads the log cuts the same ones. What becomes of a window is
-not here.
+Words and times alone decide the cuts, so that every reader of the log cuts the same windows. Use of windows
+is elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from memtape.schemas.times import US_PER_S
 
 MOST_TURNS = 6
 MOST_CHARS = 4_000
-"""A window ends with the turn that fills it."""
+"""A window ends with the turn that reaches this length."""
 QUIET_US = 60 * US_PER_S
 """A window ends where nothing follows an answer for so long."""
 UNANSWERED_US = 30 * 60 * US_PER_S
@@ -23,7 +23,7 @@ Window = tuple[Event, ...]
 
 
 def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> list[Window]:
-    """Return the windows of a session that have ended, in the order of the log; settled turns stand in none."""
+    """Return the ended windows of a session, in the order of the log; settled turns are in none."""
     ended: list[Window] = []
     window: list[Event] = []
     for turn in turns:

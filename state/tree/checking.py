@@ -1,6 +1,6 @@
-"""What is wrong with the tree of a scope, and the events that would mend it. All of it is read of the folded state.
+"""Problems of a scope's tree, and the events that repair them, read from the folded state.
 
-It costs the pages and their links once. Where links run in a circle it costs laying them one by one besides.
+A check reads the pages and their links once. With links in a circle it also lays the links one by one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged
 
 
 class Problem(NamedTuple):
-    """What is wrong with a page: its id and slug, of which kind, what in words, and the bodies of events that mend it.
+    """A problem of a page: its id and slug, the kind, a description, and the bodies of repairing events.
 
-    Without a body people are to look.
+    Without a body a person has to decide.
     """
 
     page: str
@@ -33,9 +33,9 @@ class Problem(NamedTuple):
 
 
 def check(scope: Scope) -> list[Problem]:
-    """Return the problems of a scope's tree, kind by kind, of each kind by the pages in the order in which they came.
+    """Return the problems of a scope's tree, kind by kind, of each kind in the order of the pages.
 
-    When every fix was appended, another check finds no cycle, no orphan, and no link to what is gone.
+    Once every fix is appended, a check finds no cycle, no orphan, and no link to a removed page.
     """
     if not scope.pages.by_birth:
         return []
@@ -77,8 +77,8 @@ def _dangling(scope: Scope) -> Iterator[Problem]:
 def _closing(scope: Scope) -> dict[int, int]:
     """Return the links that close a circle, by their numbers with the birth of their page.
 
-    Links are laid by their age, the oldest first, so that of each circle the youngest link is the one that closes it.
-    The root stands below nothing, whatever else there is.
+    Links are laid by age, oldest first, so that the youngest link of a circle is the one that closes it. The
+    root is below no page, in any case.
     """
     links = [(number, source, link.to) for number, source, link in _child_links(scope)]
     above = {number: source for number, source, target in links if target == ROOT_BIRTH}
@@ -107,9 +107,9 @@ def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
 
 
 def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
-    """Yield what cannot be reached from the root; a link that closes a circle leads nowhere.
+    """Yield the pages not reachable from the root; a link that closes a circle does not count.
 
-    Of pages below each other the topmost alone is mended, and the others come with it.
+    Of unreachable pages below each other only the topmost is repaired, which repairs the rest.
     """
     by_birth = scope.pages.by_birth
     children: dict[int, list[int]] = {}
@@ -136,18 +136,18 @@ def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
 
 
 def _above(scope: Scope, page: Page, place: dict[int, int]) -> Page | None:
-    """Return the page of the longest slug that this one's begins with, and that does not stand below it."""
+    """Return the page with the longest slug that is a prefix of the page's slug, and not below the page."""
     segments = page.slug.split("/")
     for length in range(len(segments) - 1, 0, -1):
         other = scope.pages.at("/".join(segments[:length]))
-        # What comes later down the tree may stand below it.
+        # A page later in the order may be below it.
         if other is not None and other.lives and place.get(other.birth, len(place)) < place[page.birth]:
             return other
     return None
 
 
 def _stale(scope: Scope, page: Page) -> Iterator[str]:
-    """Yield what a page tells that is no longer so: of what it refers to, and of its own text."""
+    """Yield the stale parts of a page: references to changed memories, and a summary older than the text."""
     since, refs = page.standing.current, page.given.get("refs")
     if refs is not None:
         for ref in refs.value:
@@ -160,7 +160,7 @@ def _stale(scope: Scope, page: Page) -> Iterator[str]:
 
 
 def _became(scope: Scope, id: str, since: int) -> str:
-    """Return what became of a captured id after the event `since`, nothing where it holds."""
+    """Return the change of a captured id after the event `since`, empty if it still holds."""
     capture = scope.captures.get(id)
     if capture is None:
         return ""

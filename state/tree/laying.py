@@ -1,6 +1,6 @@
-"""Links laid one by one so that none runs in a circle, and what then lies in which order. It knows births and no pages.
+"""Links laid one by one without circles, and the resulting order. The module knows births and no pages.
 
-No function here calls itself: a tree may be as deep as it has pages.
+No function is recursive: a tree may be as deep as its number of pages.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 def laid(links: Iterable[tuple[int, int, int]]) -> dict[int, int]:
-    """Return of links (number, from, to) those that close a circle, by number with where they come from.
+    """Return the links (number, from, to) that close a circle, by number with their sources.
 
-    Links are laid in the order of their numbers, and one that would close a circle with those that lie is left out.
-    After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs" (2006): a
-    link that goes down the order costs nothing, and another only what stands between its ends.
+    Links are laid in the order of their numbers, and one that would close a circle with those laid is left
+    out. After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic
+    graphs" (2006): a link that goes down the order costs nothing, any other the places between its ends.
     """
     known = sorted(links)
     children: dict[int, list[int]] = {}
@@ -36,9 +36,9 @@ def reached(children: Mapping[int, Sequence[int]], start: int) -> dict[int, None
 
 
 def sorted_down(children: Mapping[int, Sequence[int]], starts: Iterable[int]) -> dict[int, int]:
-    """Return the place of each start, and of all below, in an order in which a parent stands before its children.
+    """Return the place of each start, and of all nodes below, in an order with parents before their children.
 
-    Where links run in a circle one of them goes up. Of what is not below each other the later start stands first.
+    In a circle one of the links goes up. Of two starts not below each other the later one comes first.
     """
     ended: dict[int, None] = {}
     seen: dict[int, None] = {}
@@ -60,7 +60,7 @@ def sorted_down(children: Mapping[int, Sequence[int]], starts: Iterable[int]) ->
 
 
 class _Order:
-    """Places of what is linked, in which every link that was laid goes down."""
+    """A topological order of linked nodes: every laid link goes down."""
 
     def __init__(self, place: dict[int, int]) -> None:
         self._place = place
@@ -68,7 +68,7 @@ class _Order:
         self._up: dict[int, list[int]] = {}
 
     def lay(self, source: int, target: int) -> bool:
-        """Lay a link; False where it would close a circle, and then nothing changes."""
+        """Lay a link; return False, without a change, if it would close a circle."""
         if source == target:
             return False
         if self._place[source] > self._place[target]:
@@ -84,7 +84,7 @@ class _Order:
         return True
 
     def _search(self, ways: Mapping[int, Sequence[int]], start: int, first: int, last: int) -> dict[int, None]:
-        """Return what can be reached from a start by ways among the places from `first` to `last`."""
+        """Return the nodes reachable from a start among the places from `first` to `last`."""
         found, rest = {start: None}, [start]
         for one in rest:
             for other in ways.get(one, ()):

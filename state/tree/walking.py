@@ -1,4 +1,4 @@
-"""A walk down the tree of pages, by what each page says in short. Nothing here reads a text or decides what is good."""
+"""A walk down the tree of pages, by titles and summaries. Nothing here reads a text or judges a page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BREADTH, DEPTH = 6, 6
 RowOf = Callable[[str], PageRow | None]
 """Gives the row of a page by its id, None where there is none: `Opened.row` of an index, or `page_row` of a state."""
 Score = Callable[[PageRow], int]
-"""What a page is worth to who walks, by its title, summary and hints; 0 or less leads nowhere."""
+"""The worth of a page for a walk, by title, summary and hints; 0 or less ends the walk there."""
 
 
 class Visited(NamedTuple):
-    """A page that a walk came to: how deep, by which pages from the root on (itself last), and what it is worth."""
+    """A page reached by a walk: its depth, the pages from the root (itself last), and its worth."""
 
     row: PageRow
     depth: int
@@ -26,11 +26,10 @@ class Visited(NamedTuple):
 
 
 def walk(row_of: RowOf, scope: str, score: Score, breadth: int = BREADTH, depth: int = DEPTH) -> list[Visited]:
-    """Return the pages below the root of a scope to which a walk comes, level by level, the best of each first.
+    """Return the pages below the root of a scope reached by a walk, level by level, the best of each first.
 
-    Of all children of the pages of a level the best go on,
-    `breadth` of them at most, each once; of equals those that were linked first. A page that was seen is not visited
-    again, so that a circle ends.
+    Of all children of a level's pages the best go on, at most `breadth`, each once; among equals those linked
+    first. A page is visited only once, so that a circle ends.
     """
     root = row_of(root_id(scope))
     if root is None:

@@ -1,4 +1,4 @@
-"""Ways down the tree from one page to another. No function here calls itself: a tree may be as deep as it has pages."""
+"""Ways down the tree from a page to another. No function is recursive: a tree may be a chain of all pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memtape.state.views.page_rows import children_of
 
 
 def way_down(scope: Scope, top: Page, end: Page) -> list[Page]:
-    """Return the pages from one down to another that stands below it, both included; none where it does not."""
+    """Return the pages from `top` down to `end`, both included; empty if `end` is not below `top`."""
     above: dict[int, Page | None] = {top.birth: None}
     waiting = [top]
     for page in waiting:

@@ -1,6 +1,6 @@
-"""A change of the embedder: what a machine does for a log that has one or is to have one, and what the log then says.
+"""A change of the embedder: a machine's actions for a log with or without one, and the new settings.
 
-All of it follows from the log's settings, those before them, and the key of the embedder that a machine has.
+All of it follows from the log's settings, earlier settings, and the key of the machine's embedder.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Drift = Literal["", "next", "other"]
 
 
 class EmbedderPlan(NamedTuple):
-    """What a machine does for a log: give texts their vectors under `key`, and `then` let it take over, or nothing."""
+    """A machine's plan for a log: make vectors under `key`, and `then` let it take over, or nothing."""
 
     key: str | None
     then: bool = False
     begin: bool = False
-    """Whether the log is first to be told that this embedder comes next."""
+    """Whether the log first needs a `configured` event with this embedder as the next."""
     drift: Drift = ""
     """Why not all is embedded though there is an embedder."""
 
 
 def plan(settings: Settings, history: Sequence[Settings], own: str) -> EmbedderPlan:
-    """Return what a machine whose embedder has the key `own` does for a log with these settings.
+    """Return the plan of a machine with the embedder `own` for a log with these settings.
 
     A log that never had a dense embedder goes up by itself. Every other change is a person's decision.
     """
@@ -45,12 +45,12 @@ def plan(settings: Settings, history: Sequence[Settings], own: str) -> EmbedderP
 
 
 def wants_dense(settings: Settings) -> bool:
-    """Whether a log with these settings has dense vectors or is to have them."""
+    """Return whether a log with these settings has dense vectors or is to have them."""
     return settings.embedder != FLOOR or settings.embedder_next is not None
 
 
 def with_next(settings: Settings, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Return settings by which the embedder of a key is to take over; the floor does at once, having no vectors."""
+    """Return settings with a key's embedder as the next; the floor takes over at once, having no vectors."""
     if fold_cosine_hundredths is not None:
         cosines = {**settings.fold_cosines_hundredths, key: fold_cosine_hundredths}
         settings = msgspec.structs.replace(settings, fold_cosines_hundredths=cosines)
@@ -60,17 +60,17 @@ def with_next(settings: Settings, key: str, fold_cosine_hundredths: int | None =
 
 
 def taken_over(settings: Settings, key: str) -> Settings:
-    """Return settings by which an embedder decides, if it is still the one that comes next."""
+    """Return settings with `key` as the deciding embedder if `key` still comes next, else unchanged."""
     return decided(settings, key) if settings.embedder_next == key else settings
 
 
 def decided(settings: Settings, key: str) -> Settings:
-    """Return settings by which an embedder decides and none comes next."""
+    """Return settings with a deciding embedder and no next one."""
     return msgspec.structs.replace(settings, embedder=key, embedder_next=None)
 
 
 def before_that(history: Sequence[Settings]) -> str | None:
-    """Return the embedder that decides once a coming one is called off, or else the one that did before, if any."""
+    """Return the embedder that decides after a coming one is cancelled, else the previous one, if any."""
     now = history[-1]
     if now.embedder_next is not None:
         return now.embedder

@@ -1,6 +1,8 @@
-"""Which embedder is in effect: a table over what is wanted, at hand and on the log. It never goes down by itself.
+"""The choice of the embedder in effect: a table over wanted, available and recorded ones.
 
-Finding out what is at hand is an effect, and lives in `flows/embed/choice.py`.
+The choice never goes down by itself.
+
+Finding the available embedders is an effect, and lives in `flows/embed/choice.py`.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def _degraded(kind: Kind, reason: str) -> str:
 
 
 def _passed_over(wanted: list[tuple[Kind, str]], taken: Kind) -> str:
-    """Name the embedders that were wanted more than the one that is taken."""
+    """Return the reasons why the more wanted embedders were not taken, empty for none."""
     reasons = [reason for _, reason in wanted if reason]
     if not reasons:
         return ""

@@ -1,7 +1,7 @@
-"""The lexical floor: a vector of hashed terms that needs no model, and the nearest of many in exact integers.
+"""The lexical floor: a vector of hashed terms without a model, and exact integer search for the nearest.
 
-The vector is a pure function of the text, computed here at once and without an event. What similarity
-means for folding is decided in `fold`.
+The vector is a pure function of the text, computed here at once and without an event. `fold` decides the
+effect of similarity on folding.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def floor_vector(tokens: tuple[str, ...]) -> Vector:
 
 
 def similarity(dot: int, square_a: int, square_b: int) -> int:
-    """Return the cosine in ten-thousandths, rounded down; 0 where it is not positive."""
+    """Return the cosine in ten-thousandths, rounded down; 0 if not positive."""
     if dot <= 0:
         return 0
     return min(SIMILARITY_ONE, isqrt(dot * dot * SIMILARITY_ONE**2 // (square_a * square_b)))
@@ -68,10 +68,10 @@ def in_order(
 
 
 class Columns:
-    """Vectors of named things, searched exactly for all that are similar enough.
+    """Vectors of named things, searched exactly for all sufficiently similar ones.
 
     Dots are float32 products of integers whose sums stay below 2^24, hence exact in any order. A query
-    touches only the dimensions that it has, so that 10,000 vectors cost some 100 microseconds.
+    touches only its own dimensions, so that 10,000 vectors cost some 100 microseconds.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Columns:
         self._squares = np.zeros(64, dtype=np.int64)
 
     def put(self, name: int, vector: Vector, order: int) -> None:
-        """Give `name` this vector, in place of the one that it had. Among equals the lowest `order` comes first."""
+        """Store the vector of `name`, replacing an older one. Among equals the lowest `order` comes first."""
         self.drop(name)
         column = self._free.pop() if self._free else self._grow()
         self._names[column] = name
@@ -93,17 +93,17 @@ class Columns:
         self._orders[column] = order
 
     def vector_of(self, name: int) -> Vector:
-        """Return the vector of `name`, which is there."""
+        """Return the vector of a stored `name`."""
         column = self._column_of[name]
         dims = np.flatnonzero(self._matrix[:, column])
         return Vector(dims, self._matrix[dims, column].astype(np.int16), int(self._squares[column]))
 
     def reorder(self, name: int, order: int) -> None:
-        """Change where `name` stands among equals."""
+        """Change the order of `name` among equals."""
         self._orders[self._column_of[name]] = order
 
     def drop(self, name: int) -> None:
-        """Take `name` out; nothing happens if it is not there."""
+        """Remove `name`, if present."""
         column = self._column_of.pop(name, None)
         if column is not None:
             self._matrix[:, column] = 0
@@ -111,7 +111,7 @@ class Columns:
             self._free.append(column)
 
     def nearest(self, vector: Vector, cosine_hundredths: int, most: int) -> list[tuple[int, int]]:
-        """Return the names whose cosine reaches the threshold, `most` at most, each with it in ten-thousandths.
+        """Return the `most` names with a cosine from the threshold on, each with the cosine x 10,000.
 
         Decided in integers: dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. The greatest
         dot^2 // |b|^2 comes first, which has 24 bits, and among equals the lowest order.

@@ -1,7 +1,7 @@
-"""Dense vectors as they are recorded: what counts as one, and its quantised form in bytes and back.
+"""Dense vectors as recorded: the check of a vector, and its quantised form in bytes and back.
 
-A vector is recorded as its unit vector x 4,000 in little-endian int16. Which texts have one, and what similarity
-means, is decided elsewhere.
+A vector is recorded as its unit vector x 4,000 in little-endian int16. Which texts have one, and the meaning
+of similarity, are decided elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TIE_MARGIN = np.ldexp(1, -16)
 
 
 def vector_fault(vector: NDArray[np.float32], dimensions: int) -> str:
-    """Return why this is no vector of an embedder with so many dimensions, in a few words; nothing if it is one."""
+    """Return the reason why this is no vector of `dimensions`, in a few words; empty for a valid one."""
     if vector.ndim != 1 or vector.size != dimensions:
         shape = " x ".join(str(length) for length in vector.shape) or "no"
         return f"the vector has {shape} dimensions instead of {dimensions}"
@@ -32,10 +32,11 @@ def vector_fault(vector: NDArray[np.float32], dimensions: int) -> str:
 
 
 def quantised(vector: NDArray[np.float32]) -> bytes:
-    """Return the unit vector of `vector` x 4,000, rounded half to even, as little-endian int16: 2 bytes a dimension.
+    """Return the unit vector of `vector` x 4,000, rounded half to even, as little-endian int16.
 
-    The rounding is that of real numbers, so no order of summing, CPU or scale changes it. Its sum of squares is below
-    2^24. Raises `ValueError` for what has no direction (empty, all zeros, NaN, infinity) or over 32,768 dimensions.
+    There are 2 bytes a dimension. The rounding is that of real numbers, so no order of summing, CPU or scale
+    changes it. Its sum of squares is below 2^24. Raises `ValueError` for a vector without direction (empty,
+    all zeros, NaN, infinity) or over 32,768 dimensions.
     """
     exact = np.asarray(vector, dtype=np.float32)
     if not 0 < exact.size <= MAX_DIMENSIONS:
@@ -64,7 +65,7 @@ def recorded(vector: bytes) -> NDArray[np.float32]:
 
 
 def _integers(doubles: NDArray[np.float64]) -> list[int]:
-    """Return integers in the same ratios to each other as these numbers, exactly."""
+    """Return integers in exactly the same ratios as these numbers."""
     ratios = [number.as_integer_ratio() for number in doubles.tolist()]
     common = max(denominator for _, denominator in ratios)
     return [numerator * (common // denominator) for numerator, denominator in ratios]

@@ -1,1 +1,1 @@
-"""What readers get of the state: rows, pages, the tail behind a watermark, a starting agent's context."""
+"""The reader's views of the state: rows, pages, the tail behind a watermark, a starting agent's context."""

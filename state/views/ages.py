@@ -1,7 +1,6 @@
-"""How the texts of a scope have aged, why each stays where it is, and what the next pass would move. Nothing changes.
+"""The aging of a scope's texts, for people: tiers, reasons to stay, and the next pass. Nothing changes.
 
-What ages, and the rules of a pass, are in `state/subjects/lifecycle.py` and `aging.py`. How people are told is in
-`tools`.
+The rules of aging and of a pass are in `state/subjects/lifecycle.py` and `aging.py`, the display in `tools`.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ since and so is never archived by age, `no room` what is beyond `MOST_A_PASS`.
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """How many units of a scope stand where. Each is counted once: all but `summaries` add up to `total`.
+    """The numbers of a scope's units by place. A unit is counted once: all but `summaries` add up to `total`.
 
-    `archived` are those that have not left the views, which `purged` have. `apart` counts what does not age, by why:
-    pinned, hidden, consolidated, or its kind.
+    `archived` ones are still in the views, `purged` ones are not. `apart` counts units that do not age, by
+    reason: pinned, hidden, consolidated, or their kind.
     """
 
     short: int
@@ -63,7 +62,10 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moving(msgspec.Struct, frozen=True, kw_only=True):
-    """Units of one group that a pass moves: `since` is the start of its day or week, `label` its session or speaker."""
+    """Units of one group moved by a pass.
+
+    `since` is the start of the group's day or week, `label` its session or speaker.
+    """
 
     to: Place
     since: int
@@ -73,9 +75,9 @@ class Moving(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pass(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass at a time would do: its moves, and how many units stay, by why. Both add up to `total`.
+    """The result of a pass at a time: its moves, and the units that stay, by reason. Both add up to `total`.
 
-    `project` is what becomes of the project as a whole: `dormant`, or `purged` where all of it leaves the views.
+    `project` is the change of the project as a whole: `dormant`, or `purged` if all of it leaves the views.
     """
 
     at: int
@@ -87,7 +89,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Telling(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary that tells a unit: its level, 1 of a day and 2 of a week, and when that began, in microseconds."""
+    """A summary of a unit: its level, 1 of a day and 2 of a week, and the start of that, in microseconds."""
 
     id: str
     level: int
@@ -95,11 +97,11 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Age(msgspec.Struct, frozen=True, kw_only=True):
-    """How one memory or turn has aged. Times are in microseconds, and the parts of retention in millionths.
+    """The aging of one memory or turn. Times are in microseconds, and the parts of retention in millionths.
 
-    `stays` says why it does not move at `now`, None where it is due. `moves_to` and `moves_at` say where it moves next
-    by time alone, and when at the earliest; both are None where time alone moves it nowhere. `finished_at` is since
-    when it is archived with its project. Parts of retention are none of what does not age or is hidden.
+    `stays` is the reason why it does not move at `now`, None if it is due. `moves_to` and `moves_at` are its
+    next move by time alone, and the earliest time; both are None without one. `finished_at` is the time since
+    which it is archived with its project. A unit that does not age or is hidden has no parts of retention.
     """
 
     id: str
@@ -127,7 +129,7 @@ def units_of(scope: Scope) -> Iterator[int]:
 
 
 def standing(scope: Scope) -> Standing:
-    """Return how many units of a scope stand where."""
+    """Return the numbers of a scope's units by place."""
     counts = Counter(_place(scope, unit) for unit in units_of(scope))
     total = counts.total()
     named = {name: counts.pop(name, 0) for name in ("short", "mid", "long", "archived", "purged")}
@@ -135,7 +137,7 @@ def standing(scope: Scope) -> Standing:
 
 
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
-    """Return what a pass at a time would do. It is tried on a copy: the scope stays as it is."""
+    """Return the result of a pass at a time. The pass runs on a copy: the scope stays unchanged."""
     tried, context = _copy(scope), _context(scope, settings, at)
     if settings.lifecycle:
         aging.age_project(tried, context)
@@ -212,7 +214,7 @@ def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
 
 
 def _place(scope: Scope, unit: int) -> str:
-    """Return where a unit stands: archived or purged, else why it does not age, else its tier."""
+    """Return the place of a unit: archived or purged, else the reason why it does not age, else its tier."""
     archiving = scope.lifecycle.archived.get(unit)
     if archiving is not None:
         return "purged" if archiving.purged else "archived"
@@ -250,14 +252,14 @@ def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Step
 
 
 def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
-    """Return why units of a group that are due stay, so many, where others of the group move or none."""
+    """Return the reason why `due` units of a group stay, while further ones of the group move or none."""
     if is_moved or due >= least_of(scope.lifecycle, group):
         return "no room"
     return "group too small"
 
 
 def _becomes(then: Project, now: Project) -> Literal["dormant", "purged"] | None:
-    """Return what has become of the project as a whole, None where it stays as it is."""
+    """Return the change of the project as a whole, None for no change."""
     if then.purged and not now.purged:
         return "purged"
     return "dormant" if then.state == "dormant" != now.state else None

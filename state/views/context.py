@@ -1,8 +1,7 @@
-"""What a starting agent should know, without a query: standing instructions first, then what is aimed at and holds.
+"""The context of a starting agent, without a query: standing instructions, then valid goals, plans, facts.
 
-Choosing is pure and never exceeds a budget of tokens, however they are counted. Items are whole; only one that would
-not fit the whole budget by itself is cut. Where rows come from, how text is escaped and what counts tokens is for the
-caller.
+The choice is pure and never exceeds a budget of tokens, in any tokenizer. Items are whole; only an item too
+long for the whole budget is cut. The caller supplies the rows, the escaping of text, and the count of tokens.
 """
 
 from __future__ import annotations
@@ -30,19 +29,20 @@ from memtape.state.views.last_session import left_of, session_line, summary_id
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 FIRST: tuple[Section, ...] = ("guardrails", "goal", "plan")
-"""What is chosen before all else."""
+"""The sections chosen first."""
 
 INSTRUCTING: tuple[Origin, ...] = PEOPLE
-"""Whose words may set standing instructions; an agent that says "always" sets none."""
+"""Origins whose words may set standing instructions; an agent's "always" sets none."""
 JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30
-"""Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
+"""Maximum number of tasks, and their days: tasks come from talk, which hardly ever reports one as done."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
 """Of what is left of the budget: sessions 600 tokens or a third, the repository and tasks an eighth each."""
 OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
-"""What is told of the last session of an agent that was not the last to work; all is of the session that was last.
+"""The lines of the last session if its agent was not the last to work; otherwise all lines are shown.
 
-Files, commands and tests of it are mostly past by then: a reader who judged such lines one by one called them noise.
+Its files, commands and tests are mostly outdated by then: a reader who judged such lines one by one called
+them noise.
 """
 FACTS_SHARE = 4
 """Until the journal had its turn facts take three quarters of what is left."""
@@ -53,18 +53,18 @@ ENDS_SHARE = 5
 CHARS_PER_TOKEN = 8
 """No more are tried of a text's end; most tokenizers make a token of four."""
 MISSES = 30
-"""So many items in a row that do not fit end a section."""
+"""Items in a row without room that end a section."""
 
 Count = Callable[[str], int]
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory or turn as a reader has it, of the scope that is asked or of `global`.
+    """A memory or turn as a reader knows it, of the scope asked or of `global`.
 
-    `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; what is no memory holds since it
-    was said. `notes` is what a reader is told of it beside the text.
-    `last_at` is when it was last confirmed, `order` stands for the order of capture, `importance_given` is in
-    hundredths. `heard` is what the text says is wanted, None where nobody has looked yet.
+    `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; a turn holds since its
+    time. `notes` are marks for readers beside the text. `last_at` is the time of the last confirmation,
+    `order` the order of capture, `importance_given` is in hundredths. `heard` are the instructions in the
+    text, None if not read yet.
     """
 
     id: str
@@ -94,11 +94,11 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`.
+    """One line of a context. `text` is a memory's whole, or a turn's instructing sentence, unless `cut`.
 
-    `ends` marks the end of a conversation, of which the last sentences say most. `wordings` are the other texts of a
-    memory, which the context does not say. `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of `Known`.
-    `page` is the standing page of the vault that has the item too, empty where none has.
+    `ends` marks the end of a conversation, whose last sentences matter most. `wordings` are the memory's
+    further texts, not in the context. `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of
+    `Known`. `page` is the standing page of the vault with the item, empty for none.
     """
 
     section: Section
@@ -122,7 +122,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Form(NamedTuple):
-    """How a context is written: what opens and closes it, its headings, and an item as one line."""
+    """The layout of a context: its first and last line, its headings, and the line of an item."""
 
     begin: str
     end: str
@@ -140,7 +140,7 @@ class ChosenItems(NamedTuple):
 
 
 def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard | None = None) -> Known:
-    """Return what is known of a row; `notes` is what a reader is told beside it, `heard` what it says is wanted."""
+    """Return the known data of a row; `notes` are marks for readers, `heard` the text's instructions."""
     memory = row if isinstance(row, MemoryRow) else None
     return Known(
         id=row.id,
@@ -171,17 +171,17 @@ def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard
 
 
 def heard_of(known: Known) -> Heard:
-    """Return what somebody wants by what is known."""
+    """Return the instructions in a known text."""
     return known.heard if known.heard is not None else heard_in(known.text)
 
 
 def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
-    """Return the terms of what people want left out, of each order among what is known."""
+    """Return the terms of each order to leave a subject out, among known texts."""
     return [named_by(order) for it in known if it.origin in INSTRUCTING for order in heard_of(it).orders]
 
 
 def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
-    """Whether a text is about what people want left out, or is such an order itself."""
+    """Return whether a text is about a subject to be left out, or is such an order itself."""
     return bool(orders_in(text)) or is_about(text, names)
 
 
@@ -191,12 +191,12 @@ def items_of(
     last: Sequence[Sequence[Known]] = (),
     asked: Mapping[frozenset[str], bool] = MappingProxyType({}),
 ) -> list[ContextItem]:
-    """Return all that a context may say, in the order of sections and in each the most important first.
+    """Return all possible items of a context, in the order of sections, each by falling importance.
 
-    `last` has the turns of the last session in their order, of a long one its beginning and end, and then those of the
-    last session of each other agent. No order about memory
-    is an item, and nothing that one of a person wants left out. Of opposed wishes of one person neither is told without
-    the other. `asked` has by pairs of ids whether people are still asked which of both holds.
+    `last` has the turns of the last session in order, of a long one its beginning and end, and then those of
+    the last session of each other agent. No order about memory is an item, and nothing that a person ordered
+    to leave out. Opposed wishes of one person are shown with a note of each other. `asked` has by pairs of
+    ids whether people are still asked which of both holds.
     """
     names = left_out_by(known)
     items = _all_items([it for it in known if it.valid_to is None], now, last)
@@ -204,9 +204,10 @@ def items_of(
 
 
 def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]) -> list[ContextItem]:
-    """Return items, each wish with a note of another statement of the same person to which it is opposed.
+    """Return items, each wish with a note of an opposed statement by the same person.
 
-    Of what no view has seen yet instructions alone are compared, since facts are too many to be read at a start.
+    Statements not yet in any view are compared only if they are instructions, since facts are too many for a
+    start.
     """
     by_id = {item.id: item for item in items}
     pairs = [tuple(pair) for pair, is_pending in asked.items() if is_pending]
@@ -250,7 +251,7 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
 def _left(
     turns: Sequence[Known], held: frozenset[str], summaries: Mapping[str, Known], *, of_other: bool
 ) -> list[ContextItem]:
-    """Return where a session was left: what a model sums up of all of it, else by rule what no fact below says."""
+    """Return the end of a session: a model's summary of it, else by rule the lines not in a fact below."""
     spoken = [turn for turn in turns if turn.origin in SPEAKING]
     summary = summaries.get(summary_id(spoken[-1].scope, spoken[-1].id)) if spoken else None
     head = [item_of("left", turns[line.turn], line.text) for line in session_line(turns)]
@@ -263,16 +264,16 @@ def _left(
 
 
 def _order(known: Known, now: int) -> tuple[bool, bool, bool, int, int, str]:
-    """Return by what facts are ordered, the least first; `subjects.leading` has the same order for pages.
+    """Return the sort key of facts, least first; `subjects.leading` has the same order for pages.
 
-    What only a model says comes after all that others said, and what contradicts a more trusted statement last.
+    Facts by models alone come after all others, and contradictions of a more trusted statement last.
     """
     worth_now = worth(importance(known), known.last_at, now)
     return known.contradicts, known.origin == "model", not known.pinned, -worth_now, -known.last_at, known.id
 
 
 def importance(known: Known) -> int:
-    """Return the importance of a memory in thousandths: what was given, else what its confirmations make it."""
+    """Return the importance of a memory in thousandths: the given importance, else by its confirmations."""
     return importance_of(known.importance_given, known.confirmations)
 
 
@@ -288,10 +289,10 @@ def render(form: Form, items: Sequence[ContextItem]) -> str:
 
 
 def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> ChosenItems:
-    """Return the context of the first items that fit a budget of tokens, which its text never exceeds.
+    """Return the context of the first items that fit a budget of tokens, never exceeded by its text.
 
-    What does not fit is left out and what comes after it may still fit. Where none does, or nothing of the standing
-    instructions that there are, the first of what is chosen first stands alone, cut if it must be.
+    An item that does not fit is left out, and later ones may still fit. If none fits, or none of the existing
+    standing instructions, the first chosen item stands alone, cut if needed.
     """
     bare = count(form.begin) + count(form.end) + 4
     picker = _Picker(items, form, count, budget, max(0, budget - bare))
@@ -320,7 +321,7 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
 
 
 class _Picker:
-    """Picks items in their order as long as they fit what is left of a budget, as far as parts can tell."""
+    """Picks items in order as long as they fit the rest of a budget, estimated by parts."""
 
     def __init__(self, items: Sequence[ContextItem], form: Form, count: Count, budget: int, left: int) -> None:
         self.left = left
@@ -334,7 +335,7 @@ class _Picker:
         self._opened: dict[Section, None] = {}
 
     def take(self, section: Section, room: int) -> None:
-        """Pick what fits of a section into a part of the budget; the rest waits."""
+        """Pick the items of a section that fit a part of the budget; the rest waits."""
         misses, rest = 0, []
         for place, (number, item) in enumerate(self._waiting[section]):
             if misses >= MISSES:
@@ -353,11 +354,11 @@ class _Picker:
         self._waiting[section] = rest
 
     def chosen(self) -> list[ContextItem]:
-        """Return what was picked, in the order of the items."""
+        """Return the picked items, in order."""
         return [self._taken[number] for number in sorted(self._taken)]
 
     def _fitted(self, item: ContextItem) -> tuple[ContextItem, int]:
-        """Return an item with what it costs, cut if it would exceed the whole budget by itself."""
+        """Return an item with its cost, cut if it alone would exceed the whole budget."""
         heading = 0 if item.section in self._opened else self._count(self._form.headings[item.section]) + 2
         cost = heading + self._count(self._form.line(item)) + 1
         if item.ends and cost > self._ends_left:
@@ -370,9 +371,10 @@ class _Picker:
 
 
 def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str, None]]:
-    """Return the standing instructions of people, the most trusted and then the latest first, each once.
+    """Return people's standing instructions, by falling trust and then the latest first, each once.
 
-    The ids are those of what needs no other line: whose instructions are told, and what says nothing else.
+    The ids are of texts that need no further line: their instructions are shown, and they have no other
+    content.
     """
     found: dict[str, ContextItem] = {}
     said: dict[str, None] = {}
@@ -446,7 +448,7 @@ def _one_cut(items: Sequence[ContextItem], budget: int, form: Form, count: Count
 
 
 def _cut_to(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
-    """Return an item cut so that its line has at most `room` tokens, None where not even one character fits."""
+    """Return an item cut to a line of at most `room` tokens, None if not even one character fits."""
     shortest, longest = 0, len(item.text) - 1
     while shortest < longest:  # Tokens grow with the text but for some few.
         middle = (shortest + longest + 1) // 2
@@ -460,7 +462,7 @@ def _cut_to(item: ContextItem, room: int, form: Form, count: Count) -> ContextIt
 
 
 def _last_of(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
-    """Return an item with as many of its last sentences as fit a line of `room` tokens; None where none does."""
+    """Return an item with the last sentences that fit a line of `room` tokens; None if none fits."""
     chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
     while chars > 0:
         text = ending(item.text, chars)

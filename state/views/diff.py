@@ -1,4 +1,4 @@
-"""What changed between two states of a partition: memories added, folded, revised, forgotten and restored."""
+"""The differences of two states of a partition: memories added, folded, revised, forgotten and restored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memtape.state.subjects.memories import Memory
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that changed. `text` is the canonical one; `captures` are those that joined it meanwhile."""
+    """A changed memory. `text` is the canonical text; `captures` are the captures that joined meanwhile."""
 
     scope: str
     id: str
@@ -25,11 +25,10 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes(NamedTuple):
-    """The memories that differ, by what has changed of them, and how many turns came.
+    """The changed memories, by kind of change, and the number of new turns.
 
-    A memory that is new stands in one place alone: in `forgotten` if it does not show any more, else in `revised` if it
-    revises another, else in `added`; `captures` has what joined it since. One that was there before stands in every
-    place that says what has changed of it.
+    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it revises another, else
+    in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
     """
 
     added: list[Changed]
@@ -41,9 +40,7 @@ class Changes(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a comparison needs of the earlier state of a scope: its turns, and of each memory, by its birth, what had
-    joined it and whether it was shown.
-    """
+    """A scope's earlier state for a comparison: its turns, and by memory birth the members and visibility."""
 
     turns: int
     joined: dict[int, frozenset[int]]
@@ -54,7 +51,7 @@ UNSEEN = Seen(0, {}, {})
 
 
 def seen_of(scope: Scope) -> Seen:
-    """Return what a later state of a scope is to be compared with."""
+    """Return the part of a scope's state needed for a later comparison."""
     memories = scope.memories.by_birth
     joined = {
         birth: frozenset(join.seq for join in (*memory.members, *memory.echoes)) for birth, memory in memories.items()
@@ -63,13 +60,13 @@ def seen_of(scope: Scope) -> Seen:
 
 
 def changes_since(seen: Mapping[str, Seen], new: Partition, scope: str | None) -> Changes:
-    """Return what has changed since scopes were seen, in one scope or in all, by the names of scopes."""
+    """Return the changes since `seen`, which has the earlier state by scope, in one scope or in all."""
     names = (name for name in sorted(new.scopes) if scope in (None, name))
     return joined(_in_scope(seen.get(name, UNSEEN), new.scopes[name]) for name in names)
 
 
 def joined(parts: Iterable[Changes]) -> Changes:
-    """Return the changes of several parts as those of one."""
+    """Return the changes of several parts as one."""
     parts = list(parts)
     return Changes(
         added=[changed for part in parts for changed in part.added],

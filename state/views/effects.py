@@ -1,4 +1,4 @@
-"""Which events change what a reader sees, as the table of event types says: their names, for those who read a log."""
+"""The names of event types by their effect on readers' views, for readers of a log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _with_effect(*effects: Literal["nothing", "views", "answers", "visible"]) ->
 QUIET_TYPES = _with_effect("nothing")
 """Events that change no view."""
 TAIL_TYPES = _with_effect("visible")
-"""Events that change what is visible, which a reader lays over views that are behind."""
+"""Events that change visibility; a reader applies them to views that are behind."""
 PENDING_TYPES = _with_effect("visible", "answers")
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 COUNTED_TYPES = ("captured", "embedded", "erased")

@@ -1,6 +1,6 @@
-"""What a search is narrowed to: made from what somebody asked for, checked, and applied to results.
+"""The filters of a search: built from a request, checked, and applied to results.
 
-Filters say what may be returned. Nothing here scores or reads anything.
+Filters decide which results are allowed. Nothing here scores or reads anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memtape.schemas.times import parse_time
 
 
 class Narrowed(Protocol):
-    """What a result must tell to be narrowed down."""
+    """The fields of a result that filters read."""
 
     @property
     def kind(self) -> Kind: ...
@@ -54,7 +54,7 @@ def make_filters(
     tiers: Sequence[Tier] = (),
     until: str | None = None,
 ) -> Filters:
-    """Return filters whose times are given as ISO 8601 or as an age before `now_us`, in microseconds."""
+    """Return filters; times are given in ISO 8601 or as an age before `now_us`, in microseconds."""
     return Filters(
         kinds=tuple(kinds),
         not_kinds=tuple(not_kinds),
@@ -72,11 +72,11 @@ def make_filters(
 
 NO_FILTERS = make_filters(0)
 FILTERS = Filters.__struct_fields__
-"""The names of what a search can be narrowed to, which are those of `make_filters`."""
+"""The names of the filters, equal to the keywords of `make_filters`."""
 
 
 def check_filters(filters: Filters) -> None:
-    """Raise `MemtapeError` for filters that no event could record, such as an origin that there is not."""
+    """Raise `MemtapeError` for filters that no event can record, for example an unknown origin."""
     for what, named, known in (
         ("origin", (*filters.origins, *filters.not_origins), get_args(Origin)),
         ("kind", (*filters.kinds, *filters.not_kinds), get_args(Kind)),
@@ -91,11 +91,11 @@ def check_filters(filters: Filters) -> None:
 
 
 def passes(result: Narrowed, filters: Filters) -> bool:
-    """Whether a result is what a search was narrowed to: any of the kinds, all of the tags, within the times.
+    """Return whether a result passes filters: any of the kinds, all of the tags, within the times.
 
-    Kind, tags and time are those of the text that speaks. Of origins and sessions, one capture of the memory that lives
-    must have both an origin and a session that are named. What is left out by one value is what that value alone would
-    let through.
+    Kind, tags and time are those of the canonical text. For origins and sessions, one living capture of the
+    memory must have both a named origin and a named session. An excluded value excludes the results that the
+    value alone would allow.
     """
     return (
         (not filters.kinds or result.kind in filters.kinds)
@@ -111,9 +111,9 @@ def passes(result: Narrowed, filters: Filters) -> bool:
 
 
 def summary_passes(row: SummaryRow, filters: Filters) -> bool:
-    """Whether a summary tells of what a search was narrowed to: texts of a kind, of times, and of a day of a session.
+    """Return whether a summary passes filters by kind, time, and a day's session.
 
-    It has no tags and no origin, so that none passes where these are asked for or left out. A summary of a week has no
+    A summary has no tags and no origin, so that none passes filters by these. A summary of a week has no
     session. The texts of a day have moved into the tier `mid`, those of a week into `long`.
     """
     of_session = row.kind == "turn" and bool(row.label)

@@ -1,4 +1,4 @@
-"""What folds with what in a scope, and what folds otherwise in another state of it, for people who change that."""
+"""The folded captures of a scope, and the differences between two states of it, for authors of fold rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Folds = dict[str, tuple[Wording, ...]]
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """Two captures that are one memory in the one state and not in the other: they come `together`, or `apart`."""
+    """Two captures joined in only one of two states: they come `together`, or `apart`."""
 
     change: Literal["together", "apart"]
     scope: str
@@ -23,7 +23,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def folds_of(scope: Scope) -> Folds:
-    """Return what folds with what in a scope."""
+    """Return the folded captures of each living memory of a scope."""
     by_seq, folds = scope.captures.by_seq, Folds()
     for memory in scope.memories.living():
         captures = (by_seq[seq] for seq in sorted(join.seq for join in memory.joins))
@@ -40,7 +40,7 @@ def moved(scope: str, before: Folds, after: Folds) -> list[Moved]:
 
 
 def _joined(parts: Folds, wholes: Folds) -> list[tuple[Wording, Wording]]:
-    """Return of each whole its earliest capture, and with it the first capture of each other part that is in it."""
+    """Return pairs for each whole: the earliest capture of its first part, and of each further part."""
     part_of = {said.id: name for name, its in parts.items() for said in its}
     pairs = []
     for its in wholes.values():

@@ -1,6 +1,6 @@
-"""How a view stands against its log, in one word: hydrating, ready, lagging or failing. Pure: the time is handed in.
+"""The health of a view against its log, in one word: hydrating, ready, lagging or failing.
 
-What was measured for it, and what people are told to do, is not here.
+Pure: the caller passes the time. Measurements, and advice for people, are elsewhere.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import msgspec
 HealthState = Literal["ready", "lagging", "hydrating", "failing"]
 """From the best to the worst."""
 ViewName = Literal["rows", "pages", "vectors"]
-"""Rows are the tables with the search index, which one watermark speaks for."""
+"""Rows are the tables with the search index, under one watermark."""
 
 LAGGING_S = 10
-"""A projector looks ten times a second, so that what has waited longer than this waits for somebody."""
+"""A projector looks ten times a second: longer waits have another cause."""
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """How one view of one partition stands.
+    """The health of one view of one partition.
 
-    `lag_events` is how many events, or texts of `vectors`, it lacks; `lag_s` how long the oldest of them has waited, in
-    seconds. `why` is a sentence where it is failing.
+    `lag_events` is the number of missing events, or of texts in `vectors`; `lag_s` the age of the oldest of
+    them, in seconds. `why` is a sentence about a failing view.
     """
 
     view: ViewName
@@ -37,10 +37,10 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 def health(
     view: ViewName, partition: int, *, lag_events: int, oldest_us: int | None, now_us: int, made: bool, why: str = ""
 ) -> Health:
-    """Return how a view stands.
+    """Return the health of a view.
 
-    `oldest_us` is when the oldest of what it lacks came onto the log, None where nobody knows. `made` says whether the
-    view was ever made; `why` is a sentence where it cannot be served, or where nobody works on it.
+    `oldest_us` is the time of the oldest missing event, None if unknown. `made` says whether the view was
+    ever built; `why` is a sentence if it cannot be served, or if no process works on it.
     """
     waited_s = max(0, now_us - oldest_us) // 1_000_000 if lag_events and oldest_us is not None else 0
     state: HealthState = "ready"
@@ -54,6 +54,6 @@ def health(
 
 
 def worst(states: Iterable[Health]) -> HealthState:
-    """Return the worst of some states, `ready` where there is none."""
+    """Return the worst of some states, `ready` without any."""
     order: tuple[HealthState, ...] = get_args(HealthState)
     return max((its.state for its in states), key=order.index, default="ready")

@@ -1,6 +1,6 @@
-"""What a search index says, row by row, so that one can be held against the rows that it is to be made of.
+"""The content of a search index row by row, for comparison with the rows that it is made of.
 
-It is the content that counts: where rows lie, in which segments and in which order, is left out.
+Only content is compared: places, segments and order of rows are left out.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ ROWS_AT_ONCE = 5_000
 
 
 def is_sound(segment: Segment) -> bool:
-    """Whether what follows from a segment's own arrays is what stands in it."""
+    """Return whether a segment's derived arrays match its own arrays."""
     again = merged([segment], [np.ones(len(segment.tables), np.bool_)])
     same = all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
     return same and [number_of(term) for term in segment.term_list()] == segment.terms.tolist()
 
 
 def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
-    """Return the language that most texts tell which are not hidden."""
+    """Return the commonest language of the texts that are not hidden."""
     pairs = zip(segments, living, strict=True)
     parts = [Part(segment, shown_of(segment, alive, EVERY_TEXT)) for segment, alive in pairs]
     return usual_language(counted_languages(parts, len(TOLD_LANGUAGES)))
 
 
 def are_sound_vectors(segment: VectorSegment) -> bool:
-    """Whether what follows from a segment's own vectors is what stands in it."""
+    """Return whether a segment's derived arrays match its own vectors."""
     again = merged_vectors([segment], [np.ones(len(segment.keys), np.bool_)])
     return all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
 
@@ -71,7 +71,7 @@ def vectors_content(
 
 
 def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield what `content` should yield of these rows."""
+    """Yield the expected `content` of an index of rows."""
     for _, row in rows:
         if isinstance(row, VectorRow):
             yield ("vectors", f"{vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
@@ -85,15 +85,15 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
 
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
-    """Return what the index of a scope should say, by table and id."""
+    """Return the expected content of a scope's index, by table and id."""
     rows = [(table, row) for table, made in ROWS.items() for id in made.ids(scope) if (row := made.row(scope, id))]
     return dict(expected_content([(table, row) for table, row in rows if not isinstance(row, GoneRow)]))
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
-    """Return the leaf of the state hash for the indexes of a partition's scopes, none where they say nothing.
+    """Return the leaf of the state hash for the indexes of a partition's scopes, none if they are empty.
 
-    Vectors stand in the leaf of their own table, byte for byte.
+    Vectors are in the leaf of their own table, byte for byte.
     """
     said_by = ((name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items()))
     digests = [said for said in said_by if said[1] != "vectors"]

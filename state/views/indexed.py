@@ -1,7 +1,7 @@
-"""What the search index takes in of the rows of a scope: which are texts that can be found, and how each is read.
+"""The index entries of a scope's rows: which texts are searchable, and how each is tokenized.
 
-Everything of a row stands in its record, so that who searches needs no table. Each other wording of a memory is a text
-of its own behind it: it says what the memory says, but for its text and the capture of that.
+The record of an entry holds the whole row, so that a search needs no table. Each further wording of a memory
+is an entry behind the memory's own: equal except for its text and capture.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from memtape.state.views.context import INSTRUCTING
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
 """Origins whose turns are taken for an assistant's answers: of all who are no people."""
 FOUND: tuple[TableName, ...] = ("memories", "turns", "summaries")
-"""Tables whose rows are texts that can be found."""
+"""Tables with searchable rows."""
 KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "pages")
 """Tables whose rows a search reads beside the texts."""
 INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
 """Every table of which the index has something."""
 TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
 GONE = len(TABLE_NAMES)
-"""The number of no table: that of a row that is no more."""
+"""The table number of a removed row."""
 Told = tuple[int, ...]
 """The languages that each text of a row may be in."""
 
@@ -56,27 +56,29 @@ def key_of(table: TableName, id: str) -> int:
 
 
 def vector_key(row: Row) -> int:
-    """Return the key of a vector, or of one that is no more, among those of its embedder."""
+    """Return the key of a vector, or of a removed vector, unique among the vectors of an embedder."""
     return number_of(row.id.partition(":")[0])
 
 
 def embedder_of(row: Row) -> str:
-    """Return the embedder of a vector, or of one that is no more."""
+    """Return the embedder of a vector, or of a removed one."""
     return row.embedder if isinstance(row, VectorRow) else row.id.partition(":")[2]
 
 
 def table_number(table: TableName) -> int:
-    """Return the number by which the index knows a table."""
+    """Return the index's number of a table."""
     return TABLE_NAMES.index(table)
 
 
 def record_of(row: LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
-    """Return all of a row, and what people want by it. A field that comes later has its default in an older record."""
+    """Return a row and its instructions by people as bytes. A field missing in an old record has its
+    default.
+    """
     return msgspec.msgpack.encode((row, heard))
 
 
 def _heard_by(shown: Displayed) -> Heard:
-    """Return what people want by what is displayed; nothing where nobody of them said it."""
+    """Return the instructions of people in a displayed text; none if no person wrote the text."""
     return heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
 
 
@@ -89,7 +91,7 @@ def row_at(segment: Segment, place: int) -> Any:
 
 
 def heard_at(segment: Segment, place: int) -> tuple[Any, Heard]:
-    """Return the row at a place as `row_at` does, and what people want by it."""
+    """Return the row at a place as in `row_at`, and the instructions of people in it."""
     found: tuple[Any, Heard] = _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
     return found
 
@@ -99,9 +101,9 @@ _DECODERS = [msgspec.msgpack.Decoder(_PAIR[TABLES[name], Heard]) for name in TAB
 
 
 def texts_of(row: Row) -> tuple[str, ...]:
-    """Return what of a row is searched, each text for itself, the one that speaks first; nothing of what is no text.
+    """Return the searchable texts of a row, the canonical text first; none for a row without texts.
 
-    A turn's is its text with what is written under its media, a summary's what it says and its keywords.
+    A turn's text includes the captions of its media, a summary's its keywords.
     """
     match row:
         case TurnRow():
@@ -127,7 +129,7 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
 
 
 def _summary_entry(row: SummaryRow) -> Entry:
-    """Return a summary as the index takes it in: nobody said it, in no session; its time is that of its last text."""
+    """Return the index entry of a summary: without speaker or session, at the time of its last text."""
     (text,) = texts_of(row)
     document = Document(text, None, "", False, False, row.last_at, kind=row.kind, id=row.id)
     return Entry(document, record_of(row), said_number(row.text), (row.id,), summary=True)
@@ -155,7 +157,7 @@ def text_entry(
     spoken: str = "",
     hidden: bool = False,
 ) -> Entry:
-    """Return what is displayed as the index takes it in, with the other fields of an `Entry`."""
+    """Return the index entry of a displayed row; the keywords are fields of `Entry`."""
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
     heard = _heard_by(shown)
@@ -187,14 +189,14 @@ def text_entry(
 
 
 def told_of_row(row: Row) -> Told:
-    """Return the languages that each text of a row may be in, as `told_of` does; nothing of what is no text."""
+    """Return the possible languages of each text of a row, as in `told_of`; none for a row without texts."""
     return tuple(map(told_of, texts_of(row)))
 
 
 def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
-    """Return of each language how many texts that are not hidden tell it and no other; `told` is that of each row.
+    """Return by language the number of visible texts in this language alone; `told` is by row.
 
-    Summaries say nothing of their own, and are not counted.
+    Summaries repeat other texts, and are not counted.
     """
     counts = [0] * len(TOLD_LANGUAGES)
     for row, its in zip(rows, told, strict=True):
@@ -206,7 +208,7 @@ def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
 
 
 def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -> Segment:
-    """Return a segment of rows; `told` is that of each, and `usual` the language of texts that may be in several."""
+    """Return a segment of rows; `told` is by row, `usual` the language of texts that may be in several."""
     documents, others = [], []
     for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
         guard = Guard(key_of(table, row.id), generation, offset)
@@ -222,7 +224,7 @@ def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -
 
 
 def said_number(text: str) -> int:
-    """Return 64 bits of the digest of a normalised text, by which texts are called the same."""
+    """Return 64 bits of the digest of a normalised text, equal for equal texts."""
     return int.from_bytes(normal_digest(text)[:8], "little")
 
 

@@ -1,8 +1,8 @@
-"""Where a session was left, told by rule: what was asked, done and decided, which files and commands, what is open.
+"""The end of a session, by rule: requests, work, decisions, files, commands, and open ends.
 
-Each line is a piece of a turn under a word that says what the piece is. Only people ask, and only people and agents
-decide and name files: what tools put out is nobody's word. Of what an agent did by tools its actions tell. Which
-session is told of is for the caller.
+Each line is a piece of a turn under a word for its kind. Only people ask, and only people and agents decide
+and name files: output of tools is no statement. An agent's work by tools is read from its actions. The caller
+chooses the session.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _PAST = (
     r"|committ|push|revert|test|document|extract|configur)ed|wrote|rewrote"
 )
 _DID = lazy(rf"(?:I|We)(?:['’]ve| have)?(?: now| also| just)* (?:{_PAST}|split|set up)\b|(?i:{_PAST})\b(?!:)")
-"""How an agent's sentence begins that says what was done."""
+"""Openings of an agent's sentence about finished work."""
 _NEXT = lazy(
     r"\bnext(?: step| steps|,| (?:I|we)\b|:)|\b(?:still|yet) (?:to do|open|missing|needs?|have to|must)\b"
     r"|\bremain(?:s|ing)\b|\bleft to do\b|\bto ?do\b[: ]|\bnot (?:yet|done yet)\b",
     re.IGNORECASE,
 )
-"""What a sentence says of what comes next."""
+"""Words of a sentence about next steps."""
 
 
 class Turn(Protocol):
-    """What must be known of a turn."""
+    """The fields of a turn read here."""
 
     @property
     def text(self) -> str: ...
@@ -95,12 +95,12 @@ def left_of(turns: Sequence[Turn]) -> list[Line]:
 
 
 def summary_id(scope: str, last_turn: str) -> str:
-    """Return the id of the capture in which a model sums up a session up to a turn, the last that anybody spoke."""
+    """Return the id of the capture of a model's summary of a session up to a turn, its last."""
     return derived_id("captured", scope, "memtape", f"summary:{last_turn}")
 
 
 def session_line(turns: Sequence[Turn]) -> list[Line]:
-    """Return the line that says whose session it was, and when."""
+    """Return the heading line of a session: its agents and its days."""
     named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
     if not turns:
         return []
@@ -111,14 +111,14 @@ def session_line(turns: Sequence[Turn]) -> list[Line]:
 
 
 def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:
-    """Return what agents said they had done in answers before the last."""
+    """Return the finished work reported in agents' answers before the last."""
     telling = [n for n in agents if _DID.search(turns[n].text)]  # Taking sentences apart takes longer than looking.
     found = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
     return [Line(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
 
 
 def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
-    """Return the sentence of the last answer that says what comes next, where its end does not tell it already."""
+    """Return the sentence of the last answer about next steps, unless the answer's end has it already."""
     told = _end(turns[answer].text)
     if not _NEXT.search(turns[answer].text):
         return []
@@ -127,7 +127,7 @@ def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
 
 
 def _acted(turns: Sequence[Turn]) -> list[Line]:
-    """Return what was edited, folded by file, the commands that were run last, and how the last test ended."""
+    """Return the edited files, the last commands, and the result of the last test."""
     acts = [(n, turn, act) for n, turn in enumerate(turns) if (act := act_of(turn.tags)) is not None]
     edits = Counter(turn.path for _, turn, act in acts if act == "edit" and turn.path)
     lines = []
@@ -146,7 +146,7 @@ def _acted(turns: Sequence[Turn]) -> list[Line]:
 
 
 def _answer(turns: Sequence[Turn], agents: list[int], people: list[int], requests: list[int]) -> int | None:
-    """Return the last answer to the last request: the one before people said goodbye, where one came before that."""
+    """Return the last answer to the last request: the one before a goodbye, if any came before it."""
     since = requests[-1] if requests else -1
     answers = [n for n in agents if n > since]
     parting = next((n for n in people if n > since and is_goodbye(turns[n].text)), len(turns))

@@ -1,4 +1,4 @@
-"""Rows of pages: what a page is called and says in short, and where it stands. Its text is the row of a memory."""
+"""Rows of pages: title, summary, and place in the tree. A page's text is the row of a memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from memtape.state.text.markup import without_markup
 from memtape.state.text.polarity import sentences
 
 TITLE_CHARS, SUMMARY_CHARS = 120, 240
-"""The most that is taken of a text for a title and a summary that nobody gave."""
+"""Maximum characters of a title and a summary derived from a text."""
 READ_CHARS = 4_000
-"""So far a text is read for these."""
+"""Characters of a text read for title and summary."""
 
 _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
 
 
 def page_row(scope: Scope, id: str) -> PageRow | None:
-    """Return the row of the page of which this is a version's id, None where there is none, or nothing of it lives."""
+    """Return the row of a version id's page; None without a page, or without a living version."""
     page = page_of(scope, id)
     if page is None or not page.lives:
         return None
@@ -73,7 +73,7 @@ def title_of(scope: Scope, page: Page) -> str:
 
 
 def summary_of(scope: Scope, page: Page) -> str:
-    """Return what a page says in short: as given, else its first sentence that is no heading."""
+    """Return a page's summary: as given, else its first sentence except headings."""
     if given := page.told("summary", ""):
         return str(given)
     text = _HEADING.sub("", text_of(scope, page)[:READ_CHARS])
@@ -82,25 +82,25 @@ def summary_of(scope: Scope, page: Page) -> str:
 
 
 def text_of(scope: Scope, page: Page) -> str:
-    """Return the text of the version that speaks for a page, empty where none does."""
+    """Return the text of a page's current version, empty for none."""
     spoken = scope.captures.by_seq.get(page.standing.current)
     return "" if spoken is None else scope.captures.body(spoken).text
 
 
 def children_of(scope: Scope, page: Page) -> Iterator[Page]:
-    """Yield the living pages below a page, in the order in which they were linked."""
+    """Yield the living pages below a page, in the order of their links."""
     by_birth = scope.pages.by_birth
     found = (by_birth[it.to] for it in page.links.values() if it.relation == CHILD and it.to != NOWHERE)
     return (child for child in found if child.lives)
 
 
 def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
-    """Yield the living pages below which a page stands, in the order in which they were linked."""
+    """Yield the living pages above a page, in the order of their links."""
     return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
 
 
 def _edges(scope: Scope, page: Page) -> Iterator[PageEdge]:
-    """Yield the links of a page that lead to no child: those of a child that is not written yet too."""
+    """Yield the links of a page except to existing children: links to children not yet written count."""
     for link in page.links.values():
         if link.to == NOWHERE:
             yield PageEdge(link.relation, None, link.slug)

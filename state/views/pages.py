@@ -1,4 +1,4 @@
-"""Pages as pure functions of the state: what the vault writes and what `verify` expects to find there."""
+"""Pages as pure functions of the state: written by the vault and compared by `verify`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ INDEX_LINES_BESIDE_FACTS = 40
 
 
 def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
-    """Return the pages that changes touched as they stand now, each once."""
+    """Return the changed pages as they are now, each once."""
     touched: dict[tuple[str, str], None] = {}
     for change in changes:
         for path in _paths(partition.scopes[change.scope], change):
@@ -81,7 +81,7 @@ def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
 
 
 def mark_of(partition: Partition, scope: Scope) -> ScopeMark:
-    """Return up to where the pages of a scope are true, and what holds of their zones."""
+    """Return the offset up to which the pages of a scope are valid, and the state of their zones."""
     zones = {path: tuple(capture.id for capture in zone_captures(scope, path)) for path in sorted(scope.captures.zones)}
     held = {path: ids for path, ids in zones.items() if ids}
     return ScopeMark(scope.name, partition.number, scope.changed + 1, held)
@@ -106,7 +106,7 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
 
 
 def _paths(scope: Scope, change: Change) -> Iterator[str]:
-    """Yield the paths of the pages on which a row stands or stood."""
+    """Yield the paths of the pages that have or had a row."""
     match change.table:
         case "edges":
             yield from _named_paths(scope, change.id.split("~"))
@@ -154,12 +154,12 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
         if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH
         yield from _standing_paths(scope, [scope.captures.by_seq[join.seq] for join in memory.joins])
-    # What was used with it links to it by its name.
+    # Pages of memories used together link to it by its name.
     yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
 
 
 def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
-    """Yield the standing pages, and pages of people, on which a turn or the captures of a memory may stand."""
+    """Yield the standing pages, and pages of people, that may have a turn or the captures of a memory."""
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
     is_turn = captures[0].kind == "turn"
     if any(seq in scope.instructions.orders for seq in seqs):
@@ -184,7 +184,7 @@ def _ends(scope: Scope, seq: int) -> Iterator[int]:
 
 
 def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
-    """Yield the pages on which the memories of captured ids stand; turns stand on none of the list."""
+    """Yield the pages of the list with the memories of captured ids; turns are on none."""
     for id in ids:
         memory = scope.memory_of(id)
         if memory is not None:
@@ -208,10 +208,10 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
 
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
-    """Goal and plan, then the facts and insights that lead, but for those that stand in the zone of the page.
+    """Return goal and plan, then the leading facts and insights, except those in the zone of the page.
 
-    The lines that were captured from the zone count as lines of the page. An order about memory is no fact, and what
-    people ordered to leave out stands nowhere but in their own zone.
+    Lines captured from the zone count as lines of the page. An order about memory is no fact, and a subject
+    that people ordered to leave out is only in their own zone.
     """
     memories, zone, names = scope.memories, zone_captures(scope, INDEX_PATH), names_left_out(scope)
     theirs = dict.fromkeys(memories.birth_of.get(capture.seq) for capture in zone)
@@ -250,7 +250,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
 
 
 def _conflicts_page(scope: Scope) -> ConflictsPage:
-    """Return the page of the conflicts that wait or were settled; one that expired stands nowhere."""
+    """Return the page of pending and settled conflicts; expired ones are left out."""
     shown = [it.id for it in scope.conflicts.by_id.values() if it.status != "expired"]
     rows = sorted((row for id in shown if (row := conflict_row(scope, id)) is not None), key=by_weight)
     pending = [row for row in rows if row.status == "pending"]
@@ -270,7 +270,7 @@ def _listed(scope: Scope, row: ConflictRow) -> ListedConflict:
 
 
 def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
-    """Return a side as it is shown, None for one that is hidden."""
+    """Return a side of a conflict for display, None for a hidden side."""
     memory = scope.memory_of(id)
     if memory is None or memory.canonical < 0:
         return None
@@ -280,14 +280,14 @@ def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
 
 
 def _not_shown(scope: Scope) -> int:
-    """Return how many living memories something else stands for, or were made and stand for nothing."""
+    """Return the number of living memories that are covered, or are a consolidation's text without cover."""
     covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
     found = {memory.birth: memory for id in (*covered, *scope.decisions.texts) if (memory := scope.memory_of(id))}
     return sum(it.canonical >= 0 and not is_shown(scope, scope.covers, it) for it in found.values())
 
 
 def _latest_memory_pages(scope: Scope) -> list[str]:
-    """Return the paths of the last pages of the list on which something stands, in their order."""
+    """Return the paths of the last pages of the list with content, in order."""
     ordinals, paths = scope.captures.ordinals, []
     for number in range((len(ordinals) - 1) // MEMORIES_PER_PAGE, -1, -1):
         seqs = ordinals[number * MEMORIES_PER_PAGE : (number + 1) * MEMORIES_PER_PAGE]
@@ -306,7 +306,7 @@ def _summary_page(scope: Scope, path: str, id: str) -> SummaryPage:
 
 
 def _summary_path(summary: Summary) -> str:
-    """Return the path of the page of a summary, which tells its day and kind, and the whole id."""
+    """Return the path of the page of a summary, with its day and kind, and the whole id."""
     group = summary.group
     return f"{SUMMARIES}/{format_day(group.start)}-{TOLD_LEVELS[group.level]}-{group.kind}-{summary.id}.md"
 
@@ -340,7 +340,7 @@ def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
 
 
 def _entry_mark(scope: Scope, entry: Capture) -> str:
-    """Return what is told of an entry of a daily log that says what was replaced: itself, or in a statement of it."""
+    """Return the mark of a daily log's entry that was replaced, as a whole or in one of its statements."""
     seqs = (entry.seq,) if entry.family else scope.captures.stated.get(entry.seq, ())
     for seq in (seq for seq in seqs if not scope.captures.by_seq[seq].hidden):
         memory = scope.memories.of(seq)

@@ -1,4 +1,4 @@
-"""Where what a scope holds stands in the vault, and what of it pages tell: what all pages share."""
+"""The places of captures and memories in the vault: paths shared by all pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRIES_PER_PAGE = 500
 
 
 def day_path(scope: Scope, capture: Capture) -> str:
-    """Return the path of the daily log in which a turn or an entry of the journal stands."""
+    """Return the path of the daily log of a turn or an entry of the journal."""
     day, place = scope.captures.day_place(capture)
     part = place // ENTRIES_PER_PAGE
     return f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
@@ -34,18 +34,18 @@ def zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
 
 
 def is_told(scope: Scope, memory: Memory) -> bool:
-    """Whether a memory stands by itself, holds, and is not archived."""
+    """Return whether a memory is shown by itself, holds, and is not archived."""
     return is_shown(scope, scope.covers, memory) and holds(scope, memory) and not is_archived(scope, memory.birth)
 
 
 def place_of(scope: Scope, capture: Capture) -> str:
-    """Return the path of the page on which a turn or the memory of a capture stands."""
+    """Return the path of the page with a turn, or with the memory of a capture."""
     memory = scope.memories.of(capture.seq)
     return day_path(scope, capture) if memory is None else memory_path(scope.captures.by_seq[memory.name].ordinal)
 
 
 def memory_path(ordinal: int) -> str:
-    """Return the path of the page of the list on which the memory of an ordinal stands."""
+    """Return the path of the page of the list with the memory of an ordinal."""
     return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
 
 

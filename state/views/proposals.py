@@ -1,8 +1,9 @@
-"""Which rules a person is asked about: those said for all projects, and those in what may be pasted.
+"""Proposed rules for a person to accept: rules stated for all projects, and rules in possibly pasted text.
 
-A proposal follows from what is shown of a project and goes with it. It has the id of the memory that it becomes, made
-of its words and of the scope `into` which it comes: `global`, or the project itself. So the log tells whether it was
-answered: by a capture of this id there, or by a tombstone that waits for one. Reading and answering are not here.
+A proposal follows from the rows shown of a project and disappears with them. Its id is the id of the future
+memory, derived from the words and from the scope `into` which the memory goes: `global`, or the project
+itself. So the log tells whether the proposal was answered: by a capture of the id in the scope, or by a
+tombstone on it. Reading and answering are elsewhere.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from memtape.state.text.polarity import same_instruction
 from memtape.state.views.context import Known, heard_of
 
 ACCEPTED_SOURCE = "accept"
-"""What the ids of accepted rules are made under; it must not change."""
+"""The source in the ids of accepted rules; it must not change."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule, in the words of the text that has it, the last where several do. `at` is in microseconds.
+    """A rule, in the words of its text, the last of several. `at` is in microseconds.
 
-    `said_in` are the ids of the turns and memories of the project that have it. Accepted, it is a memory of the scope
-    `into`. One that is said for all projects holds in its own meanwhile, one that may be pasted holds nowhere.
+    `said_in` are the ids of the project's turns and memories with the rule. Once accepted, the rule is a
+    memory of the scope `into`. Meanwhile a rule stated for all projects holds in its own project, one that
+    may be pasted holds nowhere.
     """
 
     id: str
@@ -40,7 +42,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_doubted(self) -> bool:
-        """Whether it is asked about since it may be pasted."""
+        """Return whether the rule is proposed because it may be pasted."""
         return self.into == self.scope
 
 
@@ -50,7 +52,7 @@ def proposal_id(text: str, into: str = GLOBAL) -> str:
 
 
 def proposed(known: Iterable[Known]) -> list[Proposal]:
-    """Return the rules that people are asked about in what is shown of projects, the latest first."""
+    """Return the proposed rules among the shown rows of projects, the latest first."""
     found: dict[str, Proposal] = {}
     said = [it for it in known if it.origin in PEOPLE and it.valid_to is None and it.kind not in _READ]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):
@@ -83,4 +85,4 @@ def _rules_in(known: Known) -> Iterator[tuple[str, str]]:
 
 
 _READ = ("document", "page")
-"""What a person put there to be read, and has not said."""
+"""Kinds of reading matter, not a person's own words."""

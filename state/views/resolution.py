@@ -1,4 +1,4 @@
-"""Which captures are meant: all that an id, a session, a source or a tag stands for in a scope, by its folded state."""
+"""The captures of an id, a session, a source or a tag in a scope, by its folded state."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from memtape.state.subjects.memories import Join
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
-    """Return these captures with every member and echo of their memories, and what bans on their texts hide.
+    """Return these captures with every member and echo of their memories, and captures banned by their texts.
 
-    Of a text that was made of memories also those, since it tells what they do, and of a version of a page all others.
+    For a consolidation's text also the covered memories' captures, since it repeats them, and for a version
+    of a page all other versions.
 
-    In the order of the log; ids that the scope has not captured are left out.
+    In the order of the log; unknown ids are left out.
     """
     found: dict[int, Capture] = {}
     for capture in map(scope.captures.get, ids):
@@ -30,10 +31,10 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 
 
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
-    """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone.
+    """Return the ids named by a decision about a capture: all captures of its memory, or `id` with `only`.
 
-    Of what stands for other memories also their captures, so that what it tells does not come back in their words. Of a
-    page all its versions; the root is its own id.
+    For a memory that covers others, also their captures, so that the covered content does not come back in
+    their words. For a page all its versions; for the root its own id.
     """
     root = scope.pages.at(ROOT)
     if root is not None and id == root.id and not only:
@@ -44,11 +45,10 @@ def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
 
 def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
-    """Return the ids that unfolding a capture names: what was folded with it, or it alone; none where nothing was.
+    """Return the ids to unfold a capture from: its fold, or `id` with `only`; empty for an unfolded capture.
 
-    A memory that stands for others, or that another stands for, is named too.
-
-    An echo was not folded, so that it does not stand alone.
+    The captures of a memory that covers others, or is covered, are named too. An echo was not folded, so that
+    it cannot be unfolded.
     """
     memory = scope.memory_of(id)
     members = () if memory is None else _ids(scope, (join.seq for join in memory.members))
@@ -59,7 +59,7 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
 
 def _tied(scope: Scope, seq: int) -> list[int]:
-    """Return the captures that are one thing with a capture: of a page its versions, else those of its memory."""
+    """Return the captures of the same unit: the versions of a page, else the captures of a memory."""
     page = scope.pages.of(seq)
     return [tie.seq for tie in _ties(scope, seq)] if page is None else page.versions
 

@@ -1,6 +1,6 @@
-"""Rows as pure functions of the state: what the sinks write and what `verify` expects to find.
+"""Rows as pure functions of the state: written by the sinks and compared by `verify`.
 
-`ROWS` says of each table how its rows are made. What a table's rows look like is in `schemas/rows.py`.
+`ROWS` has the functions that make each table's rows. The row types are in `schemas/rows.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from memtape.state.views.page_rows import page_ids, page_row
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
-    """Return the rows that changes touched as they stand now, each with its guard."""
+    """Return the changed rows as they are now, each with its guard."""
     rows = []
     for change, offset in changes.items():
         if change.table in ROWS:
@@ -63,7 +63,7 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 
 
 def all_changes(scope: Scope) -> dict[Change, int]:
-    """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
+    """Return every row and entry of the scope as a change, for comparing whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
     captures = scope.captures.by_seq.values()
     life = scope.lifecycle
@@ -79,7 +79,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 
 
 def row_of(scope: Scope, change: Change) -> Row:
-    """Return what a row holds now; a name that was given up or a ban that has ended is gone."""
+    """Return the present content of a row; a given-up name or an ended ban is gone."""
     assert change.table in ROWS
     return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
 
@@ -89,7 +89,7 @@ def _key(scope: Scope, id: str) -> str:
 
 
 def memory_row(scope: Scope, id: str) -> MemoryRow | None:
-    """Return the row of the memory that this id names, None where it names none, or a text that stands for nothing."""
+    """Return the row of an id's memory; None without one, or for a consolidation's text without cover."""
     capture = scope.captures.get(id)
     memory = None if capture is None else scope.memories.of(capture.seq)
     if capture is None or memory is None or memory.name != capture.seq:
@@ -103,10 +103,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     shown = [member for member in members if not member.hidden] or members
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
     body = scope.captures.body(spoken)
-    after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
-    outdated = validity.outdated(scope, memory) if after is None else None
-    stronger = validity.contradicted(scope, memory) if after is None else None
-    since = validity.valid_from(scope, memory)
+    value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
     return MemoryRow(
@@ -142,8 +139,35 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         provenance=_provenance(scope, memory),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
+        wordings=_wordings(scope, memory),
+        **value,
+        **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
+    )
+
+
+class _Value(TypedDict):
+    """The columns of a memory's value: since when it holds, and the memories with other values."""
+
+    valid_from: int
+    valid_to: int | None
+    replaced_by: str | None
+    replaces: tuple[str, ...]
+    held: tuple[Held, ...]
+    outdated_by: str | None
+    contradicts: str | None
+    before: str
+
+
+def _value(scope: Scope, memory: Memory, spoken: Capture) -> _Value:
+    """Return the columns of a memory's value; `spoken` is its canonical capture."""
+    by_seq = scope.captures.by_seq
+    after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
+    outdated = validity.outdated(scope, memory) if after is None else None
+    stronger = validity.contradicted(scope, memory) if after is None else None
+    since = validity.valid_from(scope, memory)
+    return _Value(
         valid_from=since,
-        # What replaced it may have been said before it: then it never held.
+        # The replacement may have been said before the memory, which then never held.
         valid_to=None if after is None else max(since, validity.valid_from(scope, after)),
         replaced_by=None if after is None else by_seq[after.name].id,
         replaces=tuple(by_seq[other.name].id for other in before),
@@ -151,13 +175,11 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         outdated_by=None if outdated is None else by_seq[outdated.name].id,
         contradicts=None if stronger is None else by_seq[stronger.name].id,
         before=_value_before(scope, before[0], spoken) if before else "",
-        wordings=_wordings(scope, memory),
-        **_standing(scope, memory, shown, is_ended=after is not None),
     )
 
 
 class _Standing(TypedDict):
-    """How a memory stands: what it is about, how it is confirmed and used, and what it is worth."""
+    """The derived columns of a memory: category, polarity, status, use and importance."""
 
     importance_confirmed: int
     status: Status
@@ -168,7 +190,7 @@ class _Standing(TypedDict):
 
 
 def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> _Standing:
-    """Return how a memory stands that is shown by these members; a goal that is not in force has ended."""
+    """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
     family = shown[0].family
     is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
     uses = [use for join in memory.joins if (use := scope.usage.own.get(join.seq)) is not None and use.used]
@@ -186,7 +208,7 @@ def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ende
 
 
 def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
-    """Return the value that a replaced memory told, as it was said; nothing where it is not told from the rest."""
+    """Return the value of a replaced memory, as said; empty if the value is not separable from its text."""
     found = replaces(scope.captures.body(scope.captures.by_seq[older.canonical]).text, scope.captures.body(newer).text)
     return "" if found is None or found.how == "ended" else found.older
 
@@ -201,7 +223,7 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
 
 
 def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
-    """Return what else the living captures of a memory say than its canonical text; nothing where it is hidden."""
+    """Return the living texts of a memory except its canonical one; none if it is hidden."""
     if memory.canonical < 0 or len(memory.joins) == 1:
         return ()
     by_seq = scope.captures.by_seq
@@ -214,7 +236,7 @@ def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
-    """Return by whom and in which sessions the living captures of a memory were made, each once, echoes last."""
+    """Return the origins and sessions of a memory's living captures, each once, echoes last."""
     captures = [scope.captures.by_seq[join.seq] for join in memory.joins]
     shown = [capture for capture in captures if not capture.hidden] or captures
     return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
@@ -337,7 +359,7 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
 
 
 def summary_row(scope: Scope, id: str) -> SummaryRow | None:
-    """Return the row of a summary, None where nothing of what it sums up is shown."""
+    """Return the row of a summary, None without a visible source."""
     summary = scope.lifecycle.summaries.get(id)
     spoken = sources_of(scope, summary) if summary is not None else []
     if summary is None or not spoken:
@@ -367,7 +389,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
 
 
 def _said(scope: Scope, capture: Capture) -> Said:
-    """Return a text with what states something: of a turn what was taken from it, else all of it."""
+    """Return a text with its statements: of a turn the statements captured from it, else the whole text."""
     text, stated = whole_text(scope.captures.body(capture)), scope.captures.stated.get(capture.seq, ())
     taken = (its for seq in stated if not (its := scope.captures.by_seq[seq]).hidden)
     known = tuple(scope.captures.body(its).text for its in taken) if capture.kind == "turn" else (text,)
@@ -402,7 +424,7 @@ def _archived_at(scope: Scope, unit: int) -> int | None:
 
 
 def captions(body: Captured) -> tuple[str, ...]:
-    """Return what is written under the media of a capture."""
+    """Return the captions of a capture's media."""
     return tuple(media.caption for media in body.media if media.caption)
 
 
@@ -448,7 +470,7 @@ def _archive_ids(scope: Scope) -> Iterator[str]:
 
 
 class Made(NamedTuple):
-    """How the rows of a table are made: one of an id, None where there is none, and the ids of all."""
+    """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
     row: Callable[[Scope, str], Row | None]
     ids: Callable[[Scope], Iterator[str]]

@@ -1,8 +1,8 @@
-"""The standing pages of a scope: what is essential, open, recent and archived, and who speaks, as values of the state.
+"""The standing pages of a scope, as values: essentials, open ends, recent and archived texts, and people.
 
-What a page leaves out is out of a start too: `context` decides which instructions are told, `leading` what is worth
-most, and both leave out what people want left out. How a page is written, and cut to its length, is in
-`sinks/standing_pages.py`; which change touches which page is in `pages`.
+The same texts are left out of a start: `context` chooses the instructions, `leading` the worthiest memories,
+and both leave out subjects that people ordered to leave out. `sinks/standing_pages.py` writes a page and cuts
+it to its length; `pages` decides which change touches which page.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from memtape.state.views.rows import memory_row
 
 PERSON_CHARS = 4_000
 FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
-"""So many lines are looked at for a page, which is more than its characters hold of most."""
+"""Candidates per page, more than most pages have room for."""
 PEOPLE_ON_INDEX = 20
 LEAST_RECURRING = 3
-"""So many facts on a page name one thing before they stand together."""
+"""Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
 _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who is who", "Also"
 _OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}
@@ -59,12 +59,12 @@ _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
 def standing_page(scope: Scope, path: str) -> StandingPage:
-    """Return a standing page, also where nothing stands on it."""
+    """Return a standing page, even an empty one."""
     return _PAGES[path](scope)
 
 
 def shown_on_index(scope: Scope) -> tuple[str, ...]:
-    """Return the paths of the standing pages on which anything stands, in their order."""
+    """Return the paths of the standing pages with content, in order."""
     found = {
         ESSENTIALS: _has_essential(scope),
         THREADS: next(_open_ends(scope), None) is not None,
@@ -76,20 +76,20 @@ def shown_on_index(scope: Scope) -> tuple[str, ...]:
 
 
 def people_on_index(scope: Scope) -> tuple[str, ...]:
-    """Return the paths of the pages of the first people of whom anything is told."""
+    """Return the paths of the pages of the first people with content."""
     names = names_left_out(scope)
     shown = (person_path(key) for key in scope.people.told if _is_shown(scope, key, names))
     return tuple(islice(shown, PEOPLE_ON_INDEX))
 
 
 def names_left_out(scope: Scope) -> list[frozenset[str]]:
-    """Return the terms of what people want left out, of each order."""
+    """Return the terms of each order to leave a subject out."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
     return [named_by(order) for text in ordering for order in orders_in(text)]
 
 
 def person_path(key: str) -> str:
-    """Return the path of the page of somebody or of a project: a plain name as it is, any other with its digest."""
+    """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
     folder, key = (PROJECTS, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE, key)
     if _PLAIN_KEY.fullmatch(key):
         return f"{folder}/{key.replace(' ', '-')}.md"
@@ -97,7 +97,7 @@ def person_path(key: str) -> str:
 
 
 def person_page(scope: Scope, path: str) -> StandingPage:
-    """Return the page of somebody or of a project, by its path."""
+    """Return the page of a person or project, by its path."""
     key = next((key for key in scope.people.told if person_path(key) == path), "")
     person, names = scope.people.known.get(key), names_left_out(scope)
     lines = _of_person(scope, key, names) if person is not None and _is_shown(scope, key, names) else ()
@@ -129,7 +129,7 @@ def _essentials(scope: Scope) -> StandingPage:
 
 
 def _essential(scope: Scope) -> Iterator[PageLine]:
-    """Yield goal, plan, standing instructions and facts, what matters most first, by the same choice as a start's."""
+    """Yield goal, plan, standing instructions and facts, most important first, chosen as for a start."""
     names, said = names_left_out(scope), dict[str, None]()
     yield from _aims(scope, names)
     yield from _rules(scope, names, said)
@@ -138,7 +138,7 @@ def _essential(scope: Scope) -> Iterator[PageLine]:
 
 
 def _has_essential(scope: Scope) -> bool:
-    """Whether `_essential` yields anything, in the time of one line."""
+    """Return whether `_essential` yields anything, in the time of one line."""
     names, said = names_left_out(scope), dict[str, None]()
     return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
 
@@ -151,7 +151,7 @@ def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
 
 
 def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[PageLine]:
-    """Yield standing instructions, and note in `said` the ids of what needs no other line."""
+    """Yield standing instructions, and add to `said` the ids that need no further line."""
     rules, ids = instructions_of(list(islice(_wanted(scope), INSTRUCTIONS)))
     said |= ids
     for item in rules:
@@ -161,7 +161,7 @@ def _rules(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
 
 
 def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> Iterator[MemoryRow]:
-    """Yield the facts that hold, by worth, but for tasks, orders about memory and what people want left out."""
+    """Yield the valid facts, by worth, except tasks, orders about memory and subjects to leave out."""
     for birth in scope.leading.worthiest(scope):
         memory = scope.memories.by_birth[birth]
         body = scope.captures.body(scope.captures.by_seq[memory.canonical])
@@ -173,7 +173,7 @@ def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
 
 
 def _sectioned(scope: Scope, rows: list[MemoryRow]) -> Iterator[PageLine]:
-    """Yield the lines of facts, each under its subject: how people tagged it, its category, or a name that recurs."""
+    """Yield the lines of facts, each under its section: by people's tag, category, or a recurring name."""
     plain = {row.id: list(_subjects(row)) for row in rows if _section(row) is None}
     counts = Counter(name for names in plain.values() for name in names)
     for row in rows:
@@ -186,7 +186,7 @@ def _sectioned(scope: Scope, rows: list[MemoryRow]) -> Iterator[PageLine]:
 
 
 def _section(row: MemoryRow) -> str | None:
-    """Return the section that a fact has by what it is, None where its names decide."""
+    """Return the section of a fact by its mark or category, None if its names decide."""
     if row.pinned:
         return _PINNED
     if row.tags[:1] == (STATED_TAG,) and row.tags[1:2] in (("decision",), ("correction",)):
@@ -195,7 +195,7 @@ def _section(row: MemoryRow) -> str | None:
 
 
 def _subjects(row: MemoryRow) -> Iterator[str]:
-    """Yield what a fact is about, as far as words tell: tags of its own, then names and identifiers of its text."""
+    """Yield the subjects of a fact, judged by words: own tags, then names and identifiers of its text."""
     yield from () if row.tags[:1] and row.tags[0] in OWN_TAGS else dict.fromkeys(row.tags)
     yield from dict.fromkeys(_NAME.findall(row.text))
 
@@ -211,7 +211,7 @@ def _threads(scope: Scope) -> StandingPage:
 
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
-    """Yield what is open, the latest first, each text once, but for what was forgotten or replaced since."""
+    """Yield the open ends, latest first, each text once, except those forgotten or replaced since."""
     told, names = dict[str, None](), names_left_out(scope)
     open_now = ((seq, end) for (seq, _), end in scope.threads.open.items())
     found = sorted(open_now, key=lambda it: (-scope.captures.by_seq[it[0]].at, -it[0]))
@@ -228,7 +228,7 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
 
 
 def _is_open(scope: Scope, capture: Capture) -> bool:
-    """Whether what a capture left open is to be told: it is shown, and where it is a memory that holds."""
+    """Return whether a capture's open end is listed: it is shown, and a memory that holds, if a memory."""
     if capture.hidden:
         return False
     memory = scope.memories.of(capture.seq)
@@ -236,7 +236,7 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
 
 
 def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
-    """Whether the statement that was taken from a turn of this text, if any was, is neither forgotten nor replaced."""
+    """Return whether the statement of a turn of this text, if any, is neither forgotten nor replaced."""
     for seq in scope.captures.stated.get(capture.seq, ()):
         stated = scope.captures.by_seq[seq]
         if scope.captures.body(stated).text == text and not _is_open(scope, stated):
@@ -249,7 +249,7 @@ def _recents(scope: Scope) -> StandingPage:
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
-    """Yield what was said last, the newest first: of a turn what was decided in it, else how it begins."""
+    """Yield the latest turns, newest first: the decisions made in each, else its beginning."""
     by_seq, days = scope.captures.by_seq, scope.captures.days
     found, names = 0, names_left_out(scope)
     for day in nlargest(len(days) if len(days) <= RECENT_TURNS else RECENT_TURNS, days):
@@ -265,7 +265,7 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
 
 
 def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
-    """Yield the lines of a turn: its decisions and corrections that hold, else the turn as it begins."""
+    """Yield the lines of a turn: its valid decisions and corrections, else its beginning."""
     path, told = day_path(scope, capture), _who_when(capture)
     decided = False
     for seq in scope.captures.stated.get(capture.seq, ()):
@@ -317,14 +317,14 @@ def _archive(scope: Scope) -> StandingPage:
 
 
 def _gone(scope: Scope) -> list[tuple[int, Archiving, Capture]]:
-    """Return what is archived by itself and is spoken for, the latest first."""
+    """Return the units archived by themselves with a living capture, the latest first."""
     spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
     found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
     return sorted(found, key=lambda one: (-one[1].at, one[0]))
 
 
 def _gone_lines(scope: Scope, found: list[tuple[int, Archiving, Capture]]) -> Iterator[PageLine]:
-    """Yield what is archived under its month and why, with how many there are."""
+    """Yield the archived units, in sections by month and reason, with the number in each section."""
     sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it, _ in found]
     counts = Counter(sections)
     for (unit, it, spoken), section in zip(found, sections, strict=True):
@@ -334,7 +334,7 @@ def _gone_lines(scope: Scope, found: list[tuple[int, Archiving, Capture]]) -> It
 
 
 def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterator[PageLine]:
-    """Yield what somebody says that holds, and what names them."""
+    """Yield the valid facts that a person stated, then captures that mention the person."""
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
     names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
     rows = (row for id in names if (row := memory_row(scope, id)) is not None and not is_left_out(row.text, left_out))
@@ -345,7 +345,7 @@ def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterat
 
 
 def _naming(scope: Scope, key: str, names: list[frozenset[str]]) -> Iterator[Capture]:
-    """Yield what names somebody and is shown, the latest first, but for what people want left out."""
+    """Yield the shown captures that mention a person, latest first, except those to be left out."""
     for capture in map(scope.captures.by_seq.__getitem__, reversed(scope.people.known[key].named)):
         if _is_open(scope, capture) and not is_left_out(scope.captures.body(capture).text, names):
             yield capture
@@ -364,7 +364,7 @@ def _living(scope: Scope, seqs: Iterable[int]) -> Iterator[Capture]:
 
 
 def _wanted(scope: Scope) -> Iterator[Known]:
-    """Yield what people want from now on, the latest on the log first: turns, and texts that speak for memories."""
+    """Yield people's standing instructions, the latest on the log first: turns, and canonical texts."""
     for capture in _living(scope, reversed(scope.instructions.wanted)):
         memory = scope.memories.of(capture.seq)
         speaks = capture.kind == "turn" if memory is None else memory.canonical == capture.seq

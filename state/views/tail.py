@@ -1,8 +1,8 @@
-"""What a reader of the views still has to know: the events that stand behind the watermark, laid over the rows.
+"""The tail of the log behind the views' watermark, applied to the rows by a reader.
 
-This is what a search answers with while the projector is behind. It folds and decides nothing: captures of the tail
-stand by themselves, a text that was made of memories waits, and tombstones and erasures hide rather a little more than
-the projector will than less.
+A search answers by it while the projector is behind. The tail folds and decides nothing: its captures stand
+by themselves, a consolidation's text waits, and tombstones and erasures hide rather a little more than the
+projector will than less.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memtape.state.subjects.tombstones import ends_ban, text_row_id
 
 
 def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
-    """Return what a row can be hidden by: tombstones on its id, its text, the memory as a whole, or one it tells of."""
+    """Return the keys by which a tombstone hides a row: its id, its text, its memory, or a covered memory."""
     if isinstance(row, TurnRow):
         return [f"id:{row.id}"]
     texts = [text_row_id(normal_digest(row.text))] if row.kind in FAMILIES else []
@@ -26,15 +26,15 @@ def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
 
 
 def keys_of_wording(row: MemoryRow, wording: Wording) -> list[str]:
-    """Return what another wording of a memory can be hidden by, beside what hides the memory."""
+    """Return the keys by which a memory's further wording can be hidden, beside those of the memory."""
     return [f"id:{wording.id}", text_row_id(normal_digest(wording.text)), f"memory:{row.id}"]
 
 
 def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str | None]) -> list[str]:
-    """Return what a capture of a row can be hidden by: tombstones on its id, its own text, or its memory as a whole.
+    """Return the keys by which a row's capture can be hidden: its id, its own text, or its whole memory.
 
-    A memory's row has the text of one capture alone. `text_at` gives what was captured at an offset of the log, None
-    where it is erased.
+    A memory's row has the text of one capture alone. `text_at` returns the text captured at an offset of the
+    log, None if erased.
     """
     if isinstance(row, TurnRow):
         return [f"id:{id}"]
@@ -46,10 +46,10 @@ def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str |
 
 
 class Bans:
-    """The bans of the views, moved on by the tail.
+    """The bans of the views, updated by the tail.
 
-    `keys_of` gives by what the capture that an id names can be hidden, None where no view has the id; `banned_at`
-    gives the time of a ban of the views, None where none stands.
+    `keys_of` gives the keys by which an id's capture can be hidden, None if no view has the id; `banned_at`
+    gives the time of a ban in the views, None for none.
     """
 
     def __init__(self, keys_of: Callable[[str], list[str] | None], banned_at: Callable[[str], int | None]) -> None:
@@ -103,20 +103,20 @@ class Bans:
         return [event for event in found if not self.hide(self._own[event.id], False)]
 
     def _waits(self, event: Event) -> bool:
-        """Whether a capture of the tail is a page that a decision may have made, or one that is shown no more."""
+        """Return whether a capture of the tail is a page that may be a decision's, or is no longer shown."""
         if not isinstance(event.body, Captured) or event.body.kind != "page":
             return False
         return self.moves_pages or bool(event.refs) or self.paths.get(event.body.path or "", event.id) != event.id
 
     def _keys(self, id: str) -> list[str]:
-        """Return by what the capture that an id names can be hidden; of an unknown one by its own ban."""
+        """Return the keys by which an id's capture can be hidden; of an unknown id its own ban's."""
         self.touched[id] = None
         if id in self._own:
             return self._own[id]
         return self._keys_of(id) or [f"id:{id}"]
 
     def _since(self, key: str) -> int | None:
-        """Return the time of the latest ban in force, None where none is."""
+        """Return the time of the latest ban in force, None for none."""
         before = None if key in self._ended else self._banned_at(key)
         return max((at for at in (before, self._set.get(key)) if at is not None), default=None)
 
@@ -160,7 +160,7 @@ class Bans:
             self._ended.update(keys)
 
     def _withdraw(self, ids: Iterable[str], on: bool) -> None:
-        """Hide what was captured by then, and every row that may speak with its text, or end what the tail hid so."""
+        """Hide the rows of captured ids and rows that may show their text; with `on` false, show them."""
         for id in ids:
             if id in self._own or self._keys_of(id) is not None:
                 keys = [key for key in self._keys(id) if not key.startswith("text:")]
@@ -172,7 +172,9 @@ class Bans:
             self._erased.update(key for key in self._keys(id) if not key.startswith("text:"))
 
     def hide(self, keys: Sequence[str], hidden_in_view: bool) -> bool:
-        """Whether what has these keys is hidden: erased, withdrawn or banned; else as the tail says, else the view."""
+        """Return whether a row with these keys is hidden (erased, withdrawn, banned) by the tail, else by the
+        view.
+        """
         gone = self._erased | self._hidden | self._withdrawn
         if not gone.isdisjoint(keys) or any(map(self._is_banned, keys)):
             return True

@@ -1,4 +1,4 @@
-"""Files of pages of the tree, as values: a page's text, what stands below it, where it leads, and what leads there."""
+"""Files of tree pages, as values: a page's text, its children, its links, and the links to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def path_of_id(scope: Scope, id: str) -> Iterator[str]:
 
 
 def tree_page(scope: Scope, path: str) -> TreePage:
-    """Return the file at a path as it stands now."""
+    """Return the file at a path, as it is now."""
     page = scope.pages.at(path.removeprefix(f"{PAGES}/").removesuffix(".md"))
     row = None if page is None else page_row(scope, page.id)
     if page is None or row is None:
@@ -47,12 +47,12 @@ def tree_page(scope: Scope, path: str) -> TreePage:
 
 
 def name_of(page: Page | PageRow) -> str:
-    """Return what a page is called, in a file too: its slug, or its id where it has none."""
+    """Return the name of a page, also used in files: its slug, or its id if it has none."""
     return page.slug or page.id
 
 
 def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
-    """Yield what stands below a page, the first of them with what they say."""
+    """Yield the pages below a page, the first of them with their summaries."""
     for number, child in enumerate(children_of(scope, page)):
         named = ListedPage(name_of(child), child.is_node, number < TOLD_CHILDREN)
         if named.told:
@@ -62,7 +62,7 @@ def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
 
 
 def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
-    """Yield where a page leads, but for children that are there."""
+    """Yield the links of a page, except children that exist."""
     for link in page.links.values():
         if link.to == NOWHERE:
             yield PageEnd(link.relation, link.slug, False)
@@ -71,7 +71,7 @@ def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
 
 
 def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
-    """Yield what leads to a page."""
+    """Yield the links to a page."""
     for link, source in scope.pages.sources(page):
         if source.lives:
             yield PageEnd(link.relation, name_of(source), True)

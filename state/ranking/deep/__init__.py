@@ -1,1 +1,1 @@
-"""A search that looks again: what was found says what to ask next."""
+"""A search in several looks: the results of a look give the next query."""

@@ -1,7 +1,7 @@
-"""What a question asks for, and what is asked next: without the words that are only about the asking, of the kinds
-that it names, and by names that were found.
+"""The queries of a deep search.
 
-Rules of English; a question in another language is asked as it is.
+The first is the question without words about asking; the next add words of the kinds named in it, and found
+names. The rules are for English; a question in another language stays as it is.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ _NAME = lazy(r"(?<=[a-z0-9,;:] )(?:[A-Z][\w'’-]*[a-z][\w'’-]*)(?: [A-Z][\w'�
 
 
 def bare(question: str) -> str:
-    """Return the words of a question without those that are only about the asking; all where no other is there."""
+    """Return the words of a question except words about asking; all words if none is left."""
     kept = [word for word in _WORD.findall(_WHERE_SAID.sub(" ", question)) if word.lower() not in _OF_ASKING]
     return " ".join(kept) if any(map(words, kept)) else question
 
 
 def kinds_asked(question: str) -> dict[str, tuple[str, ...]]:
-    """Return by each term of a question that names a kind words for what is of that kind."""
+    """Return by each term of a question that names a kind the words of members of the kind."""
     return {term: members for term in terms(bare(question), ENGLISH) if (members := of_kind(term))}
 
 
 def terms_of_kinds(question: str) -> dict[str, list[str]]:
-    """Return by each term of a question that names a kind the terms of what is of that kind."""
+    """Return by each term of a question that names a kind the terms of members of the kind."""
     return {term: terms(" ".join(members), ENGLISH) for term, members in kinds_asked(question).items()}
 
 
 def by_kinds(question: str) -> str:
-    """Return a question without the words about the asking, with all that is of the kinds that it names."""
+    """Return a question without words about asking, with all members of the kinds named in it."""
     members = (member for its in kinds_asked(question).values() for member in its)
     return " ".join((bare(question), *dict.fromkeys(members)))
 
 
 def by_names(question: str, missing: Iterable[str], texts: Iterable[str]) -> str:
-    """Return what is asked of the names that most texts have and the question has not, and of what is missing.
+    """Return a query of the missing terms, and of the texts' most frequent names not in the question.
 
-    Empty where there is neither.
+    Empty without either.
     """
     asked = dict.fromkeys(words(question))
     counts = Counter(name for text in texts for name in dict.fromkeys(_NAME.findall(text)) if len(name) <= NAME_CHARS)
@@ -67,6 +67,6 @@ def by_names(question: str, missing: Iterable[str], texts: Iterable[str]) -> str
 
 
 def share_held(weights: Mapping[str, float], held: Iterable[str]) -> float:
-    """Return the share of the weight of a question's terms that some terms have, from 0 to 1; 1 where it has none."""
+    """Return the share of a question's weight in the held terms, from 0 to 1; 1 for one without terms."""
     whole = sum(weights.values())
     return sum(weights.get(term, 0.0) for term in dict.fromkeys(held)) / whole if whole else 1.0

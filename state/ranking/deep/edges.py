@@ -1,6 +1,6 @@
-"""From what was found to what stands near it: what was used together with it, and the turns beside it in its session.
+"""The walk from found texts to near ones: texts used together with them, and neighbours in their session.
 
-The walk is of any graph; what is near a text of a corpus is told by the corpus.
+The walk works on any graph; the corpus gives the neighbours of a text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SpotT = TypeVar("SpotT", bound=Hashable)
 
 
 class Reached(NamedTuple):
-    """How strong the best way to something is, from 0 to 1, from which seed it comes, and over how many hops."""
+    """The strength of the best way to a node, from 0 to 1, its seed, and its number of hops."""
 
     strength: float
     seed: int
@@ -24,10 +24,11 @@ class Reached(NamedTuple):
 
 
 def walk(seeds: Sequence[SpotT], near: Callable[[SpotT], Iterable[tuple[SpotT, float]]]) -> dict[SpotT, Reached]:
-    """Return what two hops from the first 18 seeds reach, the strongest of each hop first, seeds left out.
+    """Return the nodes within two hops of the first 18 seeds, the strongest of each hop first, no seeds.
 
-    `near` gives what is near something with a weight from 0 to 1, the strongest first. Of each at most six are
-    walked to, and 45 are reached in all. Strength is the product of the weights along the best way.
+    `near` returns the neighbours of a node with weights from 0 to 1, the strongest first. At most six
+    neighbours of each are walked to, and 45 nodes are reached in all. Strength is the product of the weights
+    along the best way.
     """
     started = list(dict.fromkeys(seeds))[:SEEDS]
     reached: dict[SpotT, Reached] = {}

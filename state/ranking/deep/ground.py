@@ -1,4 +1,4 @@
-"""The texts of the scopes that a search reads, as a deep search goes over them: looks, what is near, what holds what.
+"""The texts of the scopes of a search, for a deep search: its looks, neighbours, and shares of the question.
 
 Each scope is ranked by its own texts alone; the looks of all scopes are one order by score.
 """
@@ -27,7 +27,7 @@ BESIDE, LINKED = 0.5, 1.0
 full weight has 1."""
 
 FINDING: tuple[Lane, ...] = ("sparse", "dense")
-"""The lanes that find; the others move or lend."""
+"""The lanes that find texts; all others move or lend."""
 
 Rank = Callable[[str], Ranking]
 Walk = Callable[[str], list[tuple[int, float]]]
@@ -37,10 +37,10 @@ Links = Callable[[int], list[int]]
 
 
 class Field(NamedTuple):
-    """One scope: its texts, how a question is ranked among them, and which of them may be returned.
+    """One scope: its texts, the ranking of a question among them, and the allowed ones.
 
-    `now` is that of ranking, `session` that of who asks. `text_of` gives the whole text of a place. `walk` and `links`
-    go over the tree of pages. Where it is not said that edges are followed, they are not.
+    `now` is that of ranking, `session` the asker's. `text_of` gives the whole text of a place. `walk` and
+    `links` go over the tree of pages. Edges are followed only if set so.
     """
 
     corpus: Corpus
@@ -55,7 +55,7 @@ class Field(NamedTuple):
 
 
 class Ground:
-    """Some scopes, and what has been seen of them so far: `hits` has it by spot, `looked` the rankings of each look."""
+    """Some scopes, and the texts seen in them so far: `hits` by spot, `looked` the rankings of each look."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = fields
@@ -66,7 +66,7 @@ class Ground:
         """Those of the first look, by scope."""
 
     def look(self, query: str, most: int, number: int) -> list[Seen]:
-        """Return the best of all scopes for a query, at most so many."""
+        """Return the best texts of all scopes for a query, at most `most`."""
         rankings = [field.rank(query) for field in self._fields]
         self.rankings = self.rankings or rankings
         found = list[Seen]()
@@ -75,11 +75,11 @@ class Ground:
         return sorted(found, key=lambda it: -it.score)[:most]
 
     def walked(self, query: str) -> list[tuple[Spot, float]]:
-        """Return the pages to which a walk down the trees comes for a query, each with what it holds of it."""
+        """Return the pages reached by a walk down the trees for a query, each with its share of the query."""
         return [(Spot(n, place), share) for n, field in enumerate(self._fields) for place, share in field.walk(query)]
 
     def near(self, seeds: Sequence[Seen], number: int) -> list[Seen]:
-        """Return what two hops from some texts lead to, each lent a share of the seed's relevance."""
+        """Return the texts within two hops of some texts, each lent a share of the seed's relevance."""
         reached = walk([seed.spot for seed in seeds], self._beside)
         hits = [self.hits[seed.spot] for seed in seeds]
         return self.lend(
@@ -87,7 +87,7 @@ class Ground:
         )
 
     def lend(self, relevance: Mapping[Spot, float], number: int) -> list[Seen]:
-        """Return those of some texts that may be returned, with the relevance that each is lent."""
+        """Return the allowed texts, with the relevance lent to each."""
         lent: dict[int, dict[int, float]] = {}
         for spot, share in relevance.items():
             lent.setdefault(spot.scope, {})[spot.place] = share
@@ -99,11 +99,11 @@ class Ground:
         return sorted(found, key=lambda it: -it.score)
 
     def is_found(self, spot: Spot) -> bool:
-        """Whether words or vectors have found a text that was seen, and not edges alone."""
+        """Return whether words or vectors have found a text that was seen, and not edges alone."""
         return any(lane in FINDING for lane in self.hits[spot].lanes)
 
     def weights(self, question: str) -> dict[str, float]:
-        """Return what share of a question's weight each of its terms has, in the first scope that has any text."""
+        """Return the share of a question's weight in each of its terms, by the first scope with any text."""
         corpus = next((field.corpus for field in self._fields if field.corpus.count), self._fields[0].corpus)
         return corpus.weights(question)
 
@@ -123,7 +123,7 @@ class Ground:
         return self._fields[spot.scope].text_of(spot.place)
 
     def ordered(self, found: Sequence[Seen]) -> list[Ranking]:
-        """Return the rankings by scope of what was found in all looks, with how the looks have moved each."""
+        """Return the rankings by scope of the texts found in all looks, with the looks' factor of each."""
         made = list[Ranking]()
         for scope, ranking in enumerate(self.rankings):
             own = [it for it in found if it.spot.scope == scope]
@@ -139,7 +139,7 @@ class Ground:
         return hit._replace(score=seen.score, looked=looked, look=look, parts=hit.parts if look == 1 else {})
 
     def _note(self, scope: int, hits: Iterable[Hit], number: int) -> list[Seen]:
-        """Note hits by which texts are seen, and return these; what was seen before stays as it was seen first."""
+        """Record texts seen through hits, and return them; a text seen before keeps its first record."""
         found = list[Seen]()
         for hit in hits:
             spot = Spot(scope, hit.place)
@@ -149,7 +149,7 @@ class Ground:
         return found
 
     def _beside(self, spot: Spot) -> list[tuple[Spot, float]]:
-        """Return what is near a text, the strongest first."""
+        """Return the neighbours of a text, the strongest first."""
         field = self._fields[spot.scope]
         corpus = field.corpus
         if not field.follows:
@@ -162,7 +162,7 @@ class Ground:
         return [(Spot(spot.scope, other), weight) for other, weight in near]
 
     def _unsaid(self, field: Field) -> Among:
-        """Return what gives those of places that may be returned, do not ask, and were not just said by who asks."""
+        """Return a filter for places: allowed, not asking, and not said in the asker's session just now."""
 
         def among(places: Ints) -> Ints:
             texts = field.corpus.texts

@@ -1,6 +1,6 @@
-"""What a deep search does in each of its steps where no model is asked: which texts it keeps, and when it has enough.
+"""The rules of a deep search without a model: which texts each step keeps, and when the search ends.
 
-`Judge` is what a model can do instead; how one is asked, and what becomes of its failures, is for whoever asks it.
+A model can decide instead, as a `Judge`; the caller asks the model and handles its failures.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from memtape.state.ranking.deep.ground import Ground
 from memtape.state.ranking.deep.seen import Spot
 
 READY = 0.9
-"""With so much of a question's weight held there is enough."""
+"""Share of a question's weight at which a search ends."""
 BY_RULE = "rules"
 
 
 class Told(NamedTuple):
-    """What a step decided: by whom, at which cost in characters that a model read and wrote, and why it failed, if so.
+    """The decision of a step: author, cost in characters read and written by a model, and failure.
 
-    `kept` are what stays, in the order in which it was given; `query` is what is to be asked next, empty where there is
-    enough.
+    `kept` are the texts kept, in the given order; `query` is the next query, empty at the end of the search.
     """
 
     kept: Sequence[Spot]
@@ -33,23 +32,23 @@ class Told(NamedTuple):
 
 
 class Judge(Protocol):
-    """Who decides in the steps of a deep search. `number` is that of the look, from 1 on."""
+    """The decisions in the steps of a deep search. `number` is that of the look, from 1 on."""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Return which of the texts that a look has seen are kept."""
+        """Return which seen texts of a look are kept."""
 
     def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Return which of the pages that a walk has come to are opened."""
+        """Return which pages reached by a walk are opened."""
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Return which of the best texts are kept, and what is to be asked next."""
+        """Return the best texts to keep, and the next query."""
 
 
 class Rules:
     """A `Judge` that goes by words alone."""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Keep all that the question itself found; later what holds nothing of it, or of a kind that it names, goes."""
+        """Keep all results of the first look; of later ones only texts with a term or kind asked for."""
         if number == 1:
             return Told(spots)
         kinds = terms_of_kinds(question)
@@ -62,9 +61,9 @@ class Rules:
         return Told(spots)
 
     def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """Keep all; there is enough where what was found holds most of the question's weight.
+        """Keep all texts; the search ends if the found texts hold most of the question's weight.
 
-        A term that names a kind is held by what is of that kind, and not before that was looked for.
+        A term that names a kind is held by members of the kind, from the look that searched for them.
         """
         kinds = terms_of_kinds(question)
         weights = ground.weights(bare(question))

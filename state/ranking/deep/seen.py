@@ -1,6 +1,6 @@
-"""What a look at the texts of some scopes sees, and how several looks become one order.
+"""The texts seen by a look at some scopes, and the merging of looks into one order.
 
-Scores are answers and never state. Nothing here knows what a text says.
+Scores are answers and never state. Nothing here reads a text.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from memtape.state.ranking.yielding import LEAST_STEP
 WEIGHTS = (1.0, 1.0, 0.05)
 """What each look counts; the third asks for what is missing and for names, and hardly does more than part equals."""
 OF_KIND = 0.12
-"""The share of the best that is added to what holds, in its own words, something of a kind that is asked for."""
+"""The share of the best score added to texts with a member, in their own words, of a kind asked for."""
 SURE = 5
-"""What the first look places so far up stands surely: no later look moves it to more than twice its place."""
+"""Places of the first look that are sure: no later look moves their texts below twice the place."""
 
 
 class Spot(NamedTuple):
-    """A text: the number of its scope among those that are read, and its place there."""
+    """A text: the number of its scope among the scopes searched, and its place in the scope."""
 
     scope: int
     place: int
 
 
 class Seen(NamedTuple):
-    """A text that a look has seen, with its score, which compares within the look."""
+    """A text seen in a look, with its score, comparable within the look."""
 
     spot: Spot
     score: float
@@ -37,12 +37,12 @@ class Seen(NamedTuple):
 def merged(
     looks: Sequence[Sequence[Seen]], lent: Mapping[Spot, float], of_kind: Mapping[Spot, None] = MappingProxyType({})
 ) -> list[Seen]:
-    """Return all that some looks have seen as one order, best first, each once, no two with the same score.
+    """Return all texts seen in looks as one order, best first, each once, no two with the same score.
 
-    Each look is in its order. A text has the sum of its shares of each look's best score, by the looks' weights, and
-    `OF_KIND` where it is among those, as a share of the first look's best; or what it is `lent`, where that is more.
-    What the first look has at place r, from 1 to `SURE`, stands among the first 2 r. Equals stand as the looks have
-    them.
+    Each look is in its order. A text has the sum of its shares of each look's best score, by the looks'
+    weights, and for a text in `of_kind` also `OF_KIND`, as a share of the first look's best; or its `lent`
+    score, if greater. The text at place r of the first look, from 1 to `SURE`, is among the first 2 r. Equals
+    keep the looks' order.
     """
     every = [look for look in looks if look]
     best = every[0][0].score if every else max(lent.values(), default=0.0)
@@ -63,7 +63,7 @@ def merged(
 
 
 def _with_sure(ranked: Sequence[Spot], sure: Sequence[Spot]) -> list[Spot]:
-    """Return an order in which each that is sure stands no lower than at twice its place, those before it included."""
+    """Return `ranked` with the nth text of `sure` moved up to place 2n, if ranked lower."""
     waiting, placed = dict.fromkeys(ranked), list[Spot]()
     while waiting and len(placed) < 2 * len(sure):
         # Of those that are sure the first that waits is due when no place is left before the last that it may have.
