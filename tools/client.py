@@ -128,7 +128,7 @@ class Client(Writer):
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads the views; making it loads LanceDB's libraries."""
+        """The reader of the views; its creation loads LanceDB's libraries."""
         from memtape.tools.ask.reading import Reader
 
         return Reader(self.home, self.log)
@@ -256,7 +256,7 @@ class Client(Writer):
         return self._asking.timeline(around, limit)
 
     def sessions(self, limit: int = 10) -> list[Session]:
-        """Return the sessions of this scope, the one that was spoken in last first."""
+        """Return the sessions of this scope, the last active first."""
         return self._asking.sessions(limit)
 
     def session_turns(self, session: str) -> list[Result]:
@@ -282,7 +282,7 @@ class Client(Writer):
         return self._asking.given(limit, session, after, searches=searches, by=by, words=words)
 
     def prepare(self) -> None:
-        """Read what a search in this scope reads."""
+        """Load the texts and vectors for a search in this scope."""
         self.reader.held(lambda views: views.prepare(self.scope))
 
     def take_over(self, other: Client) -> None:
@@ -291,7 +291,7 @@ class Client(Writer):
 
     @property
     def has_read(self) -> bool:
-        """Whether it has opened the views, so that it may hold what it has read of them."""
+        """Whether a reader was created."""
         return "reader" in vars(self)
 
     def let_go(self) -> None:
@@ -322,7 +322,7 @@ class Client(Writer):
         return self._asking.edge_candidates(as_of)
 
     def all_edges(self, *, as_of: str | None = None) -> EdgeList:
-        """Return every edge of this scope between what is visible."""
+        """Return every edge of this scope between visible memories."""
         return self._asking.all_edges(as_of)
 
     def context(
@@ -414,7 +414,7 @@ class Client(Writer):
         return self._deciding.restore(id, reason)
 
     def pin(self, id: str) -> list[str]:
-        """Pin a memory or turn, so that it stays at hand whatever its age; return the ids that were named."""
+        """Pin a memory or turn regardless of its age; return the named ids."""
         return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=True), only=True)
 
     def unpin(self, id: str) -> list[str]:
@@ -504,14 +504,14 @@ class Client(Writer):
         return self._asking.proposals()
 
     def accept(self, id: str) -> Proposal:
-        """Take a rule that waits into the scope that it is for, in its words, and return it.
+        """Accept a proposed rule, with its words, into its target scope; return the rule.
 
-        Raises `NotFound`, and `MemtapeError` for whoever is no person.
+        Raises `NotFound`, and `MemtapeError` for a writer who is no person.
         """
         return self._answer(id, declined=False)
 
     def decline(self, id: str) -> Proposal:
-        """Say that a rule which waits is none there, and return it; raise as `accept` does."""
+        """Decline a proposed rule; return the rule. Raises as `accept`."""
         return self._answer(id, declined=True)
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
@@ -606,7 +606,7 @@ class Client(Writer):
         self.reader.catch_up(self.scope)
 
     def embedder(self) -> EmbedderState:
-        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        """Return the deciding embedder, the embedder opened on this machine, and the number of waiting texts."""
         return self._asking.embedder()
 
     def refold(

@@ -283,9 +283,9 @@ class Offer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a command that decides something of a memory says: its help, what it did, and which verb undoes it.
+    """The words of a command that decides about a memory: its help, its message, and the verb that undoes it.
 
-    `example` is what follows the id in the example of its help.
+    `example` follows the id in the help's example.
     """
 
     help: str

@@ -1,6 +1,6 @@
-"""What a hook does that nobody waits for: what a subagent said, what a compaction takes, and the end of a session.
+"""Detached work of a hook: captures of subagents, flushes before compactions, ends of sessions.
 
-It is loaded for these alone.
+The host does not wait for any of these. `hooks` imports the module only for them.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ CONNECTABLE = {
 
 
 class Ran(NamedTuple):
-    """A host's command as it was given, what it said, and whether it did it."""
+    """A host's command as given, its output, and whether the command failed."""
 
     command: list[str]
     said: str
@@ -132,7 +132,7 @@ def install_steps(home: Home, host: str) -> list[list[str]]:
 
 
 def remove_steps(home: Home, host: str) -> list[list[str]]:
-    """Return the host's own commands that remove it."""
+    """Return the host's own commands to remove Memtape."""
     return _steps(home, host, CONNECTABLE[host].remove)
 
 
@@ -197,7 +197,7 @@ def _left(home: Home, host: str, every: bool = False) -> Leftovers:
 
 
 def _undone(home: Home, host: str) -> str:
-    """Undo what an installation did before it failed, and say what is so then."""
+    """Undo the finished steps of a failed installation, and return a sentence about the result."""
     name = CONNECTABLE[host].name
     if not _remove(home, host)[1]:
         return f"Something of it is left in {name}: once this is mended, `memtape disconnect {host}` removes it."
@@ -277,7 +277,9 @@ def _run_all(steps: list[list[str]]) -> list[Ran]:
 
 
 def _why(failed: list[Ran]) -> str:
-    """Return what hosts said of steps that failed, without the trace that some append."""
+    """Return the failed commands with the end of their output, without the stack trace that some hosts
+    append.
+    """
     told = []
     for step in failed:
         lines = [line.strip() for line in step.said.partition("Stack backtrace")[0].splitlines() if line.strip()]

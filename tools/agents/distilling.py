@@ -135,5 +135,7 @@ def _events(client: Client, flushed: Event, number: int, text: str, erased: Eras
 
 
 def _native_id(flushed: Event, number: int) -> str:
-    """Name a statement by its flush and its number, so that another answer about the same flush adds nothing."""
+    """Return the id of a statement from its flush and its number: a second answer about the same flush adds
+    nothing.
+    """
     return f"distilled:{flushed.id}:{number}"

@@ -58,7 +58,7 @@ State = Literal["good", "to do", "bad", "not there"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What was looked at, how it is, what was seen, and what to do about it (empty where nothing is)."""
+    """A check: its subject, state and observation, and the next step (empty where nothing is to be done)."""
 
     subject: str
     state: State
@@ -407,7 +407,9 @@ def _codex_hooks() -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _talking(words: list[str]) -> Iterator[Callable[..., dict[str, Any]]]:
-    """Start a program that speaks JSON-RPC in lines, and give a function that asks it; it ends with the block."""
+    """Start a program that speaks JSON-RPC in lines; yield a function that sends a request. The block's end
+    stops the program.
+    """
     started = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

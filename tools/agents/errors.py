@@ -27,7 +27,7 @@ MAX_BYTES = 256 * 1024
 
 
 def homeless() -> Path:
-    """Return the folder of what is noted about homes that are not there."""
+    """Return the folder of errors about missing homes."""
     from platformdirs import user_state_path
 
     return user_state_path("memtape", appauthor=False)

@@ -64,7 +64,9 @@ def forward(words: list[str]) -> None:
 
 
 def _introduction(asked: dict[str, str]) -> bytes:
-    """Return the line that says who is served: what `sessions` needs to serve as this process would."""
+    """Return the first line of a connection: the folder, host, version, environment and options that
+    `sessions` needs.
+    """
     told = environment()
     session = told.pop(SESSION_VARIABLE, "")
     here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
@@ -73,7 +75,7 @@ def _introduction(asked: dict[str, str]) -> bytes:
 
 
 class Session:
-    """One host's session: one thread hears the host, and the other tells it what the server says."""
+    """A host's session: one thread reads the host's lines, the other writes the server's lines to the host."""
 
     def __init__(self, home: str, line: bytes, words: list[str], link: Link) -> None:
         self._home = home
@@ -197,7 +199,9 @@ class Session:
 
 
 def _own(words: list[str]) -> socket.socket:
-    """Return a connection to a process that serves this session alone, for the host that has started this one."""
+    """Start a server for this session alone; return the connection. The server belongs to the host that
+    started this process.
+    """
     ours, theirs = socket.socketpair()
     with theirs:
         command = [*python_of(), "mcp", *words, "--for", str(os.getppid())]

@@ -60,7 +60,7 @@ def write_instructions(home: Home, path: Path) -> bool:
 
 
 def take_instructions(home: Home) -> Leftovers:
-    """Take every block out that was written and is as it was; say where somebody has changed one."""
+    """Remove every written block that is unchanged; report the files in which a person edited the block."""
     found = Leftovers([], [])
     rest: dict[str, _Block] = {}
     for name, noted in _noted(home).items():

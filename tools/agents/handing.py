@@ -53,9 +53,9 @@ class Handed:
 
 
 def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Handed:
-    """Have a server of a home do what a hook was told, and tell the host what it says.
+    """Hand a hook's input to a server of the home, and print the server's answer for the host.
 
-    Nobody waits for one that is `alone`, so that it is told nothing, and waits longer itself.
+    With `alone` no host waits: nothing is printed, and the wait for the server is longer.
     """
     handed = Handed()
     paths = addresses(home) if len(data) <= LARGE_BYTES else []
@@ -113,7 +113,7 @@ def _hand(talking: Socket, path: str, line: bytes, deadline: float, wait_s: floa
 
 
 def environment() -> dict[str, str]:
-    """Return what of the environment matters to what is captured, where, by whom and for which project."""
+    """Return the environment variables with an effect on captures: content, home, author, project."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -99,7 +99,7 @@ HOSTS_OF_HOOKS: dict[str, Host] = {
 
 
 class Done(NamedTuple):
-    """A call of a tool that has answered: what names it in its session, and whether the host says that it failed."""
+    """An answered tool call: its name in the session, tool, input, output, failure and exit code."""
 
     name: str
     tool: str
@@ -163,7 +163,9 @@ def read(host: str, data: bytes) -> Told | None:
 
 
 def _done(told: dict[str, Any], event: str) -> Done:
-    """Return what a host tells of a call: one names it, the other says when it was; each has a form of an output."""
+    """Return the tool call of a hook's input. Hosts differ: some give the call an id, some only a time;
+    outputs have many forms.
+    """
     result = told.get("tool_response", told.get("tool_result"))
     of = result if isinstance(result, dict) else {"output": result}
     output = next((of[key] for key in ("llmContent", "text_result_for_llm", "output") if of.get(key)), "")

@@ -119,7 +119,9 @@ def note_time(home: Path | None) -> None:
 
 
 def _unkept(host: str, home: Path, data: bytes) -> bytes:
-    """Return what a host is told where nothing is kept: at a start, that it is so. Nothing is noted."""
+    """Return the answer of a hook where nothing is kept: at a start a note about the profile, else nothing.
+    Writes no note.
+    """
     try:
         told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
         if told is not None and told.action == "start":
@@ -130,7 +132,7 @@ def _unkept(host: str, home: Path, data: bytes) -> bytes:
 
 
 def _leave_out(told: Told, home: Path) -> None:
-    """Remember a session of a run that stores nothing, so that no import takes it either."""
+    """Record the session of a run that stores nothing: imports skip the session's transcript too."""
     if stores_nothing():
         try:
             leave_out(home, told.session)
@@ -196,7 +198,7 @@ def distill(home: Path | None, place: str) -> None:
 
 
 def _is_gone(home: Path | None, where: str) -> bool:
-    """Whether the home that a hook was made for is not there: what somebody deleted, no hook makes anew."""
+    """Whether the home of a hook was deleted. A hook never creates a home again."""
     if home is None or home.is_dir():
         return False
     error = MemtapeError("The home of this hook is gone, so that nothing is captured or recalled.")
@@ -344,7 +346,7 @@ def _answer(turn: Turn) -> bytes:
 
 
 def _afterwards() -> ModuleType:
-    """Return what does that for which nobody waits; it is loaded for that alone."""
+    """Import `afterwards` lazily: only detached work needs the module."""
     from memtape.tools.agents import afterwards
 
     return afterwards

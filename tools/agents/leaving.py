@@ -25,7 +25,7 @@ LOOK_S = 0.05
 
 
 def leave(home: Home) -> Leftovers:
-    """Stop what runs of this home by itself, and delete what it wrote outside its data."""
+    """Stop the background processes of a home, and delete the files outside its data folder."""
     found = Leftovers([], [])
     _stop_server(home, found)
     _leave_repositories(home, found)
@@ -71,7 +71,7 @@ def _stop_server(home: Home, found: Leftovers) -> None:
 
 
 def _leave_repositories(home: Home, found: Leftovers) -> None:
-    """Take our scope out of every repository that has it; one that has another by now keeps that."""
+    """Remove the pinned scope from every repository's git configuration; keep a scope that was changed since."""
     for common, scope in read(home)["pinned"].items():
         folder = Path(common)
         if not folder.is_dir() or scope not in scopes_in_configuration(folder):

@@ -23,7 +23,7 @@ GEMINI_LINK = ".gemini-extension-install.json"
 
 
 class Leftovers(NamedTuple):
-    """What was taken away, and what is left and why, each in one sentence."""
+    """Removed things and remaining things with a reason, each in one sentence."""
 
     taken: list[str]
     left: list[str]

@@ -179,7 +179,7 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:
-    """Return the command that an installed hook starts, and its words from `hook` on; empty for one of others."""
+    """Return the command of an installed hook and its words from `hook` on; both empty for a foreign hook."""
     try:
         words: Sequence[str] = shlex.split(hook)
     except ValueError:
@@ -216,7 +216,7 @@ def _opencode(hook: list[str], server: list[str]) -> bytes:
 
 
 def opencode_words(plugin: bytes) -> list[str]:
-    """Return the words that a plugin of ours for OpenCode starts its hook with; empty for one of others."""
+    """Return the hook command of our OpenCode plugin as words; empty for a foreign plugin."""
     for line in plugin.decode("utf-8", "replace").splitlines():
         if line.startswith("const HOOK = "):
             try:

@@ -50,14 +50,14 @@ class _Held:
 
     @contextmanager
     def used(self) -> Iterator[Client]:
-        """Give the client to who uses it now."""
+        """Lock and yield the client; the first use opens the client."""
         with self._using:
             if self._client is None:
                 self._client = Client(self._home, scope=self._scope, actor=_ACTOR)
             yield self._client
 
     def lend(self, client: Client) -> None:
-        """Give another client what was read, whoever uses this one now."""
+        """Share loaded texts with `client`; takes no lock."""
         if (ready := self._client) is not None:
             client.take_over(ready)
 
@@ -74,7 +74,7 @@ class _Held:
             self._using.release()
 
     def close(self) -> None:
-        """Close the client as soon as nobody uses it; who comes later has another."""
+        """Close the client after its current use; the next use opens another."""
         with self._using:
             client, self._client = self._client, None
         if client is not None:
@@ -82,7 +82,7 @@ class _Held:
 
 
 class Ready:
-    """Answers hooks, from any thread. One that is `small` leaves all projecting to other processes."""
+    """Answers hooks, from any thread. With `small`, other processes do all projecting."""
 
     def __init__(self, home: Path, *, small: bool = False) -> None:
         self._home = home
@@ -123,7 +123,7 @@ class Ready:
         return Offer(text, shown, note if settings.shown else "")
 
     def _of_start(self, asked: Asked, context: ProjectContext) -> Callable[[], None]:
-        """Return what puts on the log that a start was shown its context."""
+        """Return a function that appends the recall of a start's context."""
 
         def shown() -> None:
             with self._client(asked) as client:
@@ -143,7 +143,7 @@ class Ready:
             self._changed.notify_all()
 
     def after(self, asked: Asked) -> None:
-        """Have what a hook told of read and projected, which it does not wait for."""
+        """Queue a hook's transcript for reading and its project for projecting; return at once."""
         if asked.get("transcript") and asked.get("action") in ("start", "answer", "subagent"):
             with self._changed:
                 self._told.append(asked)
@@ -151,7 +151,9 @@ class Ready:
 
     @contextmanager
     def lent(self, client: Client) -> Iterator[None]:
-        """Give a client what is ready of its scope while it is used; what it reads is kept here, once for all."""
+        """Lend the loaded texts of its scope to a client during the block; keep here the texts that the
+        client loads.
+        """
         self._lend(client)
         yield
         if client.has_read and self._of(client.scope).keep(client):
@@ -190,7 +192,7 @@ class Ready:
         return Client(self._home, scope=asked["scope"], actor=asked["actor"], origin="agent", session=session)
 
     def _of(self, scope: str) -> _Held:
-        """Return what is ready of a scope; of one that nobody asked for before, who uses it reads it."""
+        """Return the cached client of a scope; the first user fills it."""
         gone = None
         with self._changed:
             held = self._held.pop(scope, None) or _Held(self._home, scope)
@@ -237,7 +239,7 @@ class Ready:
             note_error(self._home, "server: taking up a transcript", error)
 
     def _make(self, project: str | Path) -> None:
-        """Project what is pending, and have ready what there is then."""
+        """Project the pending events of a project, and load its texts."""
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
             self._lend(client)  # What has not changed is not read again.

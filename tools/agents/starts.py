@@ -40,7 +40,7 @@ def note_told(home: Path, scope: str, session: str, at_us: int) -> None:
 
 
 def forget_told(home: Path, scope: str, session: str) -> None:
-    """Forget that a session was told, so that its next prompt is told all. Never raises."""
+    """Forget that a session got its context: its next prompt gets the whole context. Never raises."""
     with suppress(OSError):
         _mark(home, scope, session).unlink(missing_ok=True)
 

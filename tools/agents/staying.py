@@ -108,7 +108,7 @@ def _answer(home: Path, told: Told | None) -> None:
 
 
 def _begin(ready: Ready, home: Path, told: Told) -> None:
-    """Do for the hook that has left this server what is done after any: read its project, take up transcripts."""
+    """Do the work after a hook that left this server early: read its project, take up transcripts."""
     try:
         turn = Turn(told, home, b"", alone=False)
         with turn.client() as client:
@@ -118,7 +118,7 @@ def _begin(ready: Ready, home: Path, told: Told) -> None:
 
 
 class _Use:
-    """Who uses a server: the sessions that are there, and when it was last used."""
+    """Use of a server: the count of open sessions and the time of the last use."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
@@ -126,7 +126,7 @@ class _Use:
         self._last = time.monotonic()
 
     def note(self) -> None:
-        """Note that it was used now."""
+        """Set the time of the last use to now."""
         self._last = time.monotonic()
 
     @contextmanager
@@ -142,7 +142,7 @@ class _Use:
                 self.note()
 
     def is_over(self) -> bool:
-        """Whether nobody has used it for long."""
+        """Whether no session is open and the last use was `STAY_S` ago or more."""
         with self._changing:
             return not self._sessions and time.monotonic() - self._last >= STAY_S
 

@@ -98,7 +98,7 @@ def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered
 
 
 def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
-    """Return what a hook was told, None where that is not for a server, or not for this one."""
+    """Return the turn of a hook's input, None where the hook itself or another server must do the work."""
     if not is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return None
     data = given["told"].encode()
@@ -111,9 +111,9 @@ def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
 
 
 def is_as_here(given: dict[str, Any], apart_from: str = "") -> bool:
-    """Whether who asks is of this version, and its environment gives what that of this process gives.
+    """Whether the caller has this version and an equivalent environment.
 
-    A variable that it is served by may differ: `apart_from`.
+    The variable `apart_from` may differ.
     """
     theirs, own = dict(given["environment"]), environment()
     for each in (theirs, own):

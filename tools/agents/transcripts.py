@@ -23,9 +23,9 @@ OPEN_DAYS = 7
 
 
 def of_session(transcript: Path, agent: str = "") -> list[Path]:
-    """Return the transcripts of a session: its own, and those of the agents that it has started.
+    """Return the transcripts of a session and of its subagents.
 
-    `agent` is that of an agent which has just ended, where a host tells it.
+    `agent` is the transcript of a subagent that just ended, where the host names the file.
     """
     folder = transcript.with_suffix("") / "subagents"
     others = sorted(folder.glob("*.jsonl"))[-MOST_AGENTS:] if folder.is_dir() else []

@@ -1,6 +1,6 @@
-"""One call of a hook: what the host told, the client of the project that it is about, and how it ends or is left.
+"""A call of a hook: the host's input, the client of its project, and how the call ends or is left.
 
-What is done for it is in `hooks`, and in `afterwards` what nobody waits for.
+The work itself is in `hooks`; the detached work is in `afterwards`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ NICENESS = 10
 
 
 class Turn:
-    """One call of a hook: what was told, and the client for the project that it is about.
+    """A call of a hook: the host's input and the client of its project.
 
-    `handed` says how far a server came with it, `began_in` in which folder the hook was called, by default this one.
+    `handed` says how far a server came with the call. `began_in` is the hook's working directory, by default
+    the current one.
     """
 
     def __init__(
@@ -109,14 +110,14 @@ class Turn:
         self.start("--alone", data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
-        """Start a hook in a process of its own, which outlives this one and says nothing."""
+        """Start a hook in a detached process, which outlives this process and prints nothing."""
         started = detached(["hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
         assert started.stdin is not None
         started.stdin.write(data)
         started.stdin.close()
 
     def command(self, *words: str) -> list[str]:
-        """Return one of our commands, for this home."""
+        """Return a memtape command for this home, as words."""
         return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
@@ -138,7 +139,9 @@ def given_in(text: str) -> str:
 
 
 def _of_itself(told: Told, alone: bool) -> Told:
-    """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
+    """Return the input of a host whose transcripts are not read; for Copilot add the answer from its
+    transcript.
+    """
     from memtape.tools.agents.last_answers import copilot_answer
 
     if told.host != "copilot" or told.action != "answer" or told.agent:

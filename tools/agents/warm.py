@@ -51,7 +51,7 @@ class Answered:
         return self._asking is not None
 
     def shown(self) -> None:
-        """Tell the server that the agent was shown it."""
+        """Tell the server that the agent was shown the text."""
         if self._asking is not None and self.text:
             with suppress(OSError):
                 self._asking.sendall(SHOWN)
@@ -109,11 +109,10 @@ def tell_session(home: Path, scope: str, session: str, host: int | None = None) 
 
 
 def told_session(home: Path, scope: str, host: int | None = None) -> str | None:
-    """Return the id that a host gives its latest session, None where no hook told it.
+    """Return the host's id of its latest session, None where no hook gave one.
 
-    `host` is the pid of what has started a server or what speaks for it, by default of what has started this process.
-
-    A host may have sessions in several projects; that of another is not this one.
+    `host` is the pid of the host, by default the parent of this process. A host may have sessions in several
+    projects: a session of another project gives None.
     """
     try:
         project, session = orjson.loads((home / FOLDER / _of_host(host)).read_bytes())
@@ -146,7 +145,7 @@ def _of_host(host: int | None = None) -> str:
 
 
 class Offered(Protocol):
-    """What a server answers, a note of it for the person, and what is done once it was shown."""
+    """A server's answer, its note for the person, and the callback after the text was shown."""
 
     @property
     def text(self) -> str: ...

@@ -105,7 +105,9 @@ def is_hidden(log: Log, found: Found, scope: str, id: str) -> bool:
 
 
 def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:
-    """Return what a summary sums up, in its order: from the views, and what has left these from the log."""
+    """Return the sources of a summary in its order: from the views, and from the log those that left the
+    views.
+    """
     shown = {id: rows[0] for id in row.sources if (rows := opened.rows_called(id))}
     gone = captures_of(log, row.scope, [id for id in row.sources if id not in shown])
     told = []

@@ -27,10 +27,10 @@ OnRead = Callable[[int], None]
 
 
 class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory or turn that is archived, by the id of its first capture. Times are in microseconds.
+    """An archived memory or turn, by the id of its first capture. Times are in microseconds.
 
-    `text` is that of its memory, or where it is `purged` that of its first capture; empty where nobody has it any more.
-    `hidden` says that it was forgotten or withdrawn too.
+    `text` is the text of its memory, or of its first capture if `purged`; empty if no text is left. `hidden`
+    says that the memory or turn was also forgotten or withdrawn.
     """
 
     id: str

@@ -93,7 +93,9 @@ class PastViews:
         return shard
 
     def discard(self) -> None:
-        """Discard what this object has given out, which could not be read, unless another has made it anew already."""
+        """Discard the builds that this object gave out and that proved unreadable, unless another process
+        replaced them.
+        """
         with self._home.as_of_lock():
             for folder, inode in self._given.items():
                 if folder.exists() and folder.stat().st_ino == inode:
@@ -154,7 +156,9 @@ def _is_whole(shard: Shard) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder; what a killed process leaves of one has lost its name."""
+    """Delete a folder. The folder is renamed first: a killed process leaves no half-deleted folder under the
+    old name.
+    """
     if folder.exists():
         aside = folder.with_name(f".{folder.name.lstrip('.')}-{uuid_utils.uuid7()}{UNFINISHED}")
         folder.rename(aside)

@@ -49,7 +49,7 @@ MAX_SHOWN = 1_000
 
 
 class Found(NamedTuple):
-    """What a search answered, and the id of the `recalled` event that says so (None where it was quiet)."""
+    """The answer of a search, and the id of its `recalled` event (None for a quiet search)."""
 
     answer: Answer
     recall_id: str | None
@@ -195,7 +195,7 @@ class Asking:
         by: By | None,
         words: str,
     ) -> list[Given]:
-        """Return what agents were given unasked, and what searches returned where that is wanted."""
+        """Return the memories that agents were given unasked and, if `searches`, the results of searches."""
         from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
 
         ways = EVERY_WAY if searches else UNASKED
@@ -235,7 +235,7 @@ class Asking:
         return self._read_of(id, edges_of, as_of)
 
     def edge_candidates(self, as_of: str | None) -> EdgeList:
-        """Return the edges that are proposed for curated ones."""
+        """Return the edges that are proposed as curated edges."""
         from memtape.tools.ask.edges import proposed
 
         return self._read(proposed, as_of)
@@ -348,7 +348,7 @@ class Asking:
         return self._read(lambda views, _: status(self._home, self._log, views, profile), as_of)
 
     def embedder(self) -> EmbedderState:
-        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        """Return the deciding embedder, the embedder opened on this machine, and the count of waiting texts."""
         from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
@@ -371,9 +371,9 @@ class Asking:
         )
 
     def _wake(self, scope: str) -> None:
-        """Say that a project goes on whose rows have left the views, so that it is answered from all of it.
+        """Append that a sleeping project is active again: searches then read all of its texts.
 
-        Where nothing is stored now, or who looks wakes nothing, it sleeps on.
+        Does nothing where nothing is stored now, or where reading must not wake a project.
         """
         if self._wakes and self._reader.is_asleep(scope) and self._writer.silence() is None:
             self._writer.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)

@@ -49,9 +49,9 @@ class Told(NamedTuple):
 
 
 class _Best(NamedTuple):
-    """Something to be returned: its place, how it stands in the ranking, or what it stands instead of, and its heir.
+    """A candidate for the results: its place, its rank or the rank of the text it replaces, and its heir.
 
-    The heir is the place of what holds instead of it, None where it holds.
+    The heir is the place of the memory that replaced the candidate, None where the candidate is valid.
     """
 
     place: int
@@ -146,9 +146,9 @@ def _closed(found: Found, place: int) -> Result | None:
 
 
 def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Result, int | None]]:
-    """Return results with what holds everywhere below what people said later for the project, another value of it.
+    """Rank and mark global results below later statements of the project with another value.
 
-    It still holds elsewhere, so that it is marked, and not closed.
+    The global memory remains valid elsewhere: it is marked, not closed.
     """
     here = [it for it, _ in found if it.scope != GLOBAL and it.kind in FAMILIES and it.origin in PEOPLE]
     here = [it for it in here if it.valid_to is None][:AMONG_SCOPES]
@@ -168,9 +168,9 @@ def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Res
 
 
 def holding(found: Sequence[Result]) -> tuple[list[Result], dict[str, str]]:
-    """Return the results that hold, without turns that say what was replaced, and by its id what stands for each other.
+    """Return the valid results without turns that repeat replaced statements, and each closed id's successor.
 
-    That is what replaced it, or in the end replaced that.
+    The successor is the last in a chain of replacements.
     """
     closed = {it.id: it for it in found if it.valid_to is not None}
     heirs: dict[str, str] = {}
@@ -185,7 +185,7 @@ def holding(found: Sequence[Result]) -> tuple[list[Result], dict[str, str]]:
 
 
 def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
-    """Return what is told of a turn that says in so many words what a memory said that was replaced."""
+    """Return the mark of a turn that repeats a replaced memory word for word, else an empty text."""
     words = " ".join(text.split()).lower()
     for it in closed:
         # Of what was taken from a turn, what stands behind it in brackets is ours.
@@ -196,7 +196,7 @@ def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
 
 
 def _scored(hit: Hit, score: float) -> Hit:
-    """Return a hit with the score of the place that it takes, which it yields or is lifted to."""
+    """Return a hit with the score of its new place; `yields` is the factor."""
     own = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
     return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
 
@@ -227,9 +227,9 @@ def _taken_from(found: Found, places: Ints) -> dict[int, int]:
 
 
 def alike(found: Found, places: Ints) -> dict[int, list[int]]:
-    """Return for each place that stands for others, or others for it, all of these places, the best first.
+    """Return for each place of a group all places of the group, the best first.
 
-    They are turns that say the same, and statements that were taken from them.
+    A group has turns with the same text, or statements and the turn that they were taken from.
     """
     said, taken_from = said_of(found, places), _taken_from(found, places[:TAKEN_FROM])
     groups: dict[int, list[int]] = {}

@@ -32,9 +32,10 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Replayed(NamedTuple):
-    """A search of the log: what was asked and returned, and what of it was used (nothing where nobody said so).
+    """A search of the log: query, filters, results, and the results that a session used (empty without
+    feedback).
 
-    One that `is_whole` returned the best, and neither a later page nor what quotas left.
+    `is_whole` means the first page without quotas: the best results.
     """
 
     query: str

@@ -206,7 +206,7 @@ def _open_items(
 
 
 def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[ContextItem]:
-    """Yield items with the standing page of the vault that has each, the first of those that have it."""
+    """Yield the items, each with the first standing page of the vault that has it."""
     pages = {scope: retriever.standing_pages(scope) for scope in dict.fromkeys(item.scope for item in items)}
     for item in items:
         written = pages[item.scope]
@@ -223,14 +223,14 @@ def _line(text: str) -> str:
 
 
 def _turns(said: list[MemoryRow | TurnRow | Event], closed: list[MemoryRow], now: int) -> list[Known]:
-    """Return the turns of a session, those that say what was replaced marked as such."""
+    """Return the turns of a session; turns that repeat a replaced statement are marked."""
     turns = [row for row in said if not isinstance(row, Event)]
     known = known_among(turns, [row for row in said if isinstance(row, Event)], now)
     return [replace(it, notes=(mark,)) if (mark := mark_of_turn(it.text, closed)) else it for it in known]
 
 
 def _is_of(row: MemoryRow | TurnRow | Event, session: str | None) -> bool:
-    """Whether what is shown comes from one session alone."""
+    """Whether all captures of a row come from one given session."""
     made = row.provenance if isinstance(row, MemoryRow) else ()
     return all(one.session == session for one in made or (row,))
 
@@ -259,7 +259,7 @@ def _markdown_line(item: ContextItem, now: int) -> str:
 
 
 def _about(item: ContextItem, now: int) -> str:
-    """Return what a reader needs beside a text: who said it, if not the user, when, if that is long ago, its value."""
+    """Return the notes beside a text: its speaker (if not the user), its day (if long ago), its value."""
     notes = [brief(note) for note in item.notes]
     dated = item.section != "left" and not any(note.startswith("since ") for note in notes)
     day = (told_day(item.at, now, always=item.section == "journal"),) if dated else ()

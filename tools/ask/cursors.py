@@ -52,7 +52,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
         return len(self.given) // ID_BYTES
 
     def ids(self) -> frozenset[bytes]:
-        """Return what tells the results of the pages so far."""
+        """Return the digests of the results on all pages up to here."""
         return frozenset(self.given[n : n + ID_BYTES] for n in range(0, len(self.given), ID_BYTES))
 
     def with_given(self, ids: Iterable[str]) -> Cursor:

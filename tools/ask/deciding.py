@@ -1,4 +1,4 @@
-"""What people and agents decide of memories: the ids that a decision names, and the event that says so."""
+"""Decisions of people and agents on memories: the ids that a decision names, and its event."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class Updated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RestoredIds(list[str]):
-    """The ids that a restoration named; `was_hidden` says whether one of them was hidden, so that something changed."""
+    """The ids of a restoration; `was_hidden` says whether any id was hidden, and the restoration changed
+    anything.
+    """
 
     was_hidden: bool = True
 
@@ -212,7 +214,7 @@ class Deciding:
         return Settlement(id=conflict.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
 
     def _conflict(self, given: str) -> tuple[Scope, Conflict]:
-        """Return the conflict of this scope or `global` that an id or its beginning means, and its scope."""
+        """Return the scope and the conflict of an id or its beginning, from this scope and `global`."""
         states = [state for name in scopes_read(self._writer.scope) if (state := self._state(name)) is not None]
         listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
         found = [it for it in listed if len(given) >= LEAST_CHARS and it[1].id.startswith(given)]
@@ -243,7 +245,7 @@ class Deciding:
         return writer.append("used", used, writer.made_scope() if scope == writer.scope else scope)
 
     def _place(self, scope: str, id: str) -> tuple[str, str]:
-        """Return a whole id that a scope reads, and the scope in which it stands."""
+        """Return a readable whole id and its scope."""
         return id, self._reader().read(lambda views: views.find(scope, id), scope).scope or scope
 
     def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
@@ -287,7 +289,7 @@ def _memory(scope: Scope, id: str) -> Memory:
 
 
 def _successors(scope: Scope, memory: Memory) -> list[Memory]:
-    """Return what replaced a memory, what replaced that, and so on."""
+    """Return the chain of memories that replaced a memory, oldest first."""
     from memtape.state.subjects import validity
 
     found: list[Memory] = []

@@ -34,7 +34,7 @@ def _clock_us() -> int:
 
 
 class Deepening(NamedTuple):
-    """How a deep search is made: who decides in its steps, and what tells the time that these take."""
+    """The parts of a deep search: the judge of its steps, and the clock that times them."""
 
     judge: Judge = Rules()
     clock_us: Callable[[], int] = _clock_us

@@ -91,7 +91,7 @@ class Found(NamedTuple):
         return found
 
     def result(self, place: int) -> Result:
-        """Return what stands at a place as a result that nobody has asked for yet, `matched` by what stands there."""
+        """Return the result of a place, without relevance; `matched` is the wording at the place."""
         if place not in self.results:
             number, result = place - self.texts.head(place), result_of(self.shown(place))
             if number:
@@ -152,7 +152,7 @@ class Found(NamedTuple):
 
     @property
     def _heads(self) -> Flags:
-        """Which texts are shown and no other wording of one before them."""
+        """Return a mask of the shown texts that are not a further wording of an earlier text."""
         heads: Flags = self.texts.shown & (self.texts.whole("wordings") == 0)
         return heads
 
@@ -161,7 +161,7 @@ class Found(NamedTuple):
         return [row for row, _ in self.heard()]
 
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
-        """Return what is `known`, each row with what people want by it."""
+        """Return the `known` rows, each with the instruction that people gave in it."""
         return self.once_rows.of("rows", None, self._heard)
 
     def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
@@ -227,7 +227,7 @@ class Found(NamedTuple):
         return [[self.row(place) for place in self.ends_of(same)] for same in told or unanswered[:1]]
 
     def _agent_of(self, places: Ints) -> str | None:
-        """Return the name of the agent that spoke at some places first; those that it has started share it."""
+        """Return the name of the agent of the first place; subagents share the name of their agent."""
         return None if not len(places) else self.result(int(places[0])).actor.partition(" ")[0]
 
     def ends_of(self, session: Ints) -> list[int]:
@@ -306,7 +306,7 @@ def found_of(
 
 
 def _same_rows(before: Found, found: Found) -> bool:
-    """Whether two show the same of one index, whatever stands behind it."""
+    """Whether two views show the same texts of the same index; the tail after the index does not count."""
     shown = found.texts.shown[: found.indexed], before.texts.shown[: before.indexed]
     return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
 
@@ -328,7 +328,9 @@ def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, N
 
 
 def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
-    """Return places with those of the texts that stand for what is there, since these tell what they were made of."""
+    """Return the places and, recursively, the places of the texts that cover them, since a cover names its
+    sources.
+    """
     found: dict[tuple[int, int], None] = {}
     waiting = list(places)
     while waiting:
@@ -348,7 +350,7 @@ def _entry_of_event(event: Event) -> Entry:
 
 
 def holding_at(found: Found, time: int) -> Among:
-    """Return what gives those of some places that held at a time, in microseconds: of turns, those said by then."""
+    """Return a filter of places: facts that were valid at `time` (microseconds), and turns said by then."""
 
     def among(places: Ints) -> Ints:
         said = found.texts.column("at", places) <= time
@@ -376,7 +378,7 @@ def _summary_at(found: Found, place: int, filters: Filters) -> bool:
 
 
 def among_of(found: Found, filters: Filters) -> Among:
-    """Return what gives those of some places that pass the filters. What columns can tell is told by them."""
+    """Return a filter of places by `filters`; columns of the index answer where they can."""
     texts = found.texts
     if found.choice.summaries:
         return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
@@ -424,7 +426,7 @@ def _numbers(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str
 
 
 def _chosen(values: Ints, wanted: Ints, unwanted: Ints, *, narrowed: bool) -> Flags:
-    """Return which values are among the wanted ones, where it is narrowed to these, and none of the unwanted ones."""
+    """Return a mask of the values in `wanted` (if `narrowed`) and not in `unwanted`."""
     chosen: Flags = is_one_of(values, wanted) if narrowed else np.ones(len(values), np.bool_)
     if len(unwanted):
         chosen = chosen & ~is_one_of(values, unwanted)

@@ -51,10 +51,11 @@ class GivenMemory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """What one session was given at one time. `id` is that of the recall that says so.
+    """The memories that a session was given at one time. `id` is the id of the recall.
 
-    `by` says at what: a start, a prompt, or a search, of which `query` has the words. `actor` is the host's name, or
-    who searched. `tokens` is the length of the text that was given unasked, None where nobody counted it.
+    `by` is the occasion: a start, a prompt or a search; for a search `query` has its words. `actor` is the
+    host's name, or the author of the search. `tokens` is the length of the unasked text, None where it was
+    not counted.
     """
 
     id: str
@@ -82,7 +83,7 @@ class Wanted(NamedTuple):
 
 
 class _Of(NamedTuple):
-    """What is read of one scope: its texts, its uses by row, its erasures."""
+    """A scope's texts, uses by row, and erasures, read once."""
 
     name: str
     found: Found
@@ -177,7 +178,7 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
 
 
 def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
-    """Return the text of what is shown, whether it holds, and in which scope it stands; None of what is not shown."""
+    """Return the text of a shown memory, its state and its scope; None for a hidden id."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
             row = one.found.row(place)
@@ -189,7 +190,7 @@ def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
 
 
 def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
-    """Return the text of what is not shown, where it is not erased, and in which scope it stands."""
+    """Return the text of a hidden memory (None if erased), its state and its scope."""
     for one in of:
         offset = log.known(one.name, [id]).get(id)
         if offset is None or id in one.erasures.named.get(one.name, {}):

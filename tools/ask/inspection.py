@@ -1,4 +1,4 @@
-"""Looking at what there is: one memory opened, and everything behind it. The state of a home stands in `status`."""
+"""Opening of one memory, and of all events behind it. The state of a home is in `status`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
-    """An event behind a memory: what part it played, how it joined, how similar it was (0 to 1), and itself."""
+    """An event behind a memory: its part, how the event joined, the similarity (0 to 1), and the place on the
+    log.
+    """
 
     part: str
     how: str
@@ -180,10 +182,10 @@ def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
 
 
 def pending(log: Log, retriever: Retriever, scopes: Iterable[str]) -> bool:
-    """Whether the log holds an event of these scopes behind their watermarks that changes what is visible or used.
+    """Whether the log holds, past the watermarks of these scopes, an event that changes visible rows or uses.
 
-    Views that are not of the log as it is are to be made anew, whatever it holds. Other settings may ask that all is
-    folded anew, so that they count too; every log begins with settings, which change nothing.
+    Views of another log must be rebuilt, whatever the log holds. Settings count too, since a change of
+    settings may require a refold; the first event of a log is always settings and changes nothing.
     """
     partitions = {scope: partition_of(scope, log.partitions) for scope in scopes}
     ends = log.ends()
@@ -215,7 +217,7 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
 
 
 def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
-    """Yield a capture that no view holds yet, which is alone until it is folded."""
+    """Yield a capture that is not yet in the views; until it is folded, it stands alone."""
     for slot in log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=("captured",)):
         event = decode(slot.payload)
         if event.id == id:

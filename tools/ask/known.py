@@ -48,7 +48,7 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
 
 
 def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:
-    """Yield rows, each with what people want by it where that is known."""
+    """Yield context rows, each with the instruction that people gave in it, if known."""
     for row, heard in rows:
         memory = row if isinstance(row, MemoryRow) else None
         if memory is None or memory.into is None:
@@ -56,5 +56,5 @@ def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) ->
 
 
 def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
-    """Return what is told of a memory beside its text: of its value, and whether it is stale."""
+    """Return the notes beside a memory's text: its value, and whether the memory is stale."""
     return (*told_of_value(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))

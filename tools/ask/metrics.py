@@ -137,7 +137,7 @@ def of_samples(samples: Samples) -> dict[str, Values]:
 
 
 def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
-    """Return counts with all labels that this version does not know as one."""
+    """Return counts by label; all labels unknown to this version are summed as one."""
     found: dict[tuple[str, ...], float] = {}
     for label, count in counts.items():
         key = (label if label in known else OTHER,)

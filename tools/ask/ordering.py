@@ -160,7 +160,7 @@ def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: D
 
 
 def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None:
-    """Return what gives those of some places that may be returned; None where all may."""
+    """Return a filter of places by filters and validity time; None where all places pass."""
     if valid_at is None:
         return None if filters == NO_FILTERS else among_of(ready.found, filters)
     passing, holding = among_of(ready.found, filters), holding_at(ready.found, valid_at)
@@ -178,9 +178,9 @@ def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
 
 
 def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> Result:
-    """Return a result without its passage, with why it stands where it stands, and with its terms where they were read.
+    """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
-    `now` is when it is told, by which it may be stale.
+    `now` is the time of the answer; staleness depends on it.
     """
     hit = told.hit
     own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())

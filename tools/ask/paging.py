@@ -38,7 +38,7 @@ from memtape.tools.capture.writing import now_us
 
 
 class Paged(NamedTuple):
-    """What is asked page by page: of which scope, how long a page is, and what else it may hold."""
+    """A paged query: its scope, query, page length, inclusion of archived texts, and quotas."""
 
     scope: str
     asked: Asked
@@ -157,7 +157,9 @@ class _Page:
             )
 
     def _meant(self, result: Result) -> tuple[dict[int, None], bool]:
-        """Return the places of then that a result stands for, its own first, and whether one of these was given."""
+        """Return the old places that a result covers, its own first, and whether any of them was already
+        given.
+        """
         number, told = self._order.told[result.id]
         then = self._then[number].found
         places = dict.fromkeys((told.hit.place, *self._alike[number].get(told.hit.place, ())))

@@ -43,7 +43,9 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said of a project, and how it stands since; `texts` are those that this archived or brought back."""
+    """A change of a project and its new state; `texts` counts the texts archived or brought back by the
+    change.
+    """
 
     scope: str
     state: str
@@ -52,7 +54,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Projects:
-    """The projects of a home, and what whoever stands in one may say of it."""
+    """The projects of a home, and the changes that a person in one project may make to it."""
 
     def __init__(self, writer: Writer, reader: Callable[[], Reader]) -> None:
         self._writer = writer
@@ -87,7 +89,7 @@ class Projects:
         return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
 
     def resume(self) -> Said:
-        """Append that the project goes on: what was archived with it is there again. Raises `MemtapeError`."""
+        """Append that the project is active: its archived texts return. Raises `MemtapeError`."""
         scope = self._stands("resume")
         if scope.lifecycle.project.state == "active":
             raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")

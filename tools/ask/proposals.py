@@ -31,7 +31,7 @@ def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answere
 
 
 def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answered]:
-    """Return what tells how a proposal into one scope stands."""
+    """Return a function from a proposal into scope `into` to its status."""
     found, view = retriever.found(into)
     tail = retriever.tail(into, view.mark.offset)
     held_by = _held_in_all if into == GLOBAL else _instructing
@@ -65,5 +65,5 @@ def _instructing(known: list[Known]) -> dict[str, None]:
 
 
 def waiting(retriever: Retriever, scope: str) -> list[Proposal]:
-    """Return the proposals that nobody has answered, the latest first."""
+    """Return the unanswered proposals, the latest first."""
     return [it for it, answer in answers_of(retriever, scope) if answer == "waits"]

@@ -34,9 +34,9 @@ INLINE_EVENTS = 2_000
 
 
 class Reader:
-    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told.
+    """Reads the views of one home. `notes` has messages of projectors until they are shown.
 
-    One that is `small` leaves all projecting to other processes, which end and give back what it takes.
+    A `small` reader leaves all projecting to child processes, whose memory is freed at their end.
     """
 
     def __init__(self, home: Home, log: Log) -> None:
@@ -134,7 +134,9 @@ class Reader:
             self._start()
 
     def _is_projected(self) -> bool:
-        """Whether a projector works, or for one that stays small, began within `AGAIN_S`: it writes into its lock."""
+        """Whether a projector runs, or for a small reader began within `AGAIN_S` seconds: a projector writes
+        into its lock.
+        """
         lock = self._home.projector_lock()
         if lock.holder() is not None:
             return True

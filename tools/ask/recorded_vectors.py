@@ -28,7 +28,7 @@ ASK_AGAIN_S = 60
 
 
 class _Opened(NamedTuple):
-    """An embedder of this process, its key, and when it was last asked."""
+    """An open embedder, its key, and the time of its last use."""
 
     embedder: Embedder
     key: str
@@ -59,7 +59,7 @@ class QueryEmbedders:
             self._opened.pop((str(home.path), key), None)
 
     def drop_idle(self, idle_s: float) -> None:
-        """Let go what nobody has asked for so long."""
+        """Close embedders without a use for `idle_s` seconds."""
         with self._opening:
             before = time.monotonic() - idle_s
             self._opened = {name: it for name, it in self._opened.items() if it.asked_at > before}

@@ -132,7 +132,7 @@ def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
 
 
 def embedded_text(result: Result) -> str:
-    """Return what of a result is searched, and what its vector is made from: the text with its captions."""
+    """Return the searched and embedded text of a result: its text with its captions."""
     return "\n".join((result.text, *result.captions))
 
 

@@ -40,7 +40,7 @@ class EmbedderVectors:
         self._queries: dict[str, NDArray[np.int16] | None] = {}
 
     def prepare(self, texts: Sequence[str], on_progress: Callable[[int, int], None]) -> None:
-        """Embed texts; one of which there is no vector has none."""
+        """Embed texts; a text whose embedding fails gets a zero vector."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
         for start in range(0, len(missing), BATCH_TEXTS):
             batch = missing[start : start + BATCH_TEXTS]

@@ -108,7 +108,7 @@ def charted(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names) -> dict[str, list[_Pair]]:
-    """Return by retriever what it told of each search, the first time that it did."""
+    """Return by retriever its first answer to each search, paired with the answer of the active retriever."""
     pairs: dict[str, list[_Pair]] = {}
     by_recall, by_session = uses_by_recall(events), _uses_by_session(events)
     seen: dict[str, None] = {}
@@ -138,7 +138,7 @@ def _uses_by_session(events: Iterable[Event]) -> dict[str | None, list[tuple[int
 def _used_later(
     asked: Event, uses: Iterable[tuple[int, tuple[str, ...]]], found: Iterable[str], names: _Names
 ) -> list[str]:
-    """Return what a search found and its session used afterwards, without saying of which search it was."""
+    """Return the found ids that the session used within the window after a search, without naming a search."""
     later = set(names.named(id for at, ids in uses if 0 <= at - asked.at <= WINDOW_US for id in ids))
     answered = answers_of(names.own, asked.session, asked.at)
     return [id for id in found if id in later or any(names.was_used_at(id, at) for at in answered)]
@@ -168,7 +168,7 @@ def _measures(pairs: Sequence[_Pair], names: _Names) -> dict[str, Any]:
 
 
 def _decided(pairs: Sequence[_Pair], names: _Names) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return each memory that was used and that only the shadow found, and that only the other found."""
+    """Return the used memories found by the shadow alone, and those found by the active retriever alone."""
     wins, losses = list[dict[str, Any]](), list[dict[str, Any]]()
     for pair in pairs:
         won, lost = judged(pair.used, pair.active, pair.shadow, CUT)

@@ -54,7 +54,7 @@ def brief(mark: str) -> str:
 
 
 def when_of(event: Event) -> str:
-    """Return the time at which an event happened, and the time of its appending where that is another one."""
+    """Return the time of an event, and the time of its appending if different."""
     at, sent = format_time(event.at), format_time(event.sent)
     return at if at == sent else f"{at} (appended {sent})"
 
@@ -104,7 +104,7 @@ def other_wordings(result: Result) -> list[str]:
 
 
 def said_of(event: Event) -> str:
-    """Return the beginning of what an event says: its text, its decision or its reason; empty where it has none."""
+    """Return the beginning of an event's text, decision or reason; empty for an event without any."""
     if isinstance(event.body, Captured):
         return one_line(event.body.text, SAID_CHARS)
     if isinstance(event.body, Decided) and event.body.reason is None:
@@ -116,7 +116,7 @@ def said_of(event: Event) -> str:
 
 
 def told_trace(trace: Sequence[Traced]) -> list[str]:
-    """Return a line for each step of a deep search: what it was given, what came of it, who decided, and how long."""
+    """Return a line for each step of a deep search: its input, outcome, judge and duration."""
     lines = []
     for it in trace:
         asked = f' "{one_line(it.query, 200)}"' if it.query else ""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Tokenizer(NamedTuple):
-    """A way to count tokens and its name, which says what a figure is worth."""
+    """A token counter and its name; the name tells how exact the counts are."""
 
     name: str
     count: Callable[[str], int]

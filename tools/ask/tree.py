@@ -31,9 +31,10 @@ REF_CHARS = 300
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as the tree draws it, with what stands below it; `more` pages below it are not drawn.
+    """A page of the drawn tree, with the pages below it; `more` counts pages below that are not drawn.
 
-    `again` is one that was drawn before, with all below it. `versions` counts those that stand, one unless diverged.
+    `again` marks a page that was drawn before with all its children. `versions` counts the current versions:
+    one unless diverged.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a page, and how it stands: current, beside that one, or before."""
+    """A version of a page and its status: current, diverged, or earlier."""
 
     id: str
     at: int
@@ -72,9 +73,9 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageShown(msgspec.Struct, frozen=True, kw_only=True):
-    """A page with its text, what stands below it and above it, where it leads and what leads there, and its versions.
+    """A page with its text, the pages below and above it, its links and backlinks, and its versions.
 
-    `rest` is front matter that Memtape does not know. The latest version comes first.
+    `rest` is front matter unknown to Memtape. The latest version comes first.
     """
 
     row: PageRow

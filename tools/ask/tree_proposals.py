@@ -15,13 +15,13 @@ from memtape.tools.keep.proposed_pages import apply_proposals
 
 
 class TreeProposals:
-    """The pages that are proposed for the scope in which somebody stands."""
+    """The proposed pages of the writer's scope."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
     def waiting(self) -> list[Proposed]:
-        """Return the proposals that nobody has answered."""
+        """Return the unanswered proposals of pages."""
         scope = state_of(self._writer, self._writer.scope)
         return [] if scope is None else propose(scope)
 

@@ -41,7 +41,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """A link that was made or ended; `is_there` says whether there is a page where it leads."""
+    """A link that was made or ended; `is_there` says whether the target page exists."""
 
     source: str
     relation: str
@@ -51,7 +51,7 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TreeWriting:
-    """What whoever stands in a scope may say of its pages."""
+    """The changes that a writer in a scope may make to its pages."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -190,14 +190,14 @@ class TreeWriting:
         return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
     def problems(self) -> list[Problem]:
-        """Return what is wrong with the tree, with the events that would mend it."""
+        """Return the problems of the tree, with the events that would mend them."""
         scope = self._state()
         return [] if scope is None else check(scope)
 
     def mend(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Append the events that mend problems, at once, and return what is wrong then.
+        """Append the events that mend problems, in one batch; return the remaining problems.
 
-        A link of somebody who is trusted more stays, and with it its problem.
+        A link by a more trusted author stays, and its problem too.
         """
         name = self._writer.scope
         events = [self._writer.made("linked", body, name) for problem in problems for body in problem.fix]
@@ -218,7 +218,9 @@ class TreeWriting:
         return scope
 
     def _above(self, scope: Scope | None, slug: str) -> str:
-        """Return the id of the page that a new one stands below: that of the longest beginning of its slug."""
+        """Return the id of the page above a new slug: the page of the slug's longest existing prefix, else
+        the root.
+        """
         while scope is not None and "/" in slug:
             slug = slug.rpartition("/")[0]
             if (page := scope.pages.at(slug)) is not None and page.lives:
@@ -258,7 +260,7 @@ class TreeWriting:
         return self._writer.made("linked", Linked(id=id, on=on, relation=relation, slug=slug, to=to), scope)
 
     def _check_trust(self, page: Page, given: dict[str, object]) -> None:
-        """Raise `MemtapeError` where somebody who is trusted more gave what would be changed."""
+        """Raise `MemtapeError` where a more trusted author set a field to be changed."""
         for name, value in given.items():
             before = page.given.get(name)
             if value is not None and before is not None and before.trust > self._trust:
@@ -292,7 +294,7 @@ def current_version(scope: Scope, page: Page) -> str | None:
 
 
 def check_slug(slug: str) -> None:
-    """Raise `MemtapeError` for what no page can be called, with what it could be called."""
+    """Raise `MemtapeError` with a suggestion where `slug` is not a valid slug."""
     if is_slug(slug):
         return
     if slug == ROOT:

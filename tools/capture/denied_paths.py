@@ -1,4 +1,4 @@
-"""Files whose content is not captured, whatever is in it: keys, passwords, credentials."""
+"""Files whose content is never captured: keys, passwords, credentials."""
 
 from __future__ import annotations
 

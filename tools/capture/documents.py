@@ -38,7 +38,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Cut(NamedTuple):
-    """A part: its characters `start` to `end` (exclusive), and the titles that it stands under, in one line."""
+    """A part of a document: its characters `start` to `end` (exclusive), and its headings in one line."""
 
     start: int
     end: int

@@ -176,7 +176,7 @@ def _is_begun(text: str, start: int) -> bool:
 
 
 def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
-    """Add a block, which takes those that began inside it."""
+    """Append a span; drop earlier spans inside the new span."""
     while closed and closed[-1][0] > start:
         closed.pop()
     closed.append((start, end))

@@ -66,7 +66,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 def parse_line(data: bytes) -> Line:
-    """Read one JSON line; raise `InvalidEvent` with a sentence for what is wrong in it."""
+    """Decode one JSON line. Raises `InvalidEvent` with a sentence about the mistake."""
     try:
         return msgspec.json.decode(data, type=Line)
     except msgspec.MsgspecError as error:

@@ -151,12 +151,12 @@ def memory(id: str, text: str) -> str:
 
 
 def note(path: str, text: str) -> str:
-    """A note or a passage of one: the file's path below the folder that was named, and what it says."""
+    """Return the native id of a note or passage, from its path below the imported folder and its text."""
     return f"{path}:{digest(text)}"
 
 
 def in_zone(text: str) -> str:
-    """A text in the zone of a page: what it says, however often it stands there."""
+    """Return the native id of a text in a page's zone: equal texts have one id."""
     return digest(text)
 
 

@@ -56,7 +56,7 @@ _HEX = lazy(r"[0-9a-fA-F\s]+")
 
 
 def noise_in(text: str, origin: Origin) -> str | None:
-    """Return why a turn is none that anybody would look for; None where it may be one."""
+    """Return why a turn is noise and not worth a search; None for other turns."""
     if _OF_HOST.fullmatch(text) or (origin == "agent" and _AS_ANSWER.fullmatch(text)):
         return OF_HOST
     if origin == "tool" and _TOOL_ERROR.fullmatch(text):

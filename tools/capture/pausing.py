@@ -47,7 +47,7 @@ def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
 
 
 def silence_by(pause: Pause) -> Silence:
-    """Return what is told of a pause that lasts."""
+    """Return the messages about a pause in effect."""
     until = "" if pause.until is None else f" until {format_time(pause.until)}"
     of, word = ("", "") if pause.scope is None else (f" for {pause.scope}", f" --scope {pause.scope}")
     return Silence(f"Memory is paused{of}{until}: nothing is stored.", f"`memtape resume{word}` ends the pause.")

@@ -65,7 +65,7 @@ PROFILES = {
 
 
 class Chosen(NamedTuple):
-    """A profile, and what named it."""
+    """A profile and the source of its name."""
 
     profile: Profile
     by: str
@@ -88,7 +88,9 @@ def profile_of(home: Path, named: str | None = None) -> Profile:
 
 
 def keeps_nothing(home: Path) -> bool:
-    """Whether nothing that this process does for a home may stay. Of a profile that cannot be told others complain."""
+    """Whether this process must leave nothing in a home. Returns False for an unreadable profile, an error
+    raised elsewhere.
+    """
     try:
         return not profile_of(home).keeps
     except MemtapeError:
@@ -115,7 +117,7 @@ def check_kept(home: Home, doing: str) -> None:
 
 
 def opened_home(home: Path) -> Home:
-    """Return a home, made where it is missing; one that is nowhere for a process that keeps nothing."""
+    """Return a home, created if missing; for a profile that keeps nothing a home without a folder."""
     return Home.nowhere() if keeps_nothing(home) else Home(home)
 
 

@@ -259,7 +259,7 @@ def _where_begun(folder: Path, began: Began | None) -> Path:
 
 
 class Adopted(NamedTuple):
-    """A folder that was given another scope, and the scope that it had before, None where it had none."""
+    """A folder that got another scope, and its scope before (None if none)."""
 
     folder: str
     scope: str
@@ -303,7 +303,7 @@ def _scope_before(place: Path, home: Home) -> str | None:
 
 
 def set_apart(folder: Path, home: Home) -> Adopted:
-    """Give a repository a scope of its own, whatever its origin is."""
+    """Give a repository a scope of its own, regardless of the origin."""
     return adopt(folder, home, _new_scope(_redactor(home).name(folder.name), None))
 
 
@@ -328,7 +328,7 @@ def folders_known(home: Home) -> dict[str, str]:
 
 
 def _paths(once: str) -> tuple[str, str]:
-    """Return the paths under which a folder that somebody names may be kept."""
+    """Return the absolute and the resolved path of a folder, its possible keys."""
     return os.path.abspath(once), str(Path(once).resolve())
 
 

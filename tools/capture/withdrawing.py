@@ -38,7 +38,7 @@ class Withdrawing:
         return count
 
     def say_again(self, back: Said) -> int:
-        """Say that a source says these texts again, of those that were withdrawn."""
+        """Append that a source has withdrawn texts again; return their number."""
         count = 0
         for scope, ids in back.items():
             withdrawn = withdrawn_ids(self._writer.log, scope)
@@ -65,7 +65,7 @@ def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
 
 
 def shown_again(log: Log, scope: str) -> dict[str, None]:
-    """Return the ids of a scope that were withdrawn, and that somebody has restored after that."""
+    """Return the ids of a scope that a person restored after their withdrawal."""
     found: dict[str, None] = {}
     withdrawn: dict[str, None] = {}
     for ids, on, by_source in _withdrawals(log, scope):
@@ -92,7 +92,9 @@ def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, 
 
 
 def _parts(log: Log, scope: str, id: str) -> list[str]:
-    """Return an id, and those of the other parts of the document whose first part has it, erased ones included."""
+    """Return an id and the ids of the document's other parts, if it names a first part; erased parts
+    included.
+    """
     found, page = [id], [id] * PAGE_PARTS
     while len(page) == PAGE_PARTS:
         numbers = range(len(found) + 1, len(found) + 1 + PAGE_PARTS)

@@ -51,12 +51,12 @@ Erased = dict[str, dict[str, None]]
 
 
 class Receipt(NamedTuple):
-    """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
+    """A durable capture: its id, its position on the log, and the number of redacted secrets by kind.
 
-    `profile` is the one that was in force. Under one that keeps nothing the capture lasts as long as its process.
-    Of a document in parts, what was taken out is with the first. One that is `spooled` waits in the home for a broker
-    that does not answer, and its position is not known yet. One that is `hidden` says what was forgotten, and no person
-    said it again; a `Writer` does not look whether it is.
+    `profile` is the profile of the capture; under a profile that keeps nothing the capture lives as long as
+    its process. For a document in parts, the first part counts the secrets of the document. A `spooled`
+    capture waits in the home for an unreachable broker, and has no known position yet. A `hidden` capture
+    repeats a forgotten text, and no person repeated it; a `Writer` does not check `hidden`.
     """
 
     id: str
@@ -188,7 +188,7 @@ class Writer:
         return receipts
 
     def hidden_of(self, events: Sequence[Event], positions: Sequence[Position]) -> dict[str, None]:
-        """Return the ids of captures that are hidden, of those that the log has taken."""
+        """Return the ids of hidden captures among those appended to the log."""
         texts: dict[str, dict[str, str]] = {}
         for event, position in zip(events, positions, strict=True):
             if isinstance(event.body, Captured) and event.scope is not None and position != SPOOLED:
@@ -292,7 +292,7 @@ class Writer:
         return silence_of(self.home.path, lambda: self.scope)
 
     def is_made(self) -> bool:
-        """Whether the scope exists, so that something can stand in it."""
+        """Whether the scope exists and can have memories."""
         return self._scope is not None or not is_unmade(self.scope)
 
     def append(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = ()) -> Receipt:

@@ -92,7 +92,7 @@ def mcp(
 
 
 class _NeverWrong(click.Command):
-    """A command that takes whatever it is called with: exit code 2 would stop the agent at its work."""
+    """A command without usage errors: exit code 2 would stop the agent at its work."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--help" in args or "-h" in args:
@@ -254,7 +254,7 @@ def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None
 
 
 def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any], as_json: bool) -> None:
-    """Disconnect one host and say so, of all those alone that have anything of ours."""
+    """Disconnect one host and print the result; with `every`, skip hosts without anything of Memtape."""
     from memtape.tools.agents.connecting import CONNECTABLE, has_anything
     from memtape.tools.agents.connecting import disconnect as remove
     from memtape.tools.agents.generic import take_instructions

@@ -126,7 +126,7 @@ def _away(receipt: Receipt) -> dict[str, object]:
 
 
 def _hidden(receipt: Receipt) -> dict[str, object]:
-    """Return what JSON says of a capture that is hidden."""
+    """Return the JSON fields of a hidden capture."""
     return {"hidden": True} if receipt.hidden else {}
 
 

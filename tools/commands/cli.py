@@ -1,6 +1,6 @@
-"""The command `memtape`: one group; each command is loaded from the file that defines it when it is called.
+"""The command `memtape`: a group that imports each command's file when the command is called.
 
-A hook runs at every prompt of an agent, so that it must not wait for what other commands import.
+A hook runs at every prompt of an agent and must not wait for the imports of other commands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The commands by which people see what contradicts, and say what holds."""
+"""The commands with which people list contradictions and settle them."""
 
 from __future__ import annotations
 

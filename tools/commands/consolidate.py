@@ -1,4 +1,4 @@
-"""The command that brings memories together that are alike."""
+"""The command that consolidates similar memories."""
 
 from __future__ import annotations
 

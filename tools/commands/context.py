@@ -1,4 +1,4 @@
-"""The command that tells a starting agent what it should know."""
+"""The command that prints the context of a starting agent."""
 
 from __future__ import annotations
 

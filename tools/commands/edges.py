@@ -1,4 +1,4 @@
-"""The command that shows what was used together."""
+"""The command that shows edges between memories used together."""
 
 from __future__ import annotations
 

@@ -31,9 +31,10 @@ def embedder() -> None:
 @embedder.command("status")
 @with_home
 def embedder_status(client: Client, as_json: bool) -> None:
-    """Say which embedder decides, which one comes next, what this machine has, and how many texts wait.
+    """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
 
-    It opens the embedder of this machine and counts what the views do not hold yet, which can take some seconds.
+    Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take some
+    seconds.
 
     \b
     Example:
@@ -109,10 +110,10 @@ def retry(client: Client, as_json: bool) -> None:
 @embedder.command()
 @with_home
 def rollback(client: Client, as_json: bool) -> None:
-    """Call off an embedder that is to take over, or go back to the one that decided before.
+    """Call off the next embedder, or return to the embedder that decided before.
 
-    Its vectors are still on the log. Texts that came since get theirs from `memtape run`. This machine uses it again
-    if it has it; else it is said what to do.
+    The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine uses
+    the old embedder again if it has it; else the command says what to do.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that erases for good, and what it prints as proof."""
+"""The command that erases for good, and the printed proof."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _print_plan(made: ErasurePlan) -> None:
 
 
 def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[Kept]) -> None:
-    """Print which other events carry a text, and the names that carry it and cannot be taken out."""
+    """Print the other events with the text, and the names with the text that cannot be erased."""
     if carriers or unreadable:
         _print_items("What else carries the text, and stays unless `erase` is given --everywhere:", carriers)
         for partition, offset in unreadable:

@@ -1,4 +1,4 @@
-"""Prints why results stand where they stand, so that whoever reads it can add it up again; it decides nothing."""
+"""Prints the parts of a result's score, so that a reader can add them up; decides nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that take in what other programs have kept: import, once, and watch, as it grows."""
+"""The commands that import the history of other programs: `import` once, `watch` continuously."""
 
 from __future__ import annotations
 

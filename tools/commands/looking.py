@@ -54,7 +54,7 @@ def timeline(client: Client, around: str, limit: int, as_json: bool) -> None:
 @with_arguments("sessions")
 @with_client
 def sessions(client: Client, limit: int, as_json: bool) -> None:
-    """List the sessions of this project, the one that was spoken in last first: when, who, and where it was left.
+    """List the sessions of this project, the last active first: when, who, and where the work was left.
 
     \b
     Example:

@@ -205,7 +205,7 @@ def compare_command(
 
 
 def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_json: bool) -> None:
-    """Print what shadows found beside the answers, and draw it."""
+    """Print the results of shadows beside the answers, and draw a chart."""
     from memtape.tools.ask.shadow_report import charted
 
     _check_folder(svg)
@@ -227,7 +227,7 @@ def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_jso
 
 
 def _of_shadow(name: str, its: Mapping[str, Any]) -> list[str]:
-    """Return what a shadow found, beside what answered."""
+    """Return the lines about a shadow's results beside the answers."""
     failed = ", ".join(f"{count:,} {why}" for why, count in its["failed"].items() if count)
     lines = [f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed and '; ' + failed}"]
     lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
@@ -273,7 +273,9 @@ def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _compared(told: Mapping[str, Any]) -> list[str]:
-    """Return the tables: what is as it was returned, what was found of what counts, and the lanes."""
+    """Return the tables: overlap with the returned results, recall of the used ones, and the gain of each
+    lane.
+    """
     lines = [line for what in ("overlap", "recall") for line in _by_cut(what, told["retrievers"])]
     lines.append("what each lane adds to recall@10")
     lines += [f"  {lane:<26} {share:+.3f}" for lane, share in told["marginal"].items()]

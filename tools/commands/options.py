@@ -146,7 +146,7 @@ def with_folder(command: CommandT) -> CommandT:
 def _with(
     command: CommandT, options: dict[str, Option[Any]], make: Callable[..., AbstractContextManager[Any]]
 ) -> CommandT:
-    """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
+    """Open a client from a command's options and pass it on; print an error as one sentence."""
 
     @functools.wraps(command)
     def wrapped(as_json: bool, **kwargs: Any) -> Any:
@@ -249,7 +249,9 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:
-    """Print one JSON document on stdout, on one line unless `indent`; what acts or hides in it is escaped."""
+    """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are
+    escaped.
+    """
     plain = msgspec.to_builtins(value, str_keys=True)
     form = orjson.OPT_INDENT_2 if indent else 0
     document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
@@ -258,19 +260,21 @@ def print_json(value: Any, *, indent: bool = True) -> None:
 
 
 def is_asked() -> bool:
-    """Whether somebody sits at a terminal who can answer."""
+    """Whether a person at a terminal can answer."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def confirmed(question: str) -> bool:
-    """Whether somebody at a terminal says yes; nobody does where there is none."""
+    """Whether a person at the terminal confirms; False without a terminal."""
     return is_asked() and click.confirm(question, err=True)
 
 
 def print_list(
     name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str, as_json: bool
 ) -> None:
-    """Print what was found under its name as JSON, or in lines each, which are told its number from 1 on."""
+    """Print a list as JSON under `name`, or as the lines of each entry; `lines` gets the entry's number from
+    1 on.
+    """
     if as_json:
         print_json({name: found})
         return

@@ -13,7 +13,7 @@ from memtape.schemas.variables import PROFILE_VARIABLE
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
-    """Give this run, and what it starts, a profile until the command has ended."""
+    """Set the profile of this process and its children until the command ends."""
     if name is None:
         return
     before = os.environ.get(PROFILE_VARIABLE)

@@ -1,4 +1,4 @@
-"""The command that gives a project the memory of a folder that it once was, and the hint that leads to it."""
+"""The command that gives a project the memory of its earlier folder, and the hint to use the command."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def adopt(home: Path, once: str, as_json: bool) -> None:
 
 
 def say_where_it_was(client: Client) -> None:
-    """Say, where this folder has no memory, which folders may have been this one, and how to go on."""
+    """For a folder without memory, print the folders that may be its earlier place, and the next step."""
     if client.is_made():
         return
     for folder in once_elsewhere(Path.cwd(), client.home)[:SHOWN_FOLDERS]:

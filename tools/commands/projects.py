@@ -79,7 +79,7 @@ def resume(client: Client, as_json: bool) -> None:
 @click.argument("name")
 @with_client
 def rename(client: Client, name: str, as_json: bool) -> None:
-    """Say what people call this project. Its scope, by which it is asked for, stays. Only people say so.
+    """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`memtape retriever`: which retrievers answer, which answer beside them unseen, and changing that."""
+"""`memtape retriever`: list the retrievers in effect and their unseen shadows, and change both."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
 
 
 def size_told(size: float) -> str:
-    """Return bytes in the largest unit of which there is at least one."""
+    """Return a size in bytes in the largest unit with a value of at least one."""
     unit = 0
     while size >= 1_000 and unit < len(SIZES) - 1:
         size, unit = size / 1_000, unit + 1
@@ -209,7 +209,7 @@ def _passes(mark: PassMark) -> str:
 
 
 def _retrievers(state: Status) -> list[str]:
-    """Return which retrievers are in which state, where there is more than the one that answers."""
+    """Return a line with the retrievers and their states; empty for a single retriever."""
     if len(state.retrievers) < 2:
         return []
     named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())

@@ -1,4 +1,4 @@
-"""The commands that show the tree of pages, and mend it; those that write pages are in `tree_pages.py`."""
+"""The commands that show and mend the tree of pages; `tree_pages.py` has the commands that write pages."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _named(node: Node) -> str:
 @click.argument("page")
 @with_client
 def show(client: Client, page: str, as_json: bool) -> None:
-    """Show a page: its text, what stands below it, where it leads, what leads there, and its versions.
+    """Show a page: text, child pages, links, backlinks and versions.
 
     \b
     Example:
@@ -213,7 +213,7 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
 
 
 def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
-    """Return what an event does in words, and the command that undoes it."""
+    """Return an event in words, and the command that undoes the event."""
     page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
     said = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
     return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"

@@ -47,7 +47,7 @@ _MARKS = (*BEFORE_PARTS, DOCUMENT)
 
 
 class Waiting(NamedTuple):
-    """A record with where it was found, for who is told of it."""
+    """A record with the file and place of its text, for messages."""
 
     record: Record
     path: Path
@@ -80,12 +80,12 @@ class Batch:
         return len(self._waiting) >= MAX_RECORDS or self._chars >= MAX_CHARS
 
     def add(self, waiting: Waiting) -> None:
-        """Put a record to those that wait."""
+        """Add a record to the batch."""
         self._waiting.append(waiting)
         self._chars += len(waiting.record.text)
 
     def append(self) -> None:
-        """Append what is new of all that waits, all or none, and count it."""
+        """Append the new records of the batch, all or none, and count them."""
         self._pauses = pauses_of(self._writer.home.path)
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:

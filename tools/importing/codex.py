@@ -76,7 +76,9 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
 
 
 def _meet(meta: dict[str, Any], state: State) -> None:
-    """Learn what file this is. A fork may repeat the head of where it comes from, so that only the first counts."""
+    """Note the session, folder and branch of a file. Only the first head counts, since a fork may repeat its
+    parent's head.
+    """
     if state.get("met"):
         return
     state["met"] = True

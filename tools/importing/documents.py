@@ -39,7 +39,7 @@ _NOT_READ = ("script", "style", "nav", "noscript", "template")
 
 
 class _Read(NamedTuple):
-    """What a document says; `at` is what it tells of its time, `attached` the names of files that came with it."""
+    """A document's text; `at` is its own date, `attached` has the names of its attached files."""
 
     text: str
     at: object = None
@@ -53,7 +53,7 @@ class _Refused(Exception):
 
 
 class _Format(NamedTuple):
-    """A format: what reads it, the module that this needs, and who is taken to have written it."""
+    """A file format: its reader, the module the reader needs, and the assumed origin of the text."""
 
     read: Callable[[bytes], _Read]
     needs: str | None

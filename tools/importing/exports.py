@@ -43,7 +43,7 @@ def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
 
 
 def source_in(key: str | None, item: Any) -> str | None:
-    """Return which source an item of a document comes from, by its shape and the key that it stands under."""
+    """Return the source of a document's item, by its shape and the key above the item."""
     if key == "messages":
         return GEMINI
     return CLAUDE_AI if key in _LISTS else source_of(item)

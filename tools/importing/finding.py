@@ -76,7 +76,7 @@ def host_files() -> Iterator[Source | Unfit]:
 
 
 def memory_folders() -> list[Path]:
-    """Return the folders in which Claude Code keeps what it remembers, one a project."""
+    """Return the memory folders of Claude Code, one a project."""
     return [path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")) if path.is_dir()]
 
 
@@ -113,7 +113,7 @@ def named_session(path: Path, format: str) -> Source:
 
 
 def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfit]:
-    """Yield what is to be imported of a path that somebody named; `format` overrides what a file looks like."""
+    """Yield the importable files of a path; `format` overrides the detected format."""
     if path.is_dir():
         for found in walk(path):
             yield found if isinstance(found, Unfit) else _source(found, found.relative_to(path).as_posix(), format)
@@ -223,7 +223,7 @@ def _format_of_document(path: Path) -> str | None:
 
 
 def _named(path: Path, format: str, name: str) -> Source:
-    """Return a session with what its place tells of it."""
+    """Return a session file with the session id and folder from its path."""
     if format == CODEX:
         found = _ROLLOUT.match(path.name)
         return Source(path, format, name, session=found[1] if found else None)

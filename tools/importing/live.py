@@ -50,11 +50,11 @@ class Sessions:
         return due
 
     def ended(self, path: Path, now_s: float) -> bool:
-        """Whether a session has been quiet for so long that it counts as ended."""
+        """Whether a session was quiet for `ENDED_S` seconds and counts as ended."""
         return now_s - self._changed[path] >= ENDED_S
 
     def indexed(self, path: Path) -> None:
-        """Forget a file that has been indexed to its end."""
+        """Forget a file after its last record was indexed."""
         self._changed.pop(path, None)
         self._looked.pop(path, None)
 

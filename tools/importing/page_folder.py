@@ -73,7 +73,7 @@ class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _File(NamedTuple):
-    """A file of the folder: its path there, its slug, and its bytes."""
+    """A file of the imported folder: the path in the folder, slug and bytes."""
 
     path: str
     slug: str
@@ -81,7 +81,7 @@ class _File(NamedTuple):
 
 
 class _Old(NamedTuple):
-    """What the log has of a file that was imported: its page, the version that came of it last, and the one before."""
+    """The log's state of an imported file: the page, its last imported version, and the version before."""
 
     page: Page
     last: Capture
@@ -166,7 +166,7 @@ class PageFolder:
                 self._take(file.path, slug, data)
 
     def _take(self, path: str, slug: str, data: bytes | None = None) -> None:
-        """Make the events of one file, none where its page has what it says, or is not to be touched."""
+        """Make the events of one file; none if its page is unchanged or protected."""
         old, pages = self._known.get(slug), self._scope.pages
         try:
             self._writer.redactor.check_path(str(self._folder / path))
@@ -209,7 +209,7 @@ class PageFolder:
         return events
 
     def _sound(self, file: _File) -> PageFile:
-        """Return what a file says; of one whose front matter is no YAML that stays a part of its text."""
+        """Return the parsed file; invalid YAML front matter stays a part of the text."""
         read = page_file(file.data)
         if read.fields is None and read.problems and read.text is not None:
             self._tell(file.path, f"{read.problems[0]}; it was taken as a part of the text")
@@ -223,7 +223,7 @@ class PageFolder:
         return read
 
     def _edit(self, file: _File, read: PageFile, old: _Old | None, by: Event) -> Edited:
-        """Return what front matter gives a page; what somebody gave since the last import stays."""
+        """Return the page fields from front matter; fields edited since the last import keep their value."""
         given = changes_of(None, read.fields or Fields(), self._scope).edit
         if old is None:
             has_title = given.title is not None or _HEADING.search((read.text or "")[:READ_CHARS]) is not None
@@ -234,9 +234,9 @@ class PageFolder:
         return replace(given, id=old.page.id, by=by.id, base=old.last.id)
 
     def _links(self, file: _File, read: PageFile, old: _Old | None) -> list[_Link]:
-        """Return the links that a file begins or ends: that of its parent, those of front matter, those of its text.
+        """Return the links that a file begins or ends: from its parent, its front matter and its text.
 
-        What somebody ended since the last import stays ended, and what somebody made stays.
+        A link ended by a person since the last import stays ended; a link made by a person stays.
         """
         above = self._layout.above
         links = [_Link(above[file.slug], CHILD, file.slug)] if old is None else []

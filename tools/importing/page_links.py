@@ -1,4 +1,4 @@
-"""What is read of the Markdown of a page: which other pages it leads to, and its parts. No file is opened."""
+"""Parsing of a page's Markdown: the pages linked from the text, and the parts of a page. Opens no file."""
 
 from __future__ import annotations
 

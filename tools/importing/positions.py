@@ -94,15 +94,16 @@ class Positions:
         return kept.said if kept is not None else {}
 
     def said_elsewhere(self, ids: Iterable[str], but: Iterable[str]) -> dict[str, None]:
-        """Return those of some ids that any file says, but those of some keys."""
+        """Return the ids among `ids` that are in a file, files with a key in `but` excluded."""
         asked, left_out = dict.fromkeys(ids), dict.fromkeys(but)
         others = (kept for key, kept in self._kept.items() if key not in left_out) if asked else ()
         return {id: None for kept in others for told in kept.said.values() for id in told if id in asked}
 
     def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
-        """Return by their keys the positions of files that are not there any more: what was named, or read in it.
+        """Return, by key, the positions of missing files: of `named` itself, and of files read in the folder
+        `named`.
 
-        `keys` are those of all files that are there.
+        `keys` has the keys of all existing files.
         """
         key = self.key(named)
         found = {name: kept for name, kept in self._kept.items() if kept.folder == key and name not in keys}
@@ -111,7 +112,9 @@ class Positions:
         return found
 
     def moved(self, path: Path, position: FilePosition) -> list[str]:
-        """Return the keys under which a file was known that says the same, before it or its folder was renamed."""
+        """Return the old keys of a file with the same content, from before a renaming of the file or its
+        folder.
+        """
         key, ids = self.key(path), {id for said in position.said.values() for id in said}
         if not ids:
             return []
@@ -122,7 +125,9 @@ class Positions:
         ]
 
     def name_folder(self, path: Path, folder: str) -> bool:
-        """Note that a file was read with a folder of this key; return whether that is new. `save` writes it."""
+        """Note the key of the folder that a file was read with; return whether the key is new. `save` writes
+        the note.
+        """
         kept = self._kept.get(self.key(path))
         if kept is None or not folder or kept.folder == folder:
             return False

@@ -68,7 +68,9 @@ def opened(path: Path) -> BinaryIO:
 
 
 class Row(NamedTuple):
-    """A line: where it and the next one begin, and the object that it is, or why it is none; None for a blank line."""
+    """A line: its start, the next line's start, and its object or the reason of its skip; None for a blank
+    line.
+    """
 
     start: int
     end: int

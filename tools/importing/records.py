@@ -22,7 +22,7 @@ State = dict[str, Any]
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A command that has run: whether it failed, its exit code where it is known, and what it put out."""
+    """A finished command: the words, the output, whether the command failed, and the exit code where known."""
 
     act: Act
     command: str
@@ -79,12 +79,12 @@ BOOKKEEPING = Skipped("bookkeeping of the host")
 
 
 def unknown(name: object) -> Skipped:
-    """Return the skip of a row whose type nobody here knows; it is counted under its name."""
+    """Return the skip of a row of an unknown type; skips are counted by type name."""
     return Skipped(f"unknown type {clean(str(name))[:40]!r}")
 
 
 def text_of(row: Any, *keys: str) -> str | None:
-    """Return the first of these fields that is a text with something in it."""
+    """Return the value of the first key with a non-blank text."""
     if isinstance(row, dict):
         for key in keys:
             value = row.get(key)

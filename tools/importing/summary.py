@@ -1,4 +1,4 @@
-"""What an import took, what was there already, and what was skipped and why."""
+"""The result of an import: counts of new, known and skipped records, with the reasons of skips."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Summary(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list)
 
     def skip(self, skipped: Skipped, path: object, place: object = "") -> None:
-        """Count what is not taken, and name it where it is a problem."""
+        """Count a skipped record, and list its place where the skip is a problem."""
         self.skipped[skipped.reason] += 1
         if skipped.problem:
             self.problem_count += 1
@@ -80,7 +80,7 @@ class Summary(msgspec.Struct):
             self.scopes[scope] = self.scopes.get(scope, 0) + 1
 
     def hide(self, ids: list[str]) -> None:
-        """Count what no search finds, since it was forgotten."""
+        """Count texts hidden from searches, since they were forgotten before."""
         self.hidden += len(ids)
         self.hidden_ids += ids[: max(0, NAMED_HIDDEN - len(self.hidden_ids))]
 

@@ -102,7 +102,7 @@ class Importer:
         return self.summary
 
     def take_file(self, source: Source) -> None:
-        """Take a file; what it holds may wait until `finish`."""
+        """Read a file; its records may wait until `finish`."""
         seen = self.summary.problem_count
         self._anything = False
         try:
@@ -158,7 +158,7 @@ class Importer:
         self._save()
 
     def _withdraw_changed(self) -> None:
-        """Say what files that were just read say no longer, and what they say again."""
+        """Withdraw texts that vanished from re-read files, and restore texts that returned."""
         gone: dict[str, list[str]] = {}
         back: dict[str, list[str]] = {}
         now = {id: None for read in self._pending.values() for ids in read.said.values() for id in ids}
@@ -195,7 +195,7 @@ class Importer:
             self._unsaved = True
 
     def _withdraw(self, gone: dict[str, list[str]], files: Iterable[str]) -> None:
-        """Withdraw what no file says but those of some keys."""
+        """Withdraw the texts that are in no file outside `files` (keys)."""
         said = self.positions.said_elsewhere((id for ids in gone.values() for id in ids), files)
         left = {scope: [id for id in ids if id not in said] for scope, ids in gone.items()}
         self.summary.withdrawn += self._withdrawing.withdraw({scope: ids for scope, ids in left.items() if ids})

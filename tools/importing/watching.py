@@ -82,7 +82,7 @@ class Watcher:
         self._take_zones()
 
     def sources(self) -> Iterator[Source]:
-        """Yield the sessions that are there."""
+        """Yield the existing sessions."""
         for folder in self._watched():
             for path in finding.walk(folder) if folder != self._vault else ():
                 source = self._source(path) if isinstance(path, Path) else None

@@ -42,11 +42,11 @@ LOOPBACK = "127.0.0.1"
 
 
 class UnusableRecovery(MemtapeError):
-    """Bytewax has ended all processes and says no more than that. Its recovery store is what it cannot do without."""
+    """Bytewax ended all processes without a reason; only an unusable recovery store has this effect."""
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code (below 0 a signal), its last report, and the end of what it printed."""
+    """The end of a process: its exit code (below 0 a signal), its last report, and the end of its output."""
 
     pid: int
     code: int
@@ -55,12 +55,12 @@ class Ended(NamedTuple):
 
     @property
     def failure(self) -> ProcessFailure | None:
-        """What it said was wrong, None where it ended in order or could not say."""
+        """The reported failure; None after an orderly end or without a report."""
         return self.last.failure if self.last is not None else None
 
 
 class ClusterMember:
-    """A process of the cluster, as its owner has it."""
+    """A process of the cluster, seen from its owner."""
 
     def __init__(self, orders: Orders, held: Sequence[int], on_report: Callable[[Report], None]) -> None:
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
@@ -80,11 +80,11 @@ class ClusterMember:
         self._tell(msgspec.json.encode(orders))
 
     def stop(self) -> None:
-        """Ask it to end after the batch that it is at."""
+        """Ask the process to end after its current batch."""
         self._tell(b"stop")
 
     def ended(self) -> Ended:
-        """Wait for its end and return what is known of it."""
+        """Wait for the end of the process; return its exit code, last report and output."""
         code = self.process.wait()
         self._reader.join()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -139,7 +139,9 @@ def run_cluster(orders: Orders, processes: int, control: Control, held: Sequence
 
 
 def log_of(log: Log) -> str | KafkaTarget:
-    """Return how another process opens a log. Raises `MemtapeError` for one that it cannot."""
+    """Return the path or target by which another process opens a log. Raises `MemtapeError` for a log in
+    memory.
+    """
     target = getattr(log, "target", None)
     if isinstance(target, KafkaTarget):
         return target

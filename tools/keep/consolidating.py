@@ -56,7 +56,7 @@ nothing is to be done, and where you are in doubt, write []."""
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One operation as a model states it, by numbers from 1."""
+    """One operation in a model's answer; memories are numbered from 1."""
 
     op: Literal["keep", "add", "conflict", "replace", "remove"]
     id: int | None = None
@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Consolidator:
-    """Concludes what becomes of clusters of one home."""
+    """Decides about the clusters of one home."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -126,7 +126,7 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
 
 
 def _operation(answer: Answer, cluster: Cluster) -> Operation:
-    """Return an operation on the candidates that it names, with what it says of them checked."""
+    """Return a checked operation on the candidates of an answer."""
 
     def named(number: int | None) -> Candidate:
         if number is None or not 1 <= number <= len(cluster):
@@ -169,7 +169,7 @@ def _sides(operation: Operation) -> Cluster:
 
 
 def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
-    """Let what is removed for a memory that is replaced be replaced with it, as an event says it."""
+    """Merge removals in favour of a replaced memory into the replacement, in the form of an event."""
     replaced = {it.of[0].id: it for it in operations if it.op == "replace"}
     gone = {it.id: None for operation in operations if operation.op == "remove" for it in operation.of}
     for operation in (it for it in operations if it.op == "remove"):
@@ -185,10 +185,10 @@ def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
 
 
 def _checked(text: str, of: Cluster) -> str:
-    """Return a text on one line. Raises `BadAnswer` for one that has any other words than what it was made of.
+    """Return a text on one line. Raises `BadAnswer` for a text with any word that its sources do not have.
 
-    Days are told by code too, and `_TELLING` are the words that tell of time. So whatever a model, or what it was told,
-    would have it say, it can only order what was said.
+    Code checks days too; `_TELLING` has the words about time. A model, or an instruction hidden in a memory,
+    can therefore only order the words of the sources.
     """
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
@@ -198,7 +198,7 @@ def _checked(text: str, of: Cluster) -> str:
 
 
 def _whole(text: str, of: Cluster) -> str:
-    """Return a text that stands for memories. Raises `BadAnswer` for one that loses what one of them says."""
+    """Return a text that covers memories. Raises `BadAnswer` for a text that loses the content of a memory."""
     for it in of:
         if it.family != of[0].family or not is_told_by(it.text, text):
             raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
@@ -211,9 +211,9 @@ def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
 
 
 class Consolidated(NamedTuple):
-    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong.
+    """The result of a pass or dry run: its gate, number of clusters, decisions and problems.
 
-    `retold` counts the summaries that a model told.
+    `retold` counts the summaries written by a model.
     """
 
     gate: Gate

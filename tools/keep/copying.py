@@ -157,6 +157,6 @@ def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) ->
 
 
 def _differing(source: Log, target: Log, partition: int, start: int, end: int) -> Iterator[int]:
-    """Yield the offsets at which two logs hold other bytes."""
+    """Yield the offsets with different bytes in two logs."""
     pairs = zip(slots_between(source, partition, start, end), slots_between(target, partition, start, end), strict=True)
     return (one.offset for one, other in pairs if one.payload != other.payload)

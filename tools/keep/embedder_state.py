@@ -1,4 +1,4 @@
-"""What `status` and `memtape embedder` say of embedders: which decides, which comes next, and what waits for them."""
+"""The embedders in `status` and `memtape embedder`: the deciding one, the next one, and the texts that wait."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
 
 
 class OpenedEmbedder(NamedTuple):
-    """The embedder in effect on this machine with its key; neither where it is degraded."""
+    """The embedder in effect on this machine with its key; None and an empty key where degraded."""
 
     embedder: Embedder | None
     key: str
@@ -64,7 +64,7 @@ class OpenedEmbedder(NamedTuple):
 
 
 def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> OpenedEmbedder:
-    """Open the embedder that this machine has in effect, as `choose_embedder` does, and raise what it raises."""
+    """Open the embedder in effect on this machine. Raises the errors of `choose_embedder`."""
     embedder, resolved = choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief)
     if embedder is None or resolved.kind == "floor":
         return OpenedEmbedder(embedder, FLOOR if resolved.kind == "floor" else "", resolved)

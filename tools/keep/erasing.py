@@ -1,4 +1,4 @@
-"""Erasing for good: what is meant, what else carries its text, the erasure itself, and the proof that it is gone."""
+"""Erasing for good: the plan, other carriers of the text, the erasure itself, and its proof."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ MOST_SHARED_IDS = 10
 
 
 class ErasedItem(NamedTuple):
-    """An event that is erased, or that carries what is: where it stands and a first glance at what it says.
+    """An erased event, or a carrier of an erased text: its place on the log and the beginning of its text.
 
-    `places` are those of its body (`$.body.tags[1]`) in which a carrier has the text.
+    `places` are the JSON paths in a carrier's body (`$.body.tags[1]`) with the text.
     """
 
     scope: str
@@ -88,7 +88,7 @@ class Kept(NamedTuple):
 
 
 class Carried(msgspec.Struct, kw_only=True):
-    """What else has texts: events that can be erased, names that cannot be taken out, slots that nobody can read."""
+    """Other places of the texts: erasable events, names that cannot be erased, and unreadable slots."""
 
     carriers: list[ErasedItem] = []
     kept: list[Kept] = []
@@ -96,7 +96,9 @@ class Carried(msgspec.Struct, kw_only=True):
 
 
 class KeptPlan(msgspec.Struct, kw_only=True):
-    """What is kept of a plan until its erasure is proven: all but corrections, which are captured anew before that."""
+    """The part of a plan that is kept until its erasure is proven: all but corrections, already captured
+    again by then.
+    """
 
     scope: str
     items: list[ErasedItem]
@@ -227,7 +229,7 @@ class FileSearch(NamedTuple):
 
     @property
     def own(self) -> list[Place]:
-        """Those of them in the vault that somebody else than Memtape wrote or changed, which are never deleted."""
+        """The places in the vault that a person wrote or changed; Memtape never deletes them."""
         return [place for place in self.found if place.own]
 
     @property
@@ -242,7 +244,7 @@ class FileSearch(NamedTuple):
 
     @property
     def only_own(self) -> bool:
-        """Whether what is wrong is that people's own files hold it."""
+        """Whether only people's own files still hold the text."""
         return bool(self.own) and not self.ours and not self.unreadable
 
     @property
@@ -268,7 +270,7 @@ class Erasure(NamedTuple):
 
     @property
     def proven(self) -> bool:
-        """Whether that says that it is gone, since there was something to look for."""
+        """Whether the search proves the erasure: nothing was found, and there was something to search for."""
         return self.ok and self.after.needles.prove
 
 
@@ -448,7 +450,7 @@ class Proven(NamedTuple):
 
     @property
     def proven(self) -> bool:
-        """Whether that says that it is gone, since there was something to look for."""
+        """Whether the search proves the erasure: nothing was found, and there was something to search for."""
         return self.ok and self.search.needles.prove
 
 
@@ -503,9 +505,10 @@ def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Fo
 def _derived(
     log: Log, number: int, end: int, scope: str, ids: Iterable[str], before: Iterable[str]
 ) -> tuple[list[ErasedItem], list[str], list[str]]:
-    """Return the events of a scope that have these ids or derive from one that has, each once, in log order.
+    """Return the events of a scope with these ids, and the events derived from them, each once, in log order.
 
-    Then what somebody said in them, and in those erased `before` that still have a body, and what they are filed under.
+    Also return the texts in these events and in events erased `before` that still have a body, and their
+    labels.
     """
     wanted, again = Erasures(), Erasures()
     wanted.named[scope], again.named[scope] = dict.fromkeys(ids), dict.fromkeys(before)
@@ -580,7 +583,7 @@ def _stays(event: Event, said: Said) -> bool:
 
 
 def _is_loose(event: Event, said: Said) -> bool:
-    """Whether a text is about others rather than one that is kept for itself: a query, its filters, a reason."""
+    """Whether a text is about other texts and not kept for itself: a query, its filters, a reason."""
     about_others = not isinstance(event.body, (Captured, Embedded))
     return about_others and said.place.startswith("$.body") and said.role != "program"
 
@@ -603,7 +606,7 @@ def _item(slot: Slot, event: Event) -> ErasedItem:
 
 
 def _speaks(said: Said) -> tuple[bool, bool]:
-    """Order the texts of an event so that what it says stands before captions and labels."""
+    """Sort key for the texts of an event: statements come before captions and labels."""
     return said.role != "statement", said.place.count(".") > 2
 
 

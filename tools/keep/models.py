@@ -76,7 +76,7 @@ class CountedModel:
 
 
 def author(model: CountedModel, redactor: Redactor) -> Actor:
-    """Return who writes what a model says: the name of the model, without what may be a secret in it."""
+    """Return the author of a model's texts: the model's name, without possible secrets."""
     return Actor(name=redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
 
 
@@ -102,7 +102,7 @@ def about(what: str, task: str, text: str, then: str) -> str:
 
 
 def without_thoughts(answer: str) -> str:
-    """Return an answer without what a model thought before it."""
+    """Return an answer without the model's thoughts before the answer."""
     return _THOUGHTS.sub("", answer)
 
 

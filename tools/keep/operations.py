@@ -83,13 +83,13 @@ def steps_of(home: Home) -> OnStep:
 
 
 def failure(home: Home, name: Operation, error: BaseException, **facts: int | str) -> None:
-    """Count an error, and tell a log its kind. What it says is left out, since that may be of what was said."""
+    """Count an error, and log its kind. The message is left out, since it may quote a memory."""
     note(home.path, [("error", "worker", "", 1)])
     operation(name, error=type(error).__name__, **facts)
 
 
 class Lines(logging.Formatter):
-    """Writes a record as one line: when, at which level, what, and its facts."""
+    """Formats a record as one line: time, level, event and facts."""
 
     def __init__(self, *, as_json: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Projecting a home as its owner: the lock for life, what must be mended first, and what others ask meanwhile."""
+"""Projecting a home as its owner: the lifelong lock, repairs at the start, and requests of other processes."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Owner:
         return events
 
     def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
-        """Make all views anew, or those of one scope."""
+        """Rebuild all views, or the views of one scope."""
         self._log.check()
         self._hear_people()
         with self._timed_rebuild():

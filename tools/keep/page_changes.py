@@ -1,4 +1,4 @@
-"""What somebody changed of a page in front matter: what it says and what was written there before, side by side."""
+"""Changes of a page's front matter by a person: the new fields beside the fields written before."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def target_of(scope: Scope, link: Linked) -> Page | None:
 
 
 def _said(now: str | None, before: str, page: Page, name: str) -> str | None:
-    """Return a text that somebody gave or took away, None where it stands as it was."""
+    """Return a text that a person set or removed (empty), None if unchanged."""
     if now is None or not now.strip():
         return "" if page.told(name, "") else None
     return None if one_line(now) == one_line(before) else now

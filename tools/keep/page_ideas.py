@@ -111,7 +111,7 @@ def _idea(answer: Answer, memories: Sequence[Unplaced], slugs: dict[str, None]) 
 
 
 def _own_words(slug: str, slugs: Container[str]) -> str:
-    """Return the words of a slug without those of the page below which it stands."""
+    """Return the words of a slug without the words of its parent page."""
     above = slug.rpartition("/")[0]
     while above and above not in slugs:
         above = above.rpartition("/")[0]

@@ -56,7 +56,9 @@ def _above(scope: Scope, made: Mapping[str, str], slug: str) -> str:
 
 
 def _events(writer: Writer, scope: Scope, it: Proposed, above: str) -> list[Event]:
-    """Return what makes a page of a proposal: its text, unless a model has captured that, its place and its refs."""
+    """Return the events of a proposed page: its text (unless a model captured the text), its place and its
+    refs.
+    """
     captured, id, key = list[Event](), it.id, it.id or it.slug
     if not id:
         line = Line(text=it.text, kind="page", path=it.slug, source=SOURCE, native_id=it.slug, scope=scope.name)

@@ -84,7 +84,7 @@ def plan(
 
 
 def prune(writer: Writer, made: Pruned) -> Pruned:
-    """Append that what was planned is forgotten, and return it."""
+    """Append the planned `forgotten` events; return the plan as done."""
     ids: dict[str, list[str]] = {}
     for item in made.items:
         ids.setdefault(item.scope, []).append(item.id)
@@ -96,7 +96,7 @@ def prune(writer: Writer, made: Pruned) -> Pruned:
 
 
 class _Old:
-    """What of one scope carries a tag and is old, by its id, and what was taken from that alone."""
+    """The old captures of one scope that carry a tag, by id, and the memories derived from them alone."""
 
     def __init__(self, writer: Writer, scope: Scope, number: int, tags: tuple[str, ...], before: int) -> None:
         self._log = writer.log
@@ -142,7 +142,7 @@ class _Old:
 
 
 def _with(made: Pruned, old: _Old) -> Pruned:
-    """Return what goes with that of one more scope."""
+    """Return the plan with the old captures of one more scope."""
     captures = [capture for capture, _ in old.found.values()]
     shown = [capture for capture in captures if not capture.hidden]
     going = [capture for capture in shown if not old.also_said(capture)]

@@ -91,7 +91,7 @@ def switch(home: Home, log: Log, build: Build, positions: dict[int, int]) -> Non
 
 
 def discard_old_builds(home: Home) -> None:
-    """Delete the builds before the one that is served."""
+    """Delete the builds older than the served build."""
     served = home.current()
     for build in home.builds():
         if build.number < served.number:

@@ -1,6 +1,6 @@
-"""Folding all that was said anew: what that would change, told before anything is written, and the event that does it.
+"""Refolding of all captures: a preview of the changes, and the event that orders the refold.
 
-How texts are folded is in `state`; here it is tried on a state that nobody serves.
+The folding rules are in `state`; the preview applies them to a state that serves no reader.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry
 
 
 def folding_anew(now: Settings, fold: Folding | None) -> Settings:
-    """Return settings under which all is folded anew, and by which nothing folds, or as by default, where that is said.
+    """Return settings that order a refold; `fold` turns folding off, or back on with the default cosine.
 
-    What is as it is by default already, or a cosine that somebody chose, stays as it is.
+    A default cosine, and a cosine that a person chose, stay.
     """
     cosine = now.fold_cosine_hundredths
     if fold == "off":
@@ -94,9 +94,9 @@ def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> lis
 
 
 def past_embedders(log: Log) -> tuple[str, ...]:
-    """Return the keys of embedders, other than the one that decides, under which texts were captured and folded.
+    """Return the keys of earlier embedders under which texts were captured and folded.
 
-    What was folded anew since was folded under the one that decided then.
+    A refold since then used the deciding embedder of its time.
     """
     now = configured_on(log)[-1].settings.embedder
     found: dict[str, None] = {}

@@ -38,9 +38,9 @@ def python_of(module: str = "memtape") -> list[str]:
 def detached(
     words: list[str], environment: dict[str, str] | None = None, held: Collection[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start one of our commands in a process that outlives this one and says nothing; its stdin is for the caller.
+    """Start a memtape command in a detached process without output; its stdin belongs to the caller.
 
-    `held` are open files that it inherits.
+    `held` are file descriptors for the process to inherit.
     """
     return subprocess.Popen(
         [*python_of(), *words],

@@ -27,7 +27,7 @@ CORRECTION_TAGS = (STATED_TAG, "correction")
 
 
 class Correction(NamedTuple):
-    """What a person corrected: the capture that goes, and the value that it replaced, empty where it cannot be told."""
+    """A person's correction: the erased capture, and the value it replaced (empty if unknown)."""
 
     event: Event
     older: str
@@ -40,7 +40,7 @@ class Correction(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A text that says a replaced value and stays: its id, its kind and what it says."""
+    """A remaining text with a replaced value: its id, kind and words."""
 
     id: str
     kind: str

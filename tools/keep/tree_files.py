@@ -52,7 +52,7 @@ TAKEN_NAME = "its name would be {slug}.md, which something has; give it another 
 
 
 class _Due(NamedTuple):
-    """A file that somebody changed or made: its path, the name that it was given, its bytes, and what they say."""
+    """A file that a person changed or made: its path, given name, stamp, bytes and parsed content."""
 
     path: str
     given: str
@@ -74,7 +74,7 @@ class TreeFiles:
         self._again = False
 
     def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read what has another stamp than when it was read last, and append what follows."""
+        """Read the files with a changed stamp, and append their events."""
         kept, known = self._notes.read(self._log), self._files.known()
         strayed = not kept and self._notes.strayed(self._log)  # Of a log that went back no note counts.
         notes: dict[str, PageNote] = {}
@@ -115,9 +115,10 @@ class TreeFiles:
         return state.scopes.get(self._scope) or Scope(self._scope)
 
     def _kept_lost(self, path: str, data: bytes) -> tuple[str, ...]:
-        """Keep beside what the log has lost that went back, as to an older backup; return what is told of that.
+        """Save a file's lost version beside it after the log went back, as to an older backup; return the
+        messages.
 
-        Nobody can tell from a file whose text it is, so that nothing of it is put on the log.
+        The author of the lost text cannot be told from a file, so nothing of the file is appended.
         """
         if not self._is_lost(page_file(data).version):
             return ()
@@ -134,7 +135,7 @@ class TreeFiles:
         return tuple(it for it in told if any((folder / name).exists() for name in _quoted(it)))
 
     def _taken(self, path: str, stamp: Stamp, data: bytes, stamps: dict[str, Stamp]) -> dict[str, PageNote]:
-        """Put on the log what one file says, let it give way, and return its note."""
+        """Append the changes of one file, let the written page replace the file, and return the note."""
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
         page, written = self._page_of(path, slug, data, stamps)
         wanted, given = slug_of(slug) if slug != ROOT else slug, path
@@ -187,7 +188,7 @@ class TreeFiles:
         return page, tree_page(before, path_of(page.slug))
 
     def _born(self, due: _Due, slug: str, problems: list[str]) -> list[Event]:
-        """Return the events of a new page: its text, what its front matter says, and where it stands."""
+        """Return the events of a new page: its text, front matter and place."""
         text = due.read.text
         if text is None or not text.strip():
             problems += ["it has no text; nothing was taken from it"] if text is not None else []

@@ -206,7 +206,7 @@ def _compare_indexes(
 
 
 def _found_index(opened: Opened | None) -> dict[tuple[str, str], str]:
-    """Return what an index says. Raises `ValueError` for one that does not follow from itself."""
+    """Return the content of an index by key. Raises `ValueError` for an inconsistent index."""
     if opened is None:
         return {}
     if not all(map(is_sound, opened.segments)) or usual_of(opened.segments, opened.living) != opened.manifest.usual:

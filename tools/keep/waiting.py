@@ -26,5 +26,5 @@ def told_of_folding(told: Told) -> Iterator[None]:
 
 
 def who_waits() -> Told:
-    """Return what tells whoever waits in this context."""
+    """Return the progress callback of this context."""
     return _TOLD.get()

@@ -46,7 +46,7 @@ NO_OPERATOR = (
 
 
 class _Text(NamedTuple):
-    """A text of a zone: its line there, and the id that it has on the log."""
+    """A text of a zone: its line in the zone, and its id on the log."""
 
     line: int
     id: str
@@ -55,7 +55,7 @@ class _Text(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of a page: its note, and the texts of its zone, None where there is nothing to be said of it."""
+    """A page as read: its note and the texts of its zone; None where nothing is to be appended."""
 
     note: PageNote
     texts: list[_Text] | None = None
@@ -106,7 +106,7 @@ class _ScopeZones:
         self._writer.session = None
 
     def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read what has another stamp than when it was read last, and append what follows."""
+        """Read the pages with a changed stamp, and append their events."""
         kept = self._notes.read(self._log)
         notes: dict[str, PageNote] = {}
         due: dict[str, _Read] = {}
@@ -129,7 +129,7 @@ class _ScopeZones:
             self._worker.note(problem)
 
     def _read(self, path: str, page: Zoned, known: PageNote | None) -> _Read:
-        """Return what a page says. One that has no zone, or none that can be read, takes nothing back."""
+        """Return the texts of a page. A page without a readable zone withdraws nothing."""
         found = parts(page.data)
         if found is None:
             return _Read(PageNote(page.stamp, "", 0, (self._problem(path, DAMAGED),)))
@@ -147,9 +147,9 @@ class _ScopeZones:
         return _Read(PageNote(page.stamp, digest, len(texts)), texts)
 
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
-        """Yield what a zone says without its secrets, each text once, with the id that it has wherever it is read.
+        """Yield the texts of a zone without secrets, each once; the id of a text is the same on every page.
 
-        Who writes a line twice confirms nothing by that.
+        A line written twice is no confirmation.
         """
         source, said = zone_source(path), dict[str, None]()
         # A private part may reach over several points.

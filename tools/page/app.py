@@ -102,7 +102,7 @@ class Page:
         self._slow.close()
 
     def _error(self, request: Request, error: MemtapeError) -> Response:
-        """Return a page that says what is wrong and what to do next, and count it."""
+        """Count an error, and return a page with the error and the next step."""
         drawn = self._drawing.told(request.url.path, error)
         self._count("refused", drawn.error)
         return HTMLResponse(drawn.html, drawn.status)
@@ -214,7 +214,7 @@ def _own_path(path: str) -> str:
 
 
 def page_app(page: Page, entry: Entry) -> ASGIApp:
-    """Return the application, which answers nobody without the token, or the code for one use."""
+    """Return the application; the guard refuses requests without the token or the one-time code."""
     handlers = {HTTPException: page.missing, Exception: page.broken}
     app = Starlette(routes=page.routes(), exception_handlers=handlers)
     app.router.redirect_slashes = False  # It would lead out of the folder of the page.

@@ -34,9 +34,9 @@ HERE = Path(__file__).parent
 
 
 class View(NamedTuple):
-    """One view: its path, its name in the menu, the key that leads there, and what reads it.
+    """A view: path, menu name, key, and the function that reads the data.
 
-    `is_past` says that it can be seen as of a time; `is_listed` that it stands in the menu.
+    `is_past` says that the view exists as of a time, `is_listed` that the menu has the view.
     """
 
     path: str
@@ -95,11 +95,11 @@ class Drawing:
             return self.told(view.path, error)
 
     def written(self, template: str, shown: dict[str, Any]) -> str:
-        """Return a template with what it shows."""
+        """Render a template with its variables."""
         return self._templates.get_template(template).render(shown)
 
     def told(self, path: str, error: MemtapeError) -> Drawn:
-        """Return a page that says what is wrong and what to do next."""
+        """Return a page about an error and the next step."""
         asked = Asked(path, self.held.scope, {})
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
         page = self.written("error.html", {"asked": asked, "view": None, "error": error})

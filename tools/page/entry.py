@@ -51,7 +51,7 @@ class Entry:
         return _are_equal(given, self.token)
 
     def takes_code(self, given: str) -> bool:
-        """Whether the code was given, which ends it."""
+        """Whether `given` is the code; a correct code is used up."""
         is_code = bool(self._code) and _are_equal(given, self._code)
         if is_code:
             self.end_opening()

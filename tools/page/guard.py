@@ -67,7 +67,7 @@ class Guard:
         await (answer or self._app)(inner, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
-        """Return why a request is refused, whatever it knows: by its user, its host, its origin, its length."""
+        """Return the refusal of a request regardless of its token: by its user, host, origin or length."""
         # A browser sends a cookie to all ports of a host, so that another user's server may have read it.
         user = uid_of(self._own.port, scope["client"]) if scope.get("client") else None
         if user is not None and user != os.getuid():

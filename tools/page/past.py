@@ -50,7 +50,7 @@ class Past:
         raise _ended(process)
 
     def close(self) -> None:
-        """End the process, whatever it is at; no other is started."""
+        """Kill the process, and start no other."""
         with self._changing:
             self._closed = True
             if self._process is not None:

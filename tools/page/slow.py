@@ -45,7 +45,7 @@ class _Gone(Exception):
 
 
 class _Making(Generic[ResultT]):
-    """One answer that is being made: when what is folded now was begun, and when somebody asked for it last."""
+    """An answer in progress: the begin of the current fold, and the time of the last request for it."""
 
     def __init__(self) -> None:
         self.future: Future[ResultT | None]
@@ -70,7 +70,7 @@ class Slow(Generic[ResultT]):
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
     def of(self, address: str, make: Callable[[], ResultT]) -> ResultT | Progress:
-        """Return an answer if it is made within a moment, else how far it is. Raises what making it raises."""
+        """Return an answer if ready within `WAIT_S` seconds, else the progress. Raises the errors of `make`."""
         with self._lock:
             making = self._made.get(address) or self._begun(address, make)
             making.asked_s = time.monotonic()
@@ -104,5 +104,5 @@ class Slow(Generic[ResultT]):
         return making
 
     def close(self) -> None:
-        """End once what is being made is there; what waits for its turn is not made."""
+        """Finish the running answer, and cancel the waiting ones."""
         self._worker.shutdown(wait=True, cancel_futures=True)

@@ -52,12 +52,12 @@ def share(value: float) -> str:
 
 
 def short(id: str) -> str:
-    """Return the beginning of an id by which it is told from others: those of version 7 begin with a time."""
+    """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer prefix."""
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
 
 
 def linked(text: str, asked: Asked) -> Markup:
-    """Return a text in which each id leads to what has it."""
+    """Return a text with a link on each id."""
     told, at = Markup(), 0
     for found in _ID.finditer(text):
         told += Markup('{}<a class="id" href="{}">{}</a>').format(

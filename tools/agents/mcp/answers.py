@@ -78,7 +78,7 @@ def _aside(answer: Answer) -> list[str]:
 
 
 def opened(found: Opened, explained: Explained, start: int) -> str:
-    """Return one memory from a character of its text on, and why it is there."""
+    """Return a memory's text from character `start` on, and the events behind the memory."""
     if found.summary is not None:
         return _summary(found.summary, found)
     row = found.memory or found.turn
@@ -180,7 +180,7 @@ def _turn(result: Result) -> str:
 
 
 def context(text: str, scope: str) -> str:
-    """Return the context for a starting agent, cut to what hosts show. What of it is data it says itself."""
+    """Return the context for a starting agent, cut to the hosts' limit. The text itself marks its data."""
     if not text.strip():
         return f"Nothing is remembered in {scope} yet."
     return f"What {scope} remembers:\n\n{wrap(fitted(visible(text), MAX_ANSWER_BYTES - 500))}"

@@ -1,6 +1,6 @@
-"""How long an answer of the MCP server may be, and that nothing in it acts: what hosts are shown passes here last.
+"""Bounds of the MCP server's answers: a maximum length, no active tag, no hidden character. Answers pass here last.
 
-It is loaded with the server, so that it imports no view and nothing that reads one.
+The server imports this module at its start: import no view and no reader of views here.
 """
 
 from __future__ import annotations

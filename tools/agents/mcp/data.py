@@ -187,7 +187,7 @@ def status(state: Status, scope: str) -> dict[str, Any]:
 
 
 def page(found: PageShown) -> dict[str, Any]:
-    """Return a page and what stands below it."""
+    """Return a page with the names of the pages below it."""
     row, part = found.row, found.text[:TEXT_CHARS]
     return {
         "slug": row.slug or row.id, "title": visible(row.title), "version": row.version, "text": visible(part),

@@ -57,7 +57,7 @@ MAX_ACTOR_CHARS = 4_000
 
 
 class Memory(Protocol):
-    """What does what is asked for: the clients of one server."""
+    """The clients of one server, by project and speaker."""
 
     @property
     def home(self) -> Path: ...
@@ -87,11 +87,11 @@ class Handlers:
         self._likely = memory.scope or fallback or GLOBAL
 
     async def initialized(self, ctx: Context, params: types.NotificationParams) -> None:
-        """Have ready what the session's first prompt needs, so that nobody waits for it at the start."""
+        """Read the likely project at the session's start, before the first prompt waits for it."""
         self._memory.ready.refresh(self._likely)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """Tell which tools there are: those used often, or every one where the settings say so."""
+        """List the common tools, or all tools where the settings say so."""
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
         every = local_settings(Home(self._memory.home, make=False)).every_tool
@@ -133,7 +133,7 @@ class Handlers:
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Tell which resources there are that have one address."""
+        """List the resources that have a fixed address."""
         told = [types.Resource(**one._asdict(), mime_type=MARKDOWN) for one in RESOURCES]
         return types.ListResourcesResult(resources=told)
 
@@ -196,10 +196,10 @@ class Handlers:
 
 
 class Roots:
-    """Which folder a client works in: its first root where it has any, else the `fallback`.
+    """The folder of a client: its first root, else `fallback`.
 
-    Who serves one client that has started it falls back on its own working directory; who serves any client has no
-    fallback, since a client may work anywhere.
+    A server of one client falls back on its own working directory. A server of many clients has no fallback,
+    since a client may work anywhere.
     """
 
     KEY = "roots"

@@ -26,7 +26,9 @@ LEAST_WORDS = 2
 
 
 class Prompt(NamedTuple):
-    """A prompt: what people are told of it and of its one argument, and what it does with what they said."""
+    """A prompt: its title and description for people, its one argument, and the function of client and
+    argument.
+    """
 
     title: str
     description: str
@@ -102,10 +104,10 @@ def prompted(client: Client, name: str, arguments: dict[str, str]) -> str:
 
 
 def _is_id(said: str) -> bool:
-    """Whether somebody means an id, whole or by its beginning."""
+    """Whether the text is an id or the beginning of an id."""
     return re.fullmatch(r"[0-9a-f]{8}[0-9a-f-]{0,28}", said) is not None
 
 
 def _told(said: str) -> str:
-    """Return what somebody asked for, on one line, in which nothing acts."""
+    """Return a person's words on one line without tags."""
     return without_tags(one_line(said, SHOWN_CHARS))

@@ -54,10 +54,10 @@ MAX_CLIENTS = 8
 
 
 class ServedMemory:
-    """The clients of one server: one for each project and speaker, each used by one thread at a time.
+    """The clients of one server, per project and speaker; one thread at a time uses a client.
 
-    `host` and `session` are those of whom it serves, by default of this process; with `ready` it shares what is ready
-    with others of its home, and does not close that.
+    `host` and `session` belong to the served agent, by default to this process. A given `ready` is shared
+    with other servers of the home and stays open at `close`.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ServedMemory:
 
     @contextmanager
     def _using(self) -> Iterator[None]:
-        """Hold the clients; where their log is gone they are closed, so that the next call opens what is there."""
+        """Hold the clients. After `LogGone` close them all; the next call opens the log again."""
         with self._lock:
             try:
                 yield
@@ -125,7 +125,7 @@ class ServedMemory:
                 raise
 
     def _client(self, project: str | Path, actor: str) -> Client:
-        """Return a client for a project by its scope or one of its folders."""
+        """Return the client of a project, given by scope or folder, and of a speaker."""
         key = (project, actor)
         client = self._clients.pop(key, None)
         if client is None:

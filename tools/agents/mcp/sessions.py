@@ -33,7 +33,9 @@ READS = orjson.dumps([name for name, tool in TOOLS.items() if tool.offer.effect 
 
 
 def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
-    """Serve one session until its host closes it; none of a scope that the command itself refuses, and says why."""
+    """Serve one session until its host closes. Refuse a scope that the command itself would refuse with a
+    message.
+    """
     if not _may_serve(told["scope"]):
         talking.sendall(NOT_MINE)
         return

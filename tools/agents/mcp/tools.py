@@ -120,7 +120,7 @@ def search_memories(client: Client, asked: SearchMemories) -> Answered:
 
 
 def get_memory(client: Client, asked: GetMemory) -> Answered:
-    """Open one memory or turn, with every event behind it."""
+    """Open a memory or turn, with every event behind it."""
     from memtape.tools.agents.mcp.answers import opened
 
     found, explained = client.show(asked.id), client.why(asked.id)
@@ -163,7 +163,7 @@ def _hidden(done: Receipt | Updated) -> dict[str, Any]:
 
 
 def _profile(client: Client) -> str:
-    """Return what an agent is told of the profile under which it captures, nothing where that is the usual one."""
+    """Return the note about the capture profile for an agent, empty for the usual profile."""
     return f" {client.profile.told}" if client.profile.told else ""
 
 
@@ -195,7 +195,7 @@ def timeline(client: Client, asked: verbs.TimelineArguments) -> Answered:
 
 
 def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> Answered:
-    """List what contradicts; only people settle it."""
+    """List contradictions; only people settle them."""
     from memtape.tools.agents.mcp.answers import conflicts
 
     found = client.conflicts(settled=asked.settled)
@@ -265,7 +265,7 @@ class Answered(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool as agents see it: what it does with a client, what it is called with, and how its verb offers it."""
+    """A tool for agents: its function of a client and arguments, its argument type, and its verb's offer."""
 
     run: Callable[[Client, Any], Answered]
     arguments: type[verbs.Arguments]
@@ -353,7 +353,7 @@ def answered(client: Client, name: str, arguments: dict[str, Any]) -> Answered:
 
 
 def _what_it_takes(tool: Tool, error: str) -> str:
-    """Return what an argument takes that msgspec refused, or which arguments there are."""
+    """Return the values of an argument that msgspec refused, or the names of all arguments."""
     fields = schema_of(tool)["properties"]
     found = re.search(r"`\$\.(\w+)", error)
     field = fields.get(found[1], {}) if found else {}

@@ -1,4 +1,4 @@
-"""Secrets that answer: somebody asks for a password, and the next line tells it without naming it."""
+"""Secrets in answers: a line asks for a password, the next line gives it without a label."""
 
 from __future__ import annotations
 

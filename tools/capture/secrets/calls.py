@@ -37,7 +37,7 @@ _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']
 
 
 def call_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what calls that log somebody in are given as passwords. Takes linear time."""
+    """Yield the passwords in calls of login functions. Takes linear time."""
     if not places.has(_GIVEN) or not places.has(_MARKS):
         return
     for found in places.matches(_CALLED, _STEMS):

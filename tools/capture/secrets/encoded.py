@@ -1,4 +1,4 @@
-"""Text in base64: it looks random and is none, so that what it says decides whether it is secret."""
+"""Base64 text: random in form, so only the decoded content decides whether a string is secret."""
 
 from __future__ import annotations
 

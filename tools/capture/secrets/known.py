@@ -213,7 +213,7 @@ _MADE_UP = r"(?i)(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z"
 
 
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[FoundSecret]:
-    """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
+    """Yield matches that are no part of a longer word and no made-up example."""
     for found in pattern.finditer(text):
         start, end = found.span()
         if not compiled(_MADE_UP).search(found[0]) and not (

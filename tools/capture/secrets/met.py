@@ -54,7 +54,7 @@ class KnownSecret(NamedTuple):
 
 
 class MetSecrets:
-    """The secrets that a home has met. Unless it `writes`, those that are met now are kept in memory alone."""
+    """The secrets that a home has met. Without `writes`, new secrets stay in memory."""
 
     def __init__(self, path: Path, *, writes: bool = True) -> None:
         self._path = path
@@ -143,7 +143,7 @@ class MetSecrets:
         return any(secret.scope == scope for secret in secrets)
 
     def _digests_of(self, secret: str, key: bytes) -> list[tuple[str, bytes]]:
-        """Return how a text is known, which is as it stands there or without its case, with the digests."""
+        """Return the known forms of a text, as written or casefolded, with their digests."""
         digests = ((said, _digest(said, key)) for said in _cases(secret))
         return [known for known in digests if known[1] in self._digests]
 
@@ -153,7 +153,7 @@ class MetSecrets:
         self._ordinary.add(word)
 
     def refresh(self) -> None:
-        """Take in what other processes have added."""
+        """Read the lines added by other processes."""
         try:
             size = os.stat(self._name).st_size
         except FileNotFoundError:
@@ -202,7 +202,7 @@ def _is_named(text: str, start: int, end: int) -> bool:
 
 
 def _cases(secret: str) -> tuple[str, ...]:
-    """Return a secret as it is written and, where that differs, without its case."""
+    """Return a secret as written and, if different, casefolded."""
     folded = secret.casefold()
     return (secret,) if folded == secret else (secret, folded)
 

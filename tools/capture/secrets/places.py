@@ -71,7 +71,7 @@ def runs(least: int, chars: str) -> Stems:
 
 
 def either(*groups: Stems) -> Stems:
-    """Return what is any of these."""
+    """Return the union of stems."""
     return Stems(reduce(or_, groups))
 
 
@@ -136,15 +136,15 @@ class Places:
         self.able = seen if plain or not any(char in lower for char in _OTHER_CASES) else _EVERYTHING
 
     def may(self, sought: Stems) -> bool:
-        """Whether what needs one of these, in whatever case, may find anything."""
+        """Whether a reader that needs any of these stems, in any case, can find anything."""
         return self.able & sought != 0
 
     def has(self, sought: Stems) -> bool:
-        """Whether any of these stands in the text, whatever its case."""
+        """Whether any of these stems occurs in the text, in any case."""
         return self._seen & sought != 0
 
     def among(self, sought: Stems) -> list[str]:
-        """Return those of the words that stand in the text."""
+        """Return the words of `sought` that occur in the text."""
         return [self._every[number][0] for number in self._numbers(sought)] if self._seen & sought else []
 
     def matches(self, pattern: str, sought: Stems) -> Iterable[re.Match[str]]:

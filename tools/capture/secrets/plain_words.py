@@ -82,7 +82,9 @@ _OF_SENTENCES = (
 
 
 def plain_words(text: str, start: int, *, quoted: bool) -> tuple[int, int] | None:
-    """Return where plain words at a place are a password: one that ends what is said, or several drawn ones."""
+    """Return the span of a plain-word password at a place: a word that ends its sentence, or several drawn
+    words.
+    """
     found = compiled(_WORDS).match(text, start)
     if found is None:
         return None

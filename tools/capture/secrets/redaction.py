@@ -238,7 +238,7 @@ class Reader(NamedTuple):
 
 
 def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]:
-    """Yield what readers find in a text; those that cannot find anything are not asked."""
+    """Yield the secrets that readers find in a text; skip readers that cannot find any."""
     able = places.able
     for read, needs in readers:
         if able & needs:
@@ -246,7 +246,7 @@ def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]
 
 
 def _drawn(places: Places) -> Iterator[FoundSecret]:
-    """Yield random strings, but for those that say in base64 what is no secret."""
+    """Yield random strings, except base64 whose decoded text has no secret."""
     for found in random_strings(places):
         said = text_in_base64(places.text[found.start : found.end])
         if said is None or any(found_in(Places(said), NOT_DRAWN)):
@@ -297,7 +297,7 @@ def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[Foun
 
 
 def _names_of(path: str) -> Iterator[str]:
-    """Yield a path as it was named and, where a file is there, its whole path and that of what it leads to."""
+    """Yield a path as given and, if the file exists, its absolute and its resolved path."""
     yield path
     for named in without_place(path):
         place = os.path.expanduser(named.removeprefix("file://"))

@@ -237,7 +237,7 @@ def _said(found: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _tells(found: re.Match[str]) -> bool:
-    """Whether what follows is what a password is, as after "set the password to", and not what it is for."""
+    """Whether the match is followed by a password, as after "set the password to", and not by a purpose."""
     if found["by"].strip() != "to" or found[0][:3].lower() == "has":
         return True
     return _SET.search(found.string, max(0, found.start() - 40), found.start()) is not None
@@ -251,7 +251,7 @@ def of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> I
 
 
 def ended(value: str) -> str:
-    """Return what is said without the end of its sentence."""
+    """Return a value without the punctuation at its end."""
     return value.rstrip(".,:;!?)'\"`。，；」』”»")
 
 

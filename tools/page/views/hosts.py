@@ -1,6 +1,6 @@
-"""What each host is really given at a start, to the letter: what its hook prints, and what its server tells it.
+"""The view of the exact text that each host gets at a start: from its hook and from its server.
 
-What the context says is made once, in `start`; here it takes the form of each host.
+`start` makes the context once; here each host's form is applied.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOOKLESS = "Any other host"
 
 
 class Given(NamedTuple):
-    """One thing that a host is given: what it is, how many tokens its model reads of it, and the whole of it."""
+    """A text given to a host: its title, its length in tokens of the host's model, and the whole text."""
 
     title: str
     tokens: int
@@ -35,7 +35,7 @@ class Given(NamedTuple):
 
 
 class ToHost(NamedTuple):
-    """One host: whether it is connected here, when it is told of the memory, and what it is given then."""
+    """A host: whether the host is connected here, when its agent gets the memory, and the text given then."""
 
     name: str
     is_connected: bool

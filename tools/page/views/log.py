@@ -23,7 +23,7 @@ MOST_OFFSET = 10**9
 
 
 class LogLine(NamedTuple):
-    """One event of the log; `id` is that of what it made, where that can be opened."""
+    """An event of the log; `id` is the id of the memory or page made by it, if it can be opened."""
 
     partition: int
     offset: int

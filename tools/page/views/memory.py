@@ -1,4 +1,4 @@
-"""The view of one memory: its wordings and history, every event behind it, its uses, its edges, and its raw lines."""
+"""The view of one memory: its wordings, history, events, uses, edges and raw lines."""
 
 from __future__ import annotations
 

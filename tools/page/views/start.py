@@ -16,7 +16,7 @@ LEAST_TOKENS, MOST_TOKENS = 100, 8_000
 
 
 class Part(NamedTuple):
-    """One section of a start: its heading, how many lines it has, how many were left out, and its tokens."""
+    """A section of a start: its heading, its numbers of lines, omitted lines and tokens."""
 
     heading: str
     lines: int

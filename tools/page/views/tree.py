@@ -38,7 +38,7 @@ def tree(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 def _below(root: PageRow, rows: dict[str, PageRow]) -> list[Line]:
-    """Return what stands below a page in the order in which it is drawn, each page with what is below it once."""
+    """Return the lines of the tree below a page in drawing order; the children of each page are drawn once."""
     lines, seen = list[Line](), {root.id}
     waiting = [(0, id) for id in reversed(root.children)]
     while waiting:
