@@ -230,7 +230,7 @@ class Client(Writer):
         )
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
-        """Return those of the best results for a prompt that are `sure`, from what is held ready; append nothing."""
+        """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
         return self._asking.offer(prompt, sure, limit)
 
     def handed_out(self, prompt: str, answer: Answer, tokens: int = 0) -> str | None:
@@ -245,7 +245,7 @@ class Client(Writer):
         return self._asking.handed_start(context)
 
     def recent(self, limit: int = 10, *, kinds: Sequence[Kind] = ()) -> list[Result]:
-        """Return what was said last in this scope, the latest first: of these kinds, by default all but turns."""
+        """Return the latest texts of this scope, latest first: of these kinds, by default all but turns."""
         return self._asking.recent(limit, kinds)
 
     def timeline(self, around: str, limit: int = 10) -> list[Result]:
@@ -273,10 +273,11 @@ class Client(Writer):
         by: By | None = None,
         words: str = "",
     ) -> list[Given]:
-        """Return what agents of this scope were given unasked, at starts and with prompts, the latest first.
+        """Return the memories given unasked to agents of this scope, at starts and with prompts, latest
+        first.
 
-        Of one session where it is named. `since` is ISO 8601 or an age as 3d. With `searches` what was searched for
-        stands among it. `by` leaves one way, `words` what was asked with these words in it.
+        `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
+        searches. `by` selects one occasion, `words` the questions with these words.
         """
         after = None if since is None else parse_time(since, now_us())
         return self._asking.given(limit, session, after, searches=searches, by=by, words=words)
@@ -295,7 +296,7 @@ class Client(Writer):
         return "reader" in vars(self)
 
     def let_go(self) -> None:
-        """Hold nothing of what was read; the next search reads it again, or takes it over."""
+        """Drop the loaded texts; the next search loads or shares them again."""
         self.reader.retriever.let_go()
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
@@ -303,9 +304,9 @@ class Client(Writer):
         return self._asking.show(id, as_of)
 
     def whole(self, id: str, *, as_of: str | None = None) -> Whole:
-        """Return the document of which an id names a part, as the log has it, or what one event holds whole.
+        """Return the document of a part's id, as on the log, or the whole text of one event.
 
-        Raises `NotFound`, and `MemtapeError` that names the parts that are erased, forgotten or not there.
+        Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
         """
         return self._asking.whole(id, as_of)
 
@@ -318,7 +319,7 @@ class Client(Writer):
         return self._asking.edges(id, as_of)
 
     def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
-        """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
+        """Return the edges of this scope proposed as curated edges; nothing writes them automatically."""
         return self._asking.edge_candidates(as_of)
 
     def all_edges(self, *, as_of: str | None = None) -> EdgeList:
@@ -343,7 +344,7 @@ class Client(Writer):
         return self._asking.context(budget_tokens, form, as_of, as_is, since)
 
     def stale(self, limit: int = 10) -> list[Stale]:
-        """Return what of this scope and of `global` is stale, the most used first; nothing is archived by that."""
+        """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
         return self._asking.stale(limit)
 
     def pages(self, *, as_of: str | None = None) -> list[PageRow]:
@@ -351,7 +352,7 @@ class Client(Writer):
         return self._asking.pages(as_of)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
-        """Return what is pinned in this scope and in `global`, the latest first."""
+        """Return the pinned memories and turns of this scope and of `global`, the latest first."""
         return self._asking.pinned()
 
     def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
@@ -399,10 +400,10 @@ class Client(Writer):
         return []
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
-        """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
+        """Hide a memory (with all its captures) or a turn until restored; return the named ids.
 
-        With `only` one capture is named; of a long-term kind its text stays banned all the same. A person who captures
-        the text again ends that too. Raises `NotFound`.
+        With `only` just one capture is named; for a long-term kind its text stays banned all the same. A
+        person's new capture of the text ends the ban. Raises `NotFound`.
         """
         return self._deciding.forget(id, only, reason)
 
@@ -422,9 +423,9 @@ class Client(Writer):
         return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
 
     def archive(self, ids: Sequence[str], *, reason: str | None = None) -> ArchivedNow:
-        """Archive memories and turns, each with all captures that are it; return what was done and what stood so.
+        """Archive memories and turns with all their captures; return the changed and the unchanged units.
 
-        Raises `NotFound`, and `MemtapeError` where one of them is pinned or hidden: then none is archived.
+        Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
         """
         return self._archiving.archive(ids, reason)
 
@@ -464,9 +465,9 @@ class Client(Writer):
         return age_of_id(self.home, self.log, self._ids, id, now_us())
 
     def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
-        """Say that a memory holds, whatever rules say, or with `undo` take back what was said of it.
+        """State that a memory is valid, against any rule; with `undo` withdraw the statement.
 
-        Returns the ids that were named. Raises `NotFound`, and `MemtapeError` for what is no memory.
+        Returns the named ids. Raises `NotFound`, and `MemtapeError` for ids of no memory.
         """
         return self._deciding.link(id, "holds", undo=undo)
 
@@ -532,9 +533,9 @@ class Client(Writer):
         return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
-        """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.
+        """Split a memory for good: each capture becomes its own memory, with `only` just this capture.
 
-        Returns the ids that were named. Raises `NotFound`, and `MemtapeError` where nothing was folded.
+        Returns the named ids. Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
         return self._deciding.unfold(id, only)
 
@@ -590,7 +591,7 @@ class Client(Writer):
         return self.log.read(partition, offset, limit, types=types)
 
     def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verification:
-        """Replay the log and compare what it says with the views, of all scopes or one."""
+        """Replay the log and compare the result with the views, of all scopes or one."""
         check_kept(self.home, "A verification")
         from memtape.tools.keep.verify import verify
 
@@ -602,11 +603,11 @@ class Client(Writer):
         return self.reader.project(on_progress)
 
     def catch_up(self) -> None:
-        """Project what is pending if that is quick and nobody else does, else start a projector in the background."""
+        """Project the pending events if quick and no other process does; else start a background projector."""
         self.reader.catch_up(self.scope)
 
     def embedder(self) -> EmbedderState:
-        """Return the deciding embedder, the embedder opened on this machine, and the number of waiting texts."""
+        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
         return self._asking.embedder()
 
     def refold(
@@ -630,9 +631,10 @@ class Client(Writer):
         again: bool = False,
         on_window: Callable[[int, int], None] = lambda done, total: None,
     ) -> Distilled:
-        """Have the model that is named take facts from a session, in any scope or one, and from what was said since.
+        """Have the configured model take facts from the turns of a session since a time, in any scope or one.
 
-        It is asked about what it has not answered yet, or `again` about all. Raises `MemtapeError` where it cannot be.
+        The model is asked about unanswered windows, with `again` about all. Raises `MemtapeError` without a
+        usable model.
         """
         check_kept(self.home, "What a model is asked")
         from memtape.flows.workers.distill import distill_session

@@ -283,7 +283,7 @@ class Offer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The words of a command that decides about a memory: its help, its message, and the verb that undoes it.
+    """The words of a command that decides about a memory: the help, the message, and the verb that undoes it.
 
     `example` follows the id in the help's example.
     """
@@ -295,10 +295,11 @@ class Decision(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """One verb. `command` is a file of `tools/commands/` and a function there; `method` is one of the client.
+    """A verb. `command` is a function in a file of `tools/commands/`; `method` is a method of the client.
 
-    One that is `in_memory` also works in a process that keeps nothing (profile dev_no_persist); all others are refused
-    there. Of a `decision` no function is written: command and tool are made from this row, and call the method.
+    A verb `in_memory` also works in a process that keeps nothing (profile dev_no_persist); the rest are
+    refused there. For a `decision` no function is written: command and tool are made from this row, and call
+    the method.
     """
 
     command: str

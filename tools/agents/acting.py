@@ -1,6 +1,7 @@
-"""What a hook keeps of a call of a tool, of hosts whose transcripts are not read: an action, as an import makes it.
+"""Capture of a tool call by a hook, for hosts whose transcripts are not read: an action, as imports make it.
 
-Which calls are actions, and what of them is kept, is in `importing.actions`. It is loaded for these alone.
+`importing.actions` decides which calls are actions and what is kept of them. Only such hooks import this
+module.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def act(turn: Turn) -> bytes:
 
 
 def native_of(turn: Turn) -> str:
-    """Return the native id of what a tool has done, empty where that is no action or nobody could know it again."""
+    """Return the native id of a tool call, empty for calls that are no action or have no lasting name."""
     done = turn.told.done
     if done is None or not turn.told.session or _call(turn).act is None:
         return ""

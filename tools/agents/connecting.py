@@ -38,10 +38,11 @@ _LISTS = (
 
 
 class Connectable(NamedTuple):
-    """A host by its program, the steps that install what stands in `{folder}` and remove it, and what is to do then.
+    """A host: its program, its commands to install `{folder}` and remove it, and the person's next step.
 
-    `lists` has the commands that list what is installed, each with the name that ours has there: of an entry in JSON,
-    or the beginning of a line. Without steps the host reads a file that we write ourselves (`own_files`).
+    `lists` has the commands that list installed things, each with Memtape's name in the output: of an entry
+    in JSON, or the beginning of a line. A host without commands reads a file that Memtape writes
+    (`own_files`).
     """
 
     program: str
@@ -119,7 +120,7 @@ def place_of(home: Home, host: str, path: str) -> Path:
 
 
 def own_command() -> list[str]:
-    """Return what starts Memtape from anywhere: the script that is running, else this Python with the package."""
+    """Return the command to start Memtape from any folder: the running script, else this Python."""
     script = Path(sys.argv[0])
     if script.name == "memtape" and os.access(script, os.X_OK) and script.is_file():
         return [str(script.absolute())]
@@ -251,7 +252,7 @@ def check_installed(host: str) -> None:
 
 
 def run_host(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a host's command without a terminal and return what it said. Raises `MemtapeError` where it cannot."""
+    """Run a host's command without a terminal; return the output. Raises `MemtapeError` if it cannot run."""
     try:
         return subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",

@@ -45,7 +45,7 @@ introduction and nothing that is true of any conversation. If nothing is worth k
 
 
 def is_wanted(home: Path) -> bool:
-    """Whether a model is configured, so that a flush is to be distilled."""
+    """Whether a model is configured and flushes are to be distilled."""
     return is_named(Home(home))
 
 

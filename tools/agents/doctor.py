@@ -70,7 +70,7 @@ MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
 def examine(home: Home) -> Iterator[Finding]:
-    """Yield the findings one by one, as they come. Never raises."""
+    """Yield the findings in the order of the checks. Never raises."""
     for subject, look in LOOKS.items():
         try:
             yield look(subject, home)
@@ -99,7 +99,7 @@ def _round_trip(subject: str, home: Home) -> Finding:
 
 @contextlib.contextmanager
 def _trial(home: Home) -> Iterator[Client]:
-    """Make a home with the same settings inside this one, thus on the same disk, and remove it afterwards."""
+    """Create a home with the same settings inside this home, thus on the same disk; remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.path, ignore_cleanup_errors=True) as folder:
         trial = Home(Path(folder))
         trial_settings(home, trial)

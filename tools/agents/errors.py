@@ -68,7 +68,7 @@ def latest_errors(home: Path, count: int, since: int = 0) -> list[str]:
 
 
 def _recover(home: Path) -> None:
-    """Write down that an error was lost, once there is room again."""
+    """Record a lost error once the disk has room again."""
     lost = home / LOST_NAME
     if lost.exists():
         _append(home, lost.stat().st_mtime_ns, LOST)

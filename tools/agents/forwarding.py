@@ -75,7 +75,7 @@ def _introduction(asked: dict[str, str]) -> bytes:
 
 
 class Session:
-    """A host's session: one thread reads the host's lines, the other writes the server's lines to the host."""
+    """A host's session: a thread forwards the host's lines, another the server's lines."""
 
     def __init__(self, home: str, line: bytes, words: list[str], link: Link) -> None:
         self._home = home
@@ -199,9 +199,7 @@ class Session:
 
 
 def _own(words: list[str]) -> socket.socket:
-    """Start a server for this session alone; return the connection. The server belongs to the host that
-    started this process.
-    """
+    """Start a server for this session and its host alone; return the connection."""
     ours, theirs = socket.socketpair()
     with theirs:
         command = [*python_of(), "mcp", *words, "--for", str(os.getppid())]

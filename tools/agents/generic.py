@@ -1,7 +1,7 @@
-"""Any host that Memtape has no plugin for: what to put into its settings, and a block for its file of instructions.
+"""Hosts without a plugin of Memtape: the entry for their settings, a block for their instructions file.
 
-The settings are only shown, since every host has a form of its own. A block is written into a file that the person
-names, and nowhere else; it is noted, so that exactly its bytes can be taken out again.
+The entry is only shown, since every host has its own form. The block is written only into the file that the
+person names; its exact bytes are recorded for the removal.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def instructions() -> str:
 
 
 def write_instructions(home: Home, path: Path) -> bool:
-    """Add the block to a file, which is made where it is not there; return whether it was not in there before.
+    """Add the block to a file, created if missing; return whether the block is new there.
 
-    Raises `MemtapeError` for a file that cannot be written or is no UTF-8.
+    Raises `MemtapeError` for a file that cannot be written or is not UTF-8.
     """
     path = path.absolute()
     try:

@@ -153,6 +153,6 @@ def read_line(talking: Socket, deadline: float) -> bytes:
 
 
 def tell(answered: bytes) -> None:
-    """Write what a host is told."""
+    """Write an answer to the host on stdout."""
     while answered:
         answered = answered[os.write(1, answered) :]

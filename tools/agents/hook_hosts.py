@@ -28,10 +28,10 @@ MAX_AGENT_CHARS, MAX_NAME_CHARS = 60, 200
 
 
 class Host(NamedTuple):
-    """A host: what its events mean to us, the fields in which it tells a prompt and an answer, and its form of ours.
+    """A host: its events as actions, the fields of its prompts and answers, and its form of an output.
 
-    `begins_at_prompt` where a start takes no context, so that the first prompt after it is given that of the start.
-    `flat` where the context to be added is a key of its own.
+    `begins_at_prompt`: a start takes no context, so the first prompt after it gets the start's context.
+    `flat`: the added context is a key of its own.
     """
 
     actions: Mapping[str, Action]
@@ -110,7 +110,7 @@ class Done(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a host told a hook. A field that it did not tell, or told in another form, is empty."""
+    """The input of a hook. Missing and malformed fields are empty."""
 
     host: str
     event: str
@@ -183,7 +183,7 @@ def _done(told: dict[str, Any], event: str) -> Done:
 
 
 def placed(data: bytes, folder: PurePath) -> bytes:
-    """Return a host's JSON with this folder as its own, and the path of its transcript in full."""
+    """Return a host's JSON with `folder` as its folder and an absolute path of its transcript."""
     told: dict[str, Any] = orjson.loads(data)
     for key in ("transcript_path", "agent_transcript_path"):
         if transcript := _text(told, key):
@@ -192,7 +192,7 @@ def placed(data: bytes, folder: PurePath) -> bytes:
 
 
 def note_of(memories: int, tokens: int) -> str:
-    """Return what a person is told of what was put before an agent; nothing where that was no memory."""
+    """Return the person's note about the memories given to an agent; empty for none."""
     return f"memory: {memories:,} given, {tokens:,} tokens" if memories else ""
 
 

@@ -1,8 +1,8 @@
-"""What a hook does: captures what was said, hands out what is remembered, and never gets in an agent's way.
+"""The work of a hook: capture the turn, hand out memories, and never disturb the agent.
 
-Whatever happens, the agent goes on: an error becomes a line that `memtape doctor` shows, and what takes long is done
-by a process of its own. What hosts tell and take is in `hook_hosts`. This file is loaded at every prompt, so that it
-imports what a capture needs and nothing else; a search is loaded where no server has answered.
+The agent always goes on: an error becomes a line in `memtape doctor`, and long work is left to a detached
+process. The forms of hosts are in `hook_hosts`. This file is loaded at every prompt: import here only the
+needs of a capture, and a search only where no server has answered.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _left(turn: Turn) -> bytes:
 
 
 def leave_server(host: str, home: Path | None, data: bytes) -> None:
-    """Leave a server behind for the next hooks, where none is there and this one would have asked it. Never raises."""
+    """Start a server for the next hooks where this hook found none. Never raises."""
     where = home or default_home()
     try:
         told = read(host, data)
@@ -217,7 +217,7 @@ def _start(turn: Turn) -> bytes:
 
 
 def _begun(turn: Turn, client: Client) -> bytes:
-    """Return the context of a start, and note that its session was told."""
+    """Return the context of a start, and record the session as told."""
     from memtape.tools.agents.starts import note_told
     from memtape.tools.agents.warm import ask, tell_session
 
@@ -309,7 +309,7 @@ def _recalled(client: Client, prompt: str) -> tuple[str, str]:
 
 
 def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
-    """Return who asks a server, and with which prompt, as far as that is searched for."""
+    """Return a request to a server: scope, session, actor, and the part of the prompt that searches read."""
     from memtape.tools.agents.warm import PROMPT_CHARS
 
     prompt = client.redactor.head(prompt, PROMPT_CHARS) if prompt else ""
@@ -325,7 +325,7 @@ def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
 
 
 def _ended(turn: Turn) -> bytes:
-    """Capture what a server was to capture and has perhaps, under the id that it named."""
+    """Finish a capture that a server announced and perhaps did, under the announced id."""
     if turn.handed.native and turn.told.done is not None:
         _acting().act(turn)
     elif turn.handed.native:
@@ -397,7 +397,7 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
 
 
 def native_of(turn: Turn, client: Client, text: str) -> str | None:
-    """Return the native id of a turn: the host's name for it, else that of its row if the transcript has it already."""
+    """Return the native id of a turn: the host's id, else the id of its row in the transcript."""
     told = turn.told
     role: Role = "user" if told.action == "prompt" else "assistant"
     if role == "user" and _has_prompt_id(told):

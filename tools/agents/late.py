@@ -1,8 +1,8 @@
-"""What a hook has left to a process that nobody waits for: done after what others have left, by a server if one is up.
+"""Late work of hooks in a detached process: done after earlier late work, by a server if one is up.
 
-On a loaded machine many hooks are late at once, and each leaves such a process. What was said waits in its memory,
-since nothing may be written down before secrets are out of it. So whoever waits here has loaded hardly anything, and
-one of them at a time does something. What takes seconds, as the end of a session, is not in the way of what was said.
+On a loaded machine many hooks are late at once, and each leaves a process. The turn waits in the process's
+memory, since nothing may be written before its secrets are removed. Waiting processes therefore import hardly
+anything, and one works at a time. Work of seconds, as the end of a session, does not delay captures of turns.
 """
 
 from __future__ import annotations

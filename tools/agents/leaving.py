@@ -71,7 +71,7 @@ def _stop_server(home: Home, found: Leftovers) -> None:
 
 
 def _leave_repositories(home: Home, found: Leftovers) -> None:
-    """Remove the pinned scope from every repository's git configuration; keep a scope that was changed since."""
+    """Remove the pinned scope from every repository's git configuration; keep a scope changed since."""
     for common, scope in read(home)["pinned"].items():
         folder = Path(common)
         if not folder.is_dir() or scope not in scopes_in_configuration(folder):

@@ -30,7 +30,7 @@ class Leftovers(NamedTuple):
 
 
 def note_before(home: Home, host: str) -> None:
-    """Note what of a host is not there before we are installed; what is noted already counts."""
+    """Record which files and keys of a host are missing before the installation; an earlier record stays."""
     if _noted(home, host).exists():
         return
     note: dict[str, Any] = {"absent": [str(path) for path in _PLACES[host]() if not path.exists()]}
@@ -44,7 +44,7 @@ def note_before(home: Home, host: str) -> None:
 
 
 def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
-    """Take away what a host was left with; `last` where no other has our plugin, then also from this repository."""
+    """Remove what a host was left with; with `last`, after the last host, also this repository's files."""
     found = Leftovers([], [])
     if host in _OF_HOST:
         _OF_HOST[host](home, found)
@@ -130,7 +130,7 @@ def _take_empty(home: Home, host: str, found: Leftovers) -> None:
 
 
 def _named(names: tuple[str, ...], folder: Path, host: str, found: Leftovers) -> None:
-    """Name files that a host keeps its own books in, in which nothing of ours is left."""
+    """Report the host's own list files, which no longer mention Memtape."""
     there = [name for name in names if (folder / name).exists()]
     if there:
         found.left.append(f"{' and '.join(there)} in {folder}: {host}'s own lists, without Memtape in them.")
@@ -186,7 +186,7 @@ _OF_HOST: dict[str, Callable[[Home, Leftovers], None]] = {
 
 
 def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Leftovers) -> None:
-    """Take the keys that are ours out of a file that a host writes; name them where somebody has given it a form."""
+    """Remove Memtape's keys from a host's file; only report them where a person formatted the file."""
     document = _json(path) or {}
     ours = [key for key in document if is_ours(key)]
     if not ours:
@@ -234,7 +234,7 @@ def _codex() -> Path:
 
 
 def _cache() -> Path:
-    """Return where programs that run under Node keep what they can do without."""
+    """Return the cache folder of programs under Node."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -298,7 +298,7 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 
 def rewrite(path: Path, text: str) -> None:
-    """Write somebody's file whole or not at all, where it really lies and with the rights that it has."""
+    """Replace a person's file atomically, at its real path and with its permissions."""
     path = path.resolve()
     temporary = path.with_name(f".{path.name}{UNFINISHED}")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:

@@ -37,7 +37,7 @@ CUT_WAIT_S, MAX_CUTS = 0.1, 5
 
 
 class Link:
-    """A connection to who serves; `reads` names the tools that change nothing."""
+    """A connection to a server; `reads` names the read-only tools."""
 
     def __init__(self, talking: socket.socket, reads: list[str]) -> None:
         self._talking = talking
@@ -45,7 +45,7 @@ class Link:
         self.reads = reads
 
     def send(self, line: bytes) -> None:
-        """Send a line; where the server has gone, whoever reads meets that."""
+        """Send a line; a lost server is noticed by the reader."""
         with suppress(OSError):
             self._talking.sendall(line)
 
@@ -101,9 +101,9 @@ def _socket(home: str, pid: int) -> str:
 
 
 def _taken(path: str, line: bytes, deadline: float) -> Link | None:
-    """Return a connection to a server that takes the session, None where it says that it does not.
+    """Return a connection to a server that takes the session, None if it declines.
 
-    Raises `OSError` and `ValueError` where nobody says anything.
+    Raises `OSError` and `ValueError` without an answer.
     """
     talking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

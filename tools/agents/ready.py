@@ -32,7 +32,7 @@ _ACTOR = "memtape"
 
 
 class Offer(NamedTuple):
-    """What a hook may put before an agent, and a `note` of it for the person; `shown` puts on the log that it did."""
+    """Text for an agent, and a `note` for the person; `shown` appends that the agent got the text."""
 
     text: str
     shown: Callable[[], None] = lambda: None
@@ -40,7 +40,7 @@ class Offer(NamedTuple):
 
 
 class _Held:
-    """A client that has one scope ready, opened when it is first used, and used by one hook at a time."""
+    """A client with the loaded texts of one scope, opened at its first use, used by one hook at a time."""
 
     def __init__(self, home: Path, scope: str) -> None:
         self._home = home
@@ -132,7 +132,7 @@ class Ready:
         return shown
 
     def refresh(self, project: str | Path) -> None:
-        """Have a project, by its scope or a folder, read and projected; nobody waits for it."""
+        """Queue a project, by scope or folder, for reading and projecting; return at once."""
         with self._changed:
             if self._closed:
                 return
@@ -168,7 +168,7 @@ class Ready:
             held.lend(client)
 
     def forget(self) -> None:
-        """Give up all that is ready, since the log that it was read from is gone."""
+        """Drop all loaded texts after their log was removed."""
         with self._changed:
             gone, self._held = self._held, {}
         for held in gone.values():
@@ -187,7 +187,7 @@ class Ready:
         return True
 
     def _client(self, asked: Asked) -> Client:
-        """Return a client for who asks."""
+        """Return a client for the caller."""
         session = asked["session"] or None
         return Client(self._home, scope=asked["scope"], actor=asked["actor"], origin="agent", session=session)
 

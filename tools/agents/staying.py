@@ -1,8 +1,8 @@
-"""The one server of a home, which a hook or a session of a host leaves behind, so that the next need not load a search.
+"""The only server of a home, left behind by a hook or a host's session, with a loaded search for the next.
 
-It answers hooks, and serves every session of a host that reaches it (`reaching`, `mcp.sessions`). There is at most one
-in a home, which a lock tells. It holds no other lock, and leaves projecting to processes that end. It ends by itself:
-when no session is there and no hook came for some time, when its home or socket is gone, or when the setting says so.
+The server answers hooks and serves the sessions of hosts (`reaching`, `mcp.sessions`). A lock admits at most
+one per home. It holds no other lock, and leaves projecting to child processes. It ends by itself: without a
+session and after a time without hooks, when its home or socket is gone, or when the setting says so.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _answer(home: Path, told: Told | None) -> None:
 
 
 def _begin(ready: Ready, home: Path, told: Told) -> None:
-    """Do the work after a hook that left this server early: read its project, take up transcripts."""
+    """Do the deferred work of a hook that left this server: read the project, take up transcripts."""
     try:
         turn = Turn(told, home, b"", alone=False)
         with turn.client() as client:

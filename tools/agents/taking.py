@@ -1,6 +1,6 @@
-"""What a server does with a hook that is handed over to it (`handing`): what the hook would do by itself, and faster.
+"""A server's work for a hook handed over to it (`handing`): the hook's own work, done faster.
 
-It takes the hook only where its own environment would give the same, and says so before it captures anything.
+The server takes a hook only in an equivalent environment, and announces the capture before it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Exchange = Callable[[bytes], bytes]
 
 
 def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], exchange: Exchange) -> Asked | None:
-    """Do what a hook was told and return who has asked; None where the hook has to do it by itself.
+    """Do the work of a hook and return its caller; None where the hook must do the work itself.
 
-    Whatever is raised before the hook has heard that its server captures, the hook meets by itself and notes.
+    Errors raised before the hook has heard of the capture are met and noted by the hook itself.
     """
     turn = _turn(home, given)
     if turn is None:
@@ -69,7 +69,7 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
 
 
 def about(turn: Turn) -> Asked:
-    """Return what was told of, and where that stands, for what is done after the answer."""
+    """Return the transcripts, host, folder and action of a turn, for the work after the answer."""
     told = turn.told
     transcript = told.transcript if told.host in HOSTS else ""
     of = {"transcript": transcript, "agent_transcript": told.agent_transcript}

@@ -106,7 +106,7 @@ class Turn:
             os._exit(0)
 
     def go_on(self) -> None:
-        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
+        """Leave the work to a detached process without a working directory; it gets absolute paths."""
         self.start("--alone", data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
@@ -132,7 +132,7 @@ def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
 
 
 def given_in(text: str) -> str:
-    """Return a context as a model is given it: within its tags, and cut where hosts would cut it."""
+    """Return a context for a model: within its tags, and cut at the limit of hosts."""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
     text = without_tags(text)
     return wrap(text if len(text) <= room else text[: room - 1] + "…")

@@ -29,9 +29,9 @@ PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that a summary sums up, by the capture that says it; None where nobody has the text any more.
+    """A source of a summary, by its capture; the text is None if no longer on the log.
 
-    `marks` say that it is archived, or has left the views.
+    `marks` say that the source is archived, or has left the views.
     """
 
     id: str
@@ -63,9 +63,10 @@ def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Eve
 
 
 def purged_of(log: Log, shard: Shard, opened: Opened, scope: str, id: str) -> Event | None:
-    """Return a capture that no view has, unless it was forgotten.
+    """Return a capture without a row in the views, unless forgotten.
 
-    A text that a decision made, and that stands for nothing, has no row either: it was purged if the archive names it.
+    A text made by a decision that covers nothing has no row either: it counts as purged if the archive names
+    it.
     """
     event = captures_of(log, scope, [id]).get(id)
     if event is None or not isinstance(event.body, Captured):
@@ -78,7 +79,7 @@ def purged_of(log: Log, shard: Shard, opened: Opened, scope: str, id: str) -> Ev
 
 
 def _is_made(log: Log, scope: str, event: Event) -> bool:
-    """Whether a capture is the text that a decision among its references announced."""
+    """Whether a capture is the text announced by a decision among its references."""
     partition = partition_of(scope, log.partitions)
     offsets = log.known(scope, event.refs).values() if event.refs else ()
     events = (event_of(slot.payload) for offset in offsets for slot in log.read(partition, offset, 1))

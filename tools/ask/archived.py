@@ -99,6 +99,6 @@ def _text(opened: Opened, log: Log, row: ArchiveRow, erasures: Erasures) -> Arch
 
 
 def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
-    """Return what the log has of a capture, nothing of what is erased."""
+    """Return the text of a capture on the log, empty if erased."""
     event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
     return event.body.text if event is not None and event.id == row.id and isinstance(event.body, Captured) else ""

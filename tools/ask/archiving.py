@@ -1,7 +1,7 @@
-"""Archiving by hand, and bringing back: what people and agents name, by the folded state, and the event that says so.
+"""Archiving and restoring by hand: the named units, resolved in the folded state, and the events.
 
-What is purged has no row in the views, so that only the state knows what its ids mean. What is archived is listed in
-`archived`.
+Purged texts have no row in the views, so only the state can resolve their ids. `archived` lists archived
+texts.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchivedNow(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories and turns that an archiving or restoring changed, and those that already were in the
-    wanted state.
-    """
+    """The units changed by archiving or restoring, and the units already in the wanted state."""
 
     done: tuple[Named, ...]
     already: tuple[Named, ...]
@@ -90,7 +88,7 @@ class Archiving:
         return self._say(found, reason, on=False)
 
     def _named(self, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
-        """Return what is named, each memory once, with the states that its scopes have at the end of the log."""
+        """Return the named units, each once, with the states of their scopes at the end of the log."""
         check_label("reason", reason)
         if not ids:
             raise MemtapeError("No id was named.", "`memtape search` and `memtape archived` show ids.")

@@ -56,7 +56,7 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
 
 
 def time_asked(text: str, now_us: int) -> int | None:
-    """Return the time that a text names of which `parse_position` makes a position, at most now; None for others."""
+    """Return the time that a text names for `parse_position`, at most now; None for a vector of offsets."""
     return None if _VECTOR.match(text) else min(now_us, parse_time(text, now_us))
 
 
@@ -66,10 +66,10 @@ def position_of_time(log: Log, time_us: int) -> Positions:
 
 
 class PastViews:
-    """The views of a home at positions. They are made when first asked for, and kept while they are used.
+    """The views of a home at past positions, made at the first use and cached.
 
-    A folder is named by all that its rows follow from, so that whatever stands under a name is right for whoever asks
-    for it. It is made beside and takes its name when it is whole, and several processes may do so at once.
+    The name of a folder is a digest of all inputs of its rows, so a folder is right for any reader. A folder
+    is made aside and renamed when whole; several processes may do so at once.
     """
 
     def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
@@ -93,9 +93,7 @@ class PastViews:
         return shard
 
     def discard(self) -> None:
-        """Discard the builds that this object gave out and that proved unreadable, unless another process
-        replaced them.
-        """
+        """Discard the builds given out by this object after they proved unreadable; keep replaced ones."""
         with self._home.as_of_lock():
             for folder, inode in self._given.items():
                 if folder.exists() and folder.stat().st_ino == inode:

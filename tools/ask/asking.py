@@ -129,7 +129,7 @@ class Asking:
         return Deepening(judge_of(self._home, self._writer.redactor))
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
-        """Return those of the best results for a prompt that are `sure`, from what is held ready."""
+        """Return the `sure` ones of the best results for a prompt, from the loaded texts."""
         prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
         return self._reader.held(lambda views: views.offer(scope, prompt, limit, sure))
 
@@ -165,7 +165,7 @@ class Asking:
         return self._read(lambda views, scope: recent_of(views, scope, limit, kinds))
 
     def timeline(self, around: str, limit: int) -> list[Result]:
-        """Return what was said around what has an id, or around a time."""
+        """Return the turns and memories around an id or a time."""
         from memtape.tools.ask.looking import timeline_of
 
         now = now_us()
@@ -211,7 +211,7 @@ class Asking:
         return self._writer.append("recalled", body, self._writer.scope).id
 
     def show(self, id: str, as_of: str | None) -> Opened:
-        """Return what an id resolves to."""
+        """Return the memory, turn, summary or capture of an id."""
         from memtape.tools.ask.inspection import opened
 
         return self._read_of(id, lambda views, scope, id: opened(views, self._log, scope, id), as_of)
@@ -348,7 +348,7 @@ class Asking:
         return self._read(lambda views, _: status(self._home, self._log, views, profile), as_of)
 
     def embedder(self) -> EmbedderState:
-        """Return the deciding embedder, the embedder opened on this machine, and the count of waiting texts."""
+        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
         from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
@@ -398,7 +398,7 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 
 
 def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recalled:
-    """Return the body of the event that says what was asked and which captures were returned; summaries are none."""
+    """Return the body of a `recalled` event: the question and the returned captures; summaries have none."""
     return Recalled(
         after=answer.after,
         filters=filters,
@@ -416,7 +416,7 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
 
 
 def check_asked(query: object, limit: object) -> None:
-    """Raise `MemtapeError` for what cannot be asked, whatever a program hands in."""
+    """Raise `MemtapeError` for an invalid query or limit of any type."""
     if not isinstance(query, str):
         raise MemtapeError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
     if not query.strip():

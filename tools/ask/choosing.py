@@ -202,7 +202,7 @@ def _scored(hit: Hit, score: float) -> Hit:
 
 
 def _taken_from(found: Found, places: Ints) -> dict[int, int]:
-    """Return by its number among places of which other number, a turn, each statement there was taken.
+    """Return by number among places: for each statement the number of the turn it was taken from.
 
     A statement has the time and session of its turn, and words of it.
     """

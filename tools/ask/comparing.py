@@ -48,7 +48,7 @@ class Replayed(NamedTuple):
 
 
 class _Then:
-    """The time and session of the search that is being asked again, so that all is judged as it was then."""
+    """The time and session of the replayed search: results are judged as at that time."""
 
     now = 0
     session: str | None = None
@@ -159,9 +159,9 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
 def asks_of(
     retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], search: Callable[[Sequence[Lane]], Ask]
 ) -> dict[str, Ask]:
-    """Return retrievers of these names over what a search was narrowed to; `search` makes the ordinary one.
+    """Return the named retrievers over the filtered texts; `search` makes the ordinary one.
 
-    Raises `MemtapeError` where one goes by vectors and there are none.
+    Raises `MemtapeError` where a retriever needs vectors and none exist.
     """
     plain = retriever.plain(scope)
     if plain.vectors is None and {"dense", "rrf"}.intersection(names):

@@ -83,7 +83,7 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the memories and turns that it tells of, each once."""
+        """The ids of the memories and turns in the context, each once."""
         return tuple(dict.fromkeys(item.id for item in self.items))
 
 
@@ -107,10 +107,10 @@ def context_of(
     session: str | None = None,
     since: int | None = None,
 ) -> ProjectContext:
-    """Return the context of a scope and of `global`. Raises `MemtapeError` for a budget or form that there is not.
+    """Return the context of a scope and of `global`. Raises `MemtapeError` for an invalid budget or form.
 
-    `session` is that of who asks, which is not told where it was left. With `since`, a time in
-    microseconds, the context has only what is newer, and nothing of that session.
+    `session` is the caller's session; its end is left out. With `since`, a time in microseconds, the context
+    has only newer texts, and none of the session.
     """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
         raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
@@ -170,9 +170,9 @@ TURNS_LOOKED_AT = 500
 
 
 def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> list[ContextItem]:
-    """Return all that a start may say of what is found in a scope and in `global`, in its order.
+    """Return all candidates for a start from a scope and from `global`, in order.
 
-    `page` is what is open, as the vault tells it. It is worked out once for as long as none of that changes.
+    `page` is the vault's page of open threads. The list is cached while its inputs stay the same.
     """
 
     def make() -> list[ContextItem]:
@@ -192,9 +192,9 @@ def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> l
 def _open_items(
     rows: Sequence[MemoryRow | TurnRow], known: Sequence[Known], items: Sequence[ContextItem], page: str, now: int
 ) -> Iterator[ContextItem]:
-    """Yield what the page of what is open tells of turns, the latest first, but for what an item says already.
+    """Yield the turns on the page of open threads, the latest first, without those an item already tells.
 
-    Nothing that a person wants left out is among it.
+    Turns that a person wants left out are skipped.
     """
     names = left_out_by(known)
     ids, held = ids_told(page), frozenset(item.text for item in items)
@@ -259,7 +259,7 @@ def _markdown_line(item: ContextItem, now: int) -> str:
 
 
 def _about(item: ContextItem, now: int) -> str:
-    """Return the notes beside a text: its speaker (if not the user), its day (if long ago), its value."""
+    """Return the notes beside a text: the speaker (if not the user), the day (if long ago), the value."""
     notes = [brief(note) for note in item.notes]
     dated = item.section != "left" and not any(note.startswith("since ") for note in notes)
     day = (told_day(item.at, now, always=item.section == "journal"),) if dated else ()

@@ -88,7 +88,7 @@ def written(cursor: Cursor) -> str:
 
 
 def read(text: str) -> Cursor:
-    """Return the cursor that a text is. Raises `MemtapeError` for a damaged one, and for one of another version."""
+    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor and for another version."""
     damaged = MemtapeError("The cursor is damaged, or was never one.", AGAIN)
     try:
         raw = text.strip().encode("ascii")

@@ -51,7 +51,7 @@ def looked(
 
 
 def field_of(ready: Ready, rank: Rank, among: Among | None, now: int, session: str | None, *, follows: bool) -> Field:
-    """Return one scope as a deep search goes over it; `follows` says whether edges are followed there."""
+    """Return a scope as the field of a deep search; `follows` says whether edges are followed."""
     passing = among or (lambda places: places)
     text_of, links = ready.found.text, linker(ready)
     return Field(ready.corpus, rank, passing, text_of, now, session, walker(ready), links, follows)

@@ -46,7 +46,7 @@ def judge_of(home: Home, redactor: Redactor) -> Judge:
 
 
 class ModelJudge:
-    """A `Judge` that asks the model of a home. After one that is late or not there none is asked again."""
+    """A `Judge` that asks the model of a home. After a late or missing answer no question is asked."""
 
     def __init__(self, home: Home, redactor: Redactor) -> None:
         self._home = home
@@ -56,7 +56,7 @@ class ModelJudge:
         self._gone: Failure = ""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """See `Judge.filter`. Texts that a model has judged before stay, as do those that do not fit."""
+        """See `Judge.filter`. Texts judged before stay, and texts beyond `SHOWN` too."""
         asked = [spot for spot in spots if spot not in self._judged][:SHOWN]
         if not asked:
             return Told(spots)
@@ -94,7 +94,7 @@ class ModelJudge:
     def _told(
         self, prompt: str, spots: Sequence[Spot], told: Callable[[Mapping[str, Any]], tuple[Sequence[Spot], str]]
     ) -> Told:
-        """Return what a model's answer tells; that all are kept and nothing more is asked where there is none."""
+        """Return the parsed answer of a model; without an answer keep all texts and ask nothing further."""
         if self._gone:
             return Told(spots, by=self._name, failure=self._gone)
         answer, failure = self._answer(prompt)

@@ -20,9 +20,9 @@ NAMED = 5
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as the log has it: without its secrets, else as it was captured. `parts` is how many it stands in.
+    """A document as on the log: as captured, without secrets. `parts` is the number of its parts.
 
-    `id` is that of its first part, `path` the document's own.
+    `id` is the id of its first part, `path` the document's own path.
     """
 
     id: str
@@ -39,9 +39,9 @@ class _Part(msgspec.Struct):
 
 
 def whole_document(retriever: Retriever, log: Log, scope: str, asked: str) -> Whole:
-    """Return the document of which an id names a part, or what one event holds whole.
+    """Return the document of a part's id, or the whole text of one event.
 
-    Raises `NotFound`, and `MemtapeError` that names the parts that are erased, forgotten or not there.
+    Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
     found = retriever.find(scope, asked)
     if isinstance(found, Event):

@@ -30,8 +30,10 @@ CLOCK_LAG_US = 2 * HOUR_US
 
 
 class Moment(NamedTuple):
-    """When something was asked: the offset (exclusive) up to which a partition was read, that up to which the views
-    had it, and so the vectors, the time, in microseconds, and ranking's now.
+    """The inputs of an earlier question.
+
+    `end` is the offset (exclusive) up to which its partition was read, `mark` the offset of the views and
+    vectors, `at` the time in microseconds, and `now` ranking's now.
     """
 
     end: int
@@ -65,7 +67,7 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
 
 
 class _Before(NamedTuple):
-    """A `Dense` of which nothing counts that came at an offset of the log or behind it."""
+    """A `Dense` without the vectors appended at or after an offset of the log."""
 
     dense: Dense
     offset: int
@@ -121,7 +123,7 @@ def _use_of(use: Use, at: int) -> Use:
 
 
 def ids_of(said: Said | SummaryRow) -> tuple[str, ...]:
-    """Return the ids of all captures that are what stands at a place."""
+    """Return the ids of all captures of the unit at a place."""
     return said.ids if isinstance(said, MemoryRow) else (said.id,)
 
 

@@ -1,4 +1,4 @@
-"""What was used together with a memory, and which edges are proposed for curated ones, with their weights at now."""
+"""Edges of a memory, the proposals for curated edges, and their weights at now."""
 
 from __future__ import annotations
 

@@ -47,10 +47,10 @@ Said = MemoryRow | TurnRow | Event
 
 
 class Found(NamedTuple):
-    """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read.
+    """The searchable texts of a scope, those of the tail last, and the readers of their rows.
 
-    `choice` says which of them are shown. `once` keeps what readers work out of all this, which stays as it is, and
-    `once_rows` what they work out of its rows alone, which stays while more is said.
+    `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
+    results derived from the rows alone, which outlive new captures.
     """
 
     texts: Texts
@@ -106,7 +106,7 @@ class Found(NamedTuple):
         return self.results[place]
 
     def standing(self, place: int) -> int:
-        """Return the place of what stands for a memory, its own where nothing that is shown does."""
+        """Return the place of the shown text that covers a memory, else the memory's own place."""
         row = self.shown(place)
         into = row.into if isinstance(row, MemoryRow) else None
         other = None if into is None else self.texts.called(into)
@@ -161,7 +161,7 @@ class Found(NamedTuple):
         return [row for row, _ in self.heard()]
 
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
-        """Return the `known` rows, each with the instruction that people gave in it."""
+        """Return the `known` rows, each with its instruction by people."""
         return self.once_rows.of("rows", None, self._heard)
 
     def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
@@ -198,11 +198,11 @@ class Found(NamedTuple):
         return bool(self.opened.living[n][row] and EVERY_TEXT.takes(*told) and not self.choice.takes(*told))
 
     def last_sessions(self, but: str | None) -> list[list[Said]]:
-        """Return the turns, in their order, of the session that was spoken in last, and of the last of other agents.
+        """Return the turns, in order, of the last active session, and of each other agent's last session.
 
-        A session in which no agent spoke or did anything is told only where there is no other: a prompt that nobody
-        answered leaves nothing. One session is left out, as that of who asks. Of a long one it is the beginning and
-        the end of what people and agents said, and the last that tools put out.
+        A session without a turn or action of an agent counts only where no other exists: an unanswered prompt
+        leaves nothing. `but` is left out, as the caller's session. A long session is reduced to the beginning
+        and the end of the words of people and agents, and the last outputs of tools.
         """
         texts = self.texts
         own = None if but is None else texts.sessions.number_of(but)
@@ -252,11 +252,11 @@ def found_of(
     choice: Choice = AT_HAND,
     parts: list[Part] | None = None,
 ) -> Found:
-    """Return what is visible of an index after the tail, and the tail's captures behind it.
+    """Return the visible texts of an index after its tail, followed by the tail's captures.
 
-    `text_at` gives what was captured at an offset of the log, None where it is erased. `before` is what was found of
-    the same scope and choice then, of which all is kept that still is so. `parts` are those over which the tail is
-    laid, by default what the choice shows of the index.
+    `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
+    of the same scope and choice, reused as far as valid. `parts` are the parts under the tail, by default the
+    choice's part of the index.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING

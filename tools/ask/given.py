@@ -71,9 +71,9 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wanted(NamedTuple):
-    """Which recalls are wanted: of one session or any, from a time on, given in these ways, with these words.
+    """A filter of recalls: of one session or any, since a time, of these occasions, with these words.
 
-    `words` are folded for case.
+    `words` are casefolded.
     """
 
     session: str | None
@@ -225,5 +225,5 @@ def answers_of(found: Found, session: str | None, at: int) -> list[int]:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text that is not empty, stripped, and an empty one where there is none."""
+    """Return the first non-blank line of a text, stripped; empty for a blank text."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")

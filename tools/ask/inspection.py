@@ -33,12 +33,11 @@ SLOTS_AT_ONCE = 10_000
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory, turn or summary, or a capture that no view holds, whole. `asked` is the id that led here.
+    """A memory, turn, summary, or a capture without a row in the views. `asked` is the id of the question.
 
-    `sources` is what a summary sums up. No view holds a capture that is not projected yet, or was purged (`marks`).
-
-    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last; `use_times`
-    when within the 18 days before that. `marks` is what a reader is told beside the text, as of when it was asked.
+    `sources` are the sources of a summary. A capture has no row if not projected yet, or purged (`marks`).
+    `used` counts the uses by the asking scope and by its own scope, with the last time; `use_times` lists the
+    uses within the 18 days before the last. `marks` are the notes beside the text, as of the question.
     """
 
     asked: str
@@ -58,7 +57,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hidden(self) -> bool:
-        """Whether it is forgotten, and `memtape restore` would show it again."""
+        """Whether the memory or turn is forgotten, and `memtape restore` would restore it."""
         row = self.memory or self.turn
         return row is not None and row.hidden
 
@@ -141,7 +140,7 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
 
 
 def _gone(retriever: Retriever, log: Log, event: Event) -> tuple[str, ...]:
-    """Return what is told of a capture that no view holds where it is not to be projected: it was purged."""
+    """Return the mark of a capture without a row in the views and not awaiting projection: it was purged."""
     assert event.scope is not None
     offset = retriever.offset(partition_of(event.scope, log.partitions))
     return () if any(waiting.id == event.id for waiting in retriever.tail(event.scope, offset)) else (PURGED,)
@@ -217,7 +216,7 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
 
 
 def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
-    """Yield a capture that is not yet in the views; until it is folded, it stands alone."""
+    """Yield a capture before its projection; until folded, the capture stands alone."""
     for slot in log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=("captured",)):
         event = decode(slot.payload)
         if event.id == id:
@@ -227,7 +226,7 @@ def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iter
 
 
 def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
-    """Return since when all is hidden that a source says no longer, None where somebody has forgotten some of it."""
+    """Return the time since which all captures are withdrawn by their source; None if a person forgot any."""
     hidden: dict[str, Behind] = {}
     for behind in _tombstones(log, partition_of(scope, log.partitions), scope, ids):
         body = behind.event.body

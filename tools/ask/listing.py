@@ -22,7 +22,7 @@ from memtape.tools.ask.standing import Order, is_row_stale, orders_among
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that is stale: when it was last said and used, in microseconds, and how often it was used."""
+    """A stale memory: the times of its last statement and use, in microseconds, and its number of uses."""
 
     id: str
     scope: str

@@ -33,9 +33,10 @@ they are."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """One session: its agents, when its first and its last turn were said, how many there are, and the first request.
+    """A session: its agents, the times of its first and last turn, its number of turns, its first request.
 
-    `asked` is the first line of that, empty where nobody asked anything. `left` tells by rule where it was left.
+    `asked` is the first line of the request, empty without a request. `left` is the rule-based end of the
+    session.
     """
 
     id: str
@@ -102,7 +103,7 @@ def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
 
 
 def check_limit(limit: int, most: int = MOST) -> None:
-    """Raise `MemtapeError` for a number of things that nobody can be shown."""
+    """Raise `MemtapeError` for an invalid limit."""
     if not 1 <= limit <= most:
         raise MemtapeError(f"A limit of {limit} is not between 1 and {most:,}.", "Give another.")
 
@@ -115,7 +116,7 @@ def _turns(found: Found) -> Ints:
 
 
 def _by_time(found: Found, places: Ints) -> Ints:
-    """Return places, given in ascending order, by when what stands there was said."""
+    """Return places, given in ascending order, ordered by the time of their texts."""
     ordered: Ints = places[np.argsort(found.texts.column("at", places), kind="stable")]
     return ordered
 

@@ -1,4 +1,4 @@
-"""What is noted of a question for who measures: how long it took, and how much was found by which lane. No text."""
+"""Measures of a question: its duration, and the number of results by lane. Holds no text."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def of_log(state: Status) -> dict[str, Values]:
 
 
 def of_home(state: Status) -> dict[str, Values]:
-    """Return what the files of a home say beside its views."""
+    """Return the metrics from a home's files, apart from its views."""
     return {
         "memtape_embedder_degraded": {(): int(state.embedder.degraded)},
         "memtape_flushes": _known(state.flushes, get_args(Outcome)),

@@ -1,4 +1,4 @@
-"""Which event is meant by an id that somebody gives: whole or by its beginning, in some scopes or in the whole log."""
+"""Resolution of an id or its beginning to an event, in some scopes or in the whole log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
 
 
 def shortened(ids: Iterable[str]) -> dict[str, str]:
-    """Return the shortest beginning of each id by which it is told from the others, as commands print and take it."""
+    """Return the shortest distinguishing prefix of each id, as commands print and accept."""
     ordered = sorted(dict.fromkeys(ids))
     least = {id: LEAST_NEW_CHARS if id[14] == "7" else LEAST_CHARS for id in ordered}
     for one, other in pairwise(ordered):
@@ -51,9 +51,9 @@ def is_whole(id: str) -> bool:
 
 
 def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
-    """Return the scope and the id of the one event of these types that is meant, in these scopes or, of none, in all.
+    """Return the scope and id of the only event of these types that matches; `scopes` empty means all scopes.
 
-    Raises `NotFound` where there is none, and `MemtapeError` that names them where there are several.
+    Raises `NotFound` for no match, and `MemtapeError` with the ids for several.
     """
     found = log.matching(given, scopes, types, SHOWN + 1) if _BEGINNING.match(given) else []
     if not found:
@@ -76,9 +76,10 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
 
 
 class Ids:
-    """What ids mean to whoever stands in one scope.
+    """Resolution of ids for a speaker in one scope.
 
-    An id is looked for in the scope and in `global`; elsewhere too, unless whoever asks is `confined` to these.
+    Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined` to these
+    two.
     """
 
     def __init__(self, log: Log, scope: Callable[[], str], confined: bool) -> None:

@@ -36,12 +36,12 @@ EVERYTHING = 1_000_000
 
 
 class Asked(NamedTuple):
-    """What is asked, and of what it may be answered.
+    """A query with its filters and options.
 
-    With `explain` every result has the parts of its relevance, but summaries. Of turns that say the same only the best
-    placed is returned, with the count of the others, unless `repeats` are asked for, as who measures by the ids of
-    turns does. `session` is that of who asks: what it has just said stands below what answers the same. `valid_at` is
-    the time at which it is to have held, in microseconds.
+    With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
+    the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
+    ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
+    `valid_at` is the time of validity in microseconds.
     """
 
     query: str
@@ -55,10 +55,10 @@ class Asked(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What was found, best first, without passages: each with the number that turns have in common which say the same.
+    """The results, best first, without passages; each with the number shared by turns of the same text.
 
-    `told` has by its id the number of a result's scope among those that were read, and its hit. `marked` has what the
-    merge told of it besides. `rankings` are those of the scopes, `trace` has the steps of a deep search.
+    `told` has, by id, the number of a result's scope among the scopes read, and its hit. `marked` has the
+    marks added by the merge. `rankings` are the scopes' rankings, `trace` the steps of a deep search.
     """
 
     pairs: list[tuple[Result, int | None]]
@@ -92,7 +92,7 @@ class Order(NamedTuple):
 
 
 def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense: Dense | None) -> Order:
-    """Return the best of what is ready in each scope that is read, as far as `limit` may need it."""
+    """Return the best results of all readable scopes, as many as `limit` may need."""
     found: list[tuple[Result, int | None]] = []
     told_of: dict[str, tuple[int, Told]] = {}
     reads = list[Read]()
@@ -122,7 +122,7 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
 
 
 def with_passages(order: Order, readies: Sequence[Ready], query: str, results: Sequence[Result]) -> list[Result]:
-    """Return results of an order, each with the part of its text that holds most of what is asked."""
+    """Return results of an order, each with the passage of its text that best matches the query."""
     passages = [ready.corpus.passages(query) for ready in readies]
     placed = [(result, *order.told[result.id]) for result in results]
     return [msgspec.structs.replace(it, passage=passages[number](told.hit.place)) for it, number, told in placed]
@@ -131,7 +131,7 @@ def with_passages(order: Order, readies: Sequence[Ready], query: str, results: S
 def _rankings(
     readies: Sequence[Ready], asked: Asked, amongs: Sequence[Among | None], now: int, limit: int, dense: Dense | None
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
-    """Return what of each scope passes, best first, and the steps of a deep search that has found it."""
+    """Return the passing texts of each scope, best first, and the steps of a deep search."""
     scopes = list(zip(readies, amongs, strict=True))
     if asked.deep is None:
         return [_ranking(ready, asked, among, now, dense) for ready, among in scopes], ()

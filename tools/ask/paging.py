@@ -1,7 +1,7 @@
-"""Pages of a search: the first as it is answered anyway, and the next ones in the order of the first.
+"""Pages of a search: the first is the ordinary answer, the next ones follow the order of the first.
 
-A later page ranks what was there at the first one, as it was ranked then, and leaves out what was given and what is no
-longer shown. What it returns is read from the views of now, so that nothing hidden since is told.
+A later page ranks the texts of the first page's time, as ranked then, without the results already given and
+the texts no longer shown. Its results are read from the current views: no text hidden since then is returned.
 """
 
 from __future__ import annotations

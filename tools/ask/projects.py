@@ -1,6 +1,6 @@
-"""The projects of a home: which there are and how each stands, and what people say of one as a whole.
+"""The projects of a home and their states, and people's changes of a whole project.
 
-Which folder belongs to which project is in `tools/capture/project.py`.
+`tools/capture/project.py` decides which folder belongs to which project.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MOST_NAME_CHARS = 200
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
-    """A project of the home: how it stands, how much the views hold of it, and its folder, None where nobody knows it.
+    """A project of the home: its state, the numbers of its rows in the views, its folder (None if unknown).
 
-    `last_at` is when something of it was last put on the log, in microseconds.
+    `last_at` is the time of its last event on the log, in microseconds.
     """
 
     scope: str
@@ -54,14 +54,14 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Projects:
-    """The projects of a home, and the changes that a person in one project may make to it."""
+    """The projects of a home, and the changes that a person in a project may make."""
 
     def __init__(self, writer: Writer, reader: Callable[[], Reader]) -> None:
         self._writer = writer
         self._reader = reader
 
     def listed(self) -> list[Project]:
-        """Return the projects of which the views know anything, the one that was spoken in last first."""
+        """Return the projects in the views, the last active first."""
         folders = folders_known(self._writer.home)
         return self._reader().held(lambda views: _projects(views, folders))
 
@@ -89,7 +89,7 @@ class Projects:
         return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
 
     def resume(self) -> Said:
-        """Append that the project is active: its archived texts return. Raises `MemtapeError`."""
+        """Append that the project is active: the texts archived with it return. Raises `MemtapeError`."""
         scope = self._stands("resume")
         if scope.lifecycle.project.state == "active":
             raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")

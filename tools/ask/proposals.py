@@ -54,7 +54,7 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
 
 
 def _held_in_all(known: list[Known]) -> dict[str, None]:
-    """Return what holds in `global`, in the form in which an instruction that is given twice is the same."""
+    """Return the valid memories of `global`, in the normal form of instructions."""
     return {same_instruction(it.text): None for it in known if it.valid_to is None and it.kind != "turn"}
 
 

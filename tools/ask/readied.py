@@ -38,11 +38,11 @@ PAGE_SLOTS = 5_000
 
 
 class Dense(Protocol):
-    """Where a search has its vectors from, quantised as `state/vectors/recorded.py` does it; all of one embedder."""
+    """The vectors of a search, quantised as in `state/vectors/recorded.py`; all of one embedder."""
 
     @property
     def note(self) -> str:
-        """Why the last question had no vector; nothing where it had one."""
+        """The reason for a missing vector of the last question; empty if it had a vector."""
 
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""

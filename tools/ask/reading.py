@@ -59,7 +59,7 @@ class Reader:
         return Retriever(self._home, self._log, past)
 
     def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
-        """Return what an action reads from the views that `at` gives."""
+        """Return the result of an action on the views of `at`."""
         views = self.at(as_of, scope)
         return views.reading(lambda: action(views))
 
@@ -108,9 +108,9 @@ class Reader:
             time.sleep(LOOK_AGAIN_S)
 
     def catch_up(self, scope: str) -> None:
-        """Project what is pending for a scope if that is quick and nobody else does, else start a projector.
+        """Project the pending events of a scope if quick and no other process does; else start a projector.
 
-        A process that keeps nothing has no views: what it has captured is read from its log.
+        A process that keeps nothing has no views: its captures are read from its log.
         """
         if self._home.is_nowhere:
             return
@@ -161,7 +161,7 @@ class Reader:
         return sum(self._log.ends()) - self.projected()
 
     def unembedded(self) -> int:
-        """Return how many texts that the views hold wait for a vector, so far as those can be read."""
+        """Return the number of texts in the views that wait for a vector, as far as the views can be read."""
         return sum(mark.waiting for mark in self.marks())
 
     def _work_later(self) -> None:

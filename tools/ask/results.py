@@ -1,4 +1,4 @@
-"""What a search answers with: a result, why it stands where it stands, and how a row of the views becomes one."""
+"""Results of a search: their fields, the reasons of their rank, and their making from rows of the views."""
 
 from __future__ import annotations
 

@@ -110,10 +110,10 @@ class Retriever(Served):
         self._ready: dict[tuple[str, Choice], Ready] = {}
 
     def now(self, views: Collection[ScopeView]) -> int:
-        """Return the time by which weights decay: the hour of asking, or that of the time in the past that was named.
+        """Return the time for decaying weights: the hour of the question, or of the named past time.
 
-        Of a position in the past it is what was sent last in these scopes. So nothing in another scope moves it, as the
-        clock of a partition would.
+        For a past position it is the time of the last event sent in these scopes. Events of other scopes
+        therefore do not move the time, as a partition's clock would.
         """
         if self.past is not None and self.past.time is None:
             return max(view.sent for view in views)
@@ -218,7 +218,7 @@ class Retriever(Served):
     def answered(
         self, readies: Sequence[Ready], order: Order, results: list[Result], now: int, quotas: Mapping[Source, int]
     ) -> Answer:
-        """Return the answer that says what was read beside these results, and nothing of their sources yet."""
+        """Return the answer with the watermarks and lag of its views, without the sources of results."""
         views = [ready.view for ready in readies]
         return Answer(
             results,
@@ -236,10 +236,10 @@ class Retriever(Served):
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
-        """Return those of the best results for a prompt, at most `limit`, that are `sure`.
+        """Return the `sure` ones of the best results for a prompt, at most `limit`.
 
-        Orders about memory, and what people want left out by one, are not among them. Nor is what was replaced, or a
-        turn that says so: what holds instead is as sure as that was.
+        Orders about memory, and texts that people want left out by an order, are excluded. So are replaced
+        memories and turns that repeat them: their replacement counts as equally sure.
         """
         answer = self._ranked(scope, Asked(prompt), OFFERED_FROM)
         if answer.results and (names := self._left_out(scope)):
@@ -263,7 +263,7 @@ class Retriever(Served):
         return [named_by(order.text) for found in read for order in orders_among(found)]
 
     def plain(self, scope: str) -> Plain:
-        """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
+        """Return all texts that a search in a scope reads, `global` included, for other rankings."""
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         places = [ready.found.places() for ready in readies]
         documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
@@ -279,7 +279,7 @@ class Retriever(Served):
         return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
 
     def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[Found, ScopeView]:
-        """Return what can be found in a scope, and where its views stand."""
+        """Return the searchable texts of a scope, and the position of its views."""
         ready = self._get_ready(scope, choice)
         return ready.found, ready.view
 
@@ -298,9 +298,10 @@ class Retriever(Served):
         return self._get_ready(scope).corpus.to_encode(query) or query
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
-        """Return the memory or turn that an id resolves to, hidden ones included, or a capture that no view holds.
+        """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
 
-        That is one of the tail, or one whose rows have left the views. Raises `NotFound`, also for what is no id.
+        Such a capture is in the tail, or its rows have left the views. Raises `NotFound`, also for malformed
+        ids.
         """
         for name in scopes_read(scope):
             partition = partition_of(name, self._log.partitions)
@@ -338,7 +339,7 @@ class Retriever(Served):
             self._get_ready(name)
 
     def take_over(self, other: Retriever) -> None:
-        """Hold what another retriever of the same home has read, which neither changes."""
+        """Share the loaded texts of another retriever of the same home; neither changes them."""
         self._ready |= other._ready
 
     def let_go(self) -> None:
@@ -366,7 +367,7 @@ class Retriever(Served):
         return ready
 
     def _used_at(self, ready: Ready, now: int) -> Ready:
-        """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
+        """Return a scope's texts with uses and edges as of the hour of `now`; within it they change little."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready

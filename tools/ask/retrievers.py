@@ -27,9 +27,9 @@ Ask = Callable[[str], Sequence[str]]
 
 
 class EmbedderVectors:
-    """Vectors made while one waits, each text's and question's once. Recorded ones serve as well (`Dense`).
+    """Vectors made on demand, once per text and question. A `Dense` like recorded ones.
 
-    `spent_s` is how long questions have taken, so that it can be told apart from searching.
+    `spent_s` is the time spent on questions, to be told apart from searching.
     """
 
     def __init__(self, embedder: Embedder) -> None:

@@ -14,7 +14,7 @@ from memtape.state.views.indexed import heard_at
 
 
 class RowsRead:
-    """Rows by segment and place; what was read of segments that stood there `before` is taken over."""
+    """Rows by segment and place; rows of segments already in `before` are reused."""
 
     def __init__(self, segments: Sequence[Segment], before: RowsRead | None) -> None:
         known = {} if before is None else before._rows

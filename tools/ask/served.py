@@ -143,7 +143,7 @@ class Served:
         return True
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
-        """Yield a scope's events behind the watermark that change what is visible."""
+        """Yield a scope's events after the watermark with an effect on visible rows."""
         if self.past is None:
             yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
 

@@ -32,7 +32,7 @@ SHOWN = ("shadow", "deprecated")
 
 
 class _Pair(NamedTuple):
-    """A search, what a shadow told of it, and the memories that each found and that were used, by their names now."""
+    """A search, a shadow's answer, and the found and used memories, by their current names."""
 
     asked: Event
     told: ShadowLanes
@@ -138,7 +138,7 @@ def _uses_by_session(events: Iterable[Event]) -> dict[str | None, list[tuple[int
 def _used_later(
     asked: Event, uses: Iterable[tuple[int, tuple[str, ...]]], found: Iterable[str], names: _Names
 ) -> list[str]:
-    """Return the found ids that the session used within the window after a search, without naming a search."""
+    """Return the found ids that the session used within the window after a search, naming no search."""
     later = set(names.named(id for at, ids in uses if 0 <= at - asked.at <= WINDOW_US for id in ids))
     answered = answers_of(names.own, asked.session, asked.at)
     return [id for id in found if id in later or any(names.was_used_at(id, at) for at in answered)]

@@ -68,7 +68,7 @@ class Shadowing:
         return event
 
     def _positions(self, scope: str, question: Question, event: Event) -> Positions:
-        """Return up to where the search could read each partition that it read."""
+        """Return the positions up to which the search could read each of its partitions."""
         numbers = dict.fromkeys(partition_of(name, self._log.partitions) for name in scopes_read(scope))
         positions = {number: self._log.offset_after(number, event.sent) for number in numbers}
         return positions | {question.partition: question.offset}
@@ -118,7 +118,7 @@ class UnderEmbedder(RecordedVectors):
 
 
 def _timed(views: Retriever, recipe: Recipe, event: Event) -> tuple[int, tuple[str, ...]]:
-    """Return how many microseconds a retriever took that had everything ready, and the ids that it found."""
+    """Return the duration of a prepared retriever in microseconds, and the ids it found."""
     assert event.scope is not None and isinstance(event.body, Recalled)
     views.prepare(event.scope)
     ask = _ask(views, recipe, event.scope, event.body, event.session)

@@ -46,10 +46,10 @@ LOUD_TYPES = tuple(name for name in EVENT_TYPES if name not in QUIET_TYPES)
 
 
 class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
-    """What the views hold of one scope; `hidden` memories and turns can be restored.
+    """The rows of one scope in the views; `hidden` memories and turns can be restored.
 
-    `conflicts` counts those that wait for people. `passes` is how consolidation goes there, and `next_pass` why one
-    begins now or not yet.
+    `conflicts` counts pending conflicts. `passes` is the state of consolidation, and `next_pass` the reason
+    why a pass begins now or not yet.
     """
 
     memories: int
@@ -284,7 +284,7 @@ def next_steps(status: Status) -> list[str]:
 
 
 def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
-    """Return what the log has of texts and vectors: what the views have met, and what came behind their watermarks."""
+    """Return the log's counts of texts and vectors, in the views and past their watermarks."""
     counters = Counters()
     for number, end in enumerate(log.ends()):
         mark = retriever.watermark(number)
@@ -304,7 +304,7 @@ def _add(counters: Counters, more: Counters) -> None:
 
 
 def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
-    """Return how many events a partition's views lack. Those that change no view are left out where that is cheap."""
+    """Return a partition's number of unprojected events, without those of no effect where cheap to tell."""
     offset = mark.offset if mark else 0
     distance = end - offset
     if not 0 < distance <= COUNTED_SLOTS:

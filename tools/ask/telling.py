@@ -1,4 +1,4 @@
-"""What people and agents are told of an event in one line; how the rest of the line looks is up to who prints it."""
+"""One-line descriptions of events for people and agents; callers add the rest of the line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
 
 
 def told_who(actor: str, origin: Origin) -> str:
-    """Return who said something, as an agent that did not ask is told: nothing of what people said."""
+    """Return the speaker of a text for unasked context; empty for people."""
     if origin in PEOPLE:
         return ""
     return one_line(signature(actor, origin), NAME_CHARS)
@@ -49,7 +49,7 @@ def told_day(at: int, now: int, *, always: bool = False) -> str:
 
 
 def brief(mark: str) -> str:
-    """Return what is told beside a memory without the ids in it, which a search tells."""
+    """Return a mark of a memory without ids, for unasked context."""
     return _CONTRADICTS.sub("contradicts what", _ID.sub("", mark))
 
 
@@ -90,9 +90,9 @@ def confirmed(count: int, last_at: int) -> str:
 
 
 def other_wordings(result: Result) -> list[str]:
-    """Return the line that names a memory's text where another was matched, and the line of what else it was said as.
+    """Return a line with the memory's own text if another wording matched, and a line with further wordings.
 
-    Both are empty of a result that has one wording.
+    Both are missing for a result with a single wording.
     """
     told = [] if result.matched is None else [f"its memory says: {one_line(result.text, WORDING_CHARS)}"]
     others = [wording for wording in result.wordings if wording != result.matched]

@@ -40,9 +40,10 @@ class TreeProposals:
         return [written(now, meant(now, it.slug)) for it in named]
 
     def decline(self, slugs: list[str]) -> list[str]:
-        """Say that proposals are not wanted, so that they are not made again; return the ids that this forgets.
+        """Decline proposals for good; return the forgotten ids.
 
-        The id of a rule's proposal waits for a capture that then never shows. Raises as `apply` does.
+        The id of a rule's proposal is forgotten in advance: a capture under the id stays hidden. Raises as
+        `apply`.
         """
         ids = [it.id or proposed_id(self._writer.scope, it.slug) for it in self._named(slugs)]
         for id in ids:

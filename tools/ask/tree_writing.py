@@ -26,9 +26,9 @@ from memtape.tools.capture.writing import Writer
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done to a page: its id, slug and scope, its version, and how many other versions stand beside it.
+    """A change of a page: its id, slug, scope and version, and the number of diverged versions.
 
-    `redacted` counts the secrets that were taken out, by kind.
+    `redacted` counts the removed secrets by kind.
     """
 
     id: str
@@ -51,7 +51,7 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TreeWriting:
-    """The changes that a writer in a scope may make to its pages."""
+    """The page changes available to a writer in a scope."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -67,9 +67,9 @@ class TreeWriting:
         hints: Sequence[str] = (),
         refs: Sequence[str] = (),
     ) -> Written:
-        """Write a page, below another: by default the page whose slug the new one begins with, else the root.
+        """Write a page below `under`, by default the page whose slug begins the new slug, else the root.
 
-        Raises `MemtapeError` for what is no slug, one that a page has, and a text that is empty or too long.
+        Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
         """
         check_slug(slug)
         _check_text(text)
@@ -237,7 +237,7 @@ class TreeWriting:
         return meant(scope, to)
 
     def _moved_under(self, scope: Scope, page: Page, parent: Page) -> list[Event]:
-        """Return the links that end and the one that begins where a page is put below another."""
+        """Return the ended links and the new link of a page moved below another."""
         above = [(link, source) for link, source in scope.pages.sources(page) if link.relation == CHILD]
         if not any(source is parent for _, source in above):
             check_circle(scope, parent, page)
@@ -249,7 +249,7 @@ class TreeWriting:
         ]
 
     def _edits(self, edit: Edited, scope: str) -> list[Event]:
-        """Return the event of an edit, none of one that changes nothing."""
+        """Return the event of an edit; none for an edit without changes."""
         if msgspec.structs.replace(edit, id="") == NO_EDIT:
             return []
         return [self._writer.made("edited", edit, scope, refs_of_edit(edit))]

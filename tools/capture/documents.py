@@ -38,7 +38,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Cut(NamedTuple):
-    """A part of a document: its characters `start` to `end` (exclusive), and its headings in one line."""
+    """A part of a document: the characters `start` to `end` (exclusive), and its headings in one line."""
 
     start: int
     end: int
@@ -80,7 +80,7 @@ def text_of(text: str, cut: Cut) -> str:
 
 
 def cuts(text: str) -> list[Cut]:
-    """Return the parts of a text, none for one that is short enough to be one event, or blank."""
+    """Return the parts of a text; none for a blank text, or a text short enough for one event."""
     if len(text) <= MAX_PART_CHARS or not text.strip():
         return []
     sections = _sections(text)
@@ -103,7 +103,7 @@ def _titles_at(section: _Section, start: int) -> str:
 
 
 def _blocks(starts: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield what is cut by itself: sections, the short ones with the next."""
+    """Yield the spans to be cut separately: sections, short ones merged with the next."""
     begun = starts[0]
     for _, end in pairwise(starts):
         if end - begun >= LEAST_SECTION_CHARS or end == starts[-1]:
@@ -127,7 +127,7 @@ def _sections(text: str) -> list[_Section]:
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each heading's line begins, its level and its words; none in code is taken for one."""
+    """Yield the start of each heading's line, its level and its words; headings in code do not count."""
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark")

@@ -105,12 +105,12 @@ def without_tags(text: str) -> str:
 
 
 def is_memory_tool(name: str | None) -> bool:
-    """Whether a tool answers out of a memory, so that its answers must not be taken for something new."""
+    """Whether a tool answers from a memory; its answers must not be captured again."""
     return name is not None and (_MEMORY_TOOL.search(name) or _MEMORY_SERVER.search(name)) is not None
 
 
 def asks_memory(arguments: object) -> bool:
-    """Whether what a tool is called with asks Memtape by its command, or reads its vault."""
+    """Whether a tool's arguments call Memtape's command or read its vault."""
     return _ASKING.search(str(arguments)[:MAX_ARGUMENTS_CHARS]) is not None
 
 
@@ -146,7 +146,7 @@ def said(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Return a text with its lone surrogates shown as U+FFFD and without NUL, so that it can stand on the log."""
+    """Return a text valid for the log: lone surrogates become U+FFFD, NUL is removed."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\0", "")

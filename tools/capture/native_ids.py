@@ -74,11 +74,11 @@ def again(heard_as: str, before: str) -> str:
 
 
 def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset[str], *, retried: bool) -> str:
-    """Return the native id of a turn that a hook is told, of which `heard_as` is what it was told alone.
+    """Return the native id of a hook's turn; `heard_as` is its id without a transcript.
 
-    `now` and `before` are the native ids of its row and of the latest that said the same earlier, None where there is
-    none; `known` are those of all of them that stand on the log, and `retried` is whether this hook was tried before.
-    Where it cannot be told whether the row before is its own, it counts as that until its own row is imported.
+    `now` and `before` are the native ids of its row and of the latest earlier row with the same text, None if
+    missing. `known` are the ids among all of them on the log; `retried` says whether this hook was tried
+    before. Where the earlier row may be the turn's own, it counts as its own until its real row is imported.
     """
     was_heard = heard_as in known
     ours = was_heard and (before is None or retried)
@@ -146,7 +146,7 @@ def claude_ai_message(uuid: str) -> str:
 
 
 def memory(id: str, text: str) -> str:
-    """A memory that its system updates in place under the same id, as mem0 does: the id and what it says."""
+    """Return the native id of a memory updated in place by its system, as mem0: its id and text digest."""
     return f"{id}:{digest(text)}"
 
 

@@ -1,8 +1,8 @@
-"""What of a conversation is no part of it: words of the host, binary, blobs, and what was pasted by the metre.
+"""Noise in conversations: words of the host, binary, blobs, and mass pastes.
 
-Whatever hooks and imports take as turns comes through here, so that both leave out the same. What was captured on
-purpose, and documents, are kept as they are. What somebody says is judged by its form alone, and only where nothing
-else could stand in it: a turn with a fact is worth more than one that was left out.
+Turns of hooks and imports pass here, so both leave out the same. Deliberate captures and documents are kept
+as they are. A text is judged by its form alone, and only where nothing else could stand in it: a turn with a
+fact is worth more than a turn left out.
 """
 
 from __future__ import annotations

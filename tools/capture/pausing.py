@@ -16,7 +16,7 @@ from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE, Pause, paus
 
 
 class Silence(NamedTuple):
-    """Why nothing is stored, and what ends that: a sentence each."""
+    """The reason why nothing is stored, and the way to end the pause: a sentence each."""
 
     told: str
     then: str

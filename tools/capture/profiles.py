@@ -72,9 +72,9 @@ class Chosen(NamedTuple):
 
 
 def chosen(home: Path, named: str | None = None) -> Chosen:
-    """Return the profile that holds for a home in this process, `named` by whoever asks or not, and what named it.
+    """Return the profile in effect for a home in this process, and what named it; `named` goes first.
 
-    Raises `MemtapeError` for a name that is none, and for settings that cannot be read.
+    Raises `MemtapeError` for an unknown name and for unreadable settings.
     """
     variable = os.environ.get(PROFILE_VARIABLE)
     if named is not None:

@@ -24,9 +24,9 @@ The mark of a pinned git folder is a token that this home wrote into its configu
 
 
 def note_pinned(home: Home, common: str, scope: str, mark: str, was: str | None = None) -> None:
-    """Note that a repository has this scope in its configuration; `was` is where its git folder was moved from.
+    """Record the scope in a repository's configuration; `was` is the former path of its git folder.
 
-    The caller has the `lock`.
+    The caller holds the `lock`.
     """
     noted = read(home)
     if was is not None:
@@ -47,7 +47,7 @@ def note_taken(home: Home, common: str, scope: str) -> None:
 
 
 def is_marked(noted: Repositories, common: str, tokens: Sequence[str]) -> bool:
-    """Whether the git folder or `.git` file at a path is the one that was noted; `tokens` are its configuration's."""
+    """Whether the git folder or `.git` file at a path is the recorded one; `tokens` are in its configuration."""
     mark = noted["marks"].get(common)
     return mark == _inode(common) if common in noted["taken"] else mark in _marks(common, tokens)
 
@@ -82,7 +82,7 @@ def read(home: Home) -> Repositories:
 
 
 def lock(home: Home) -> FileLock:
-    """Return the lock of the list, for who reads and changes it."""
+    """Return the lock for changes of the list of repositories."""
     return FileLock(home.path / "repositories.lock", "The list of repositories")
 
 

@@ -1,6 +1,6 @@
-"""What a repository says of its project in a line each: what it is built with, and what was committed lately.
+"""A repository's facts about its project, a line each: its dependencies and its latest commits.
 
-The lines are captured where they have changed. What they say is data of whoever wrote the files and commits.
+Changed lines are captured. Their content is data by the authors of files and commits.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _told(path: Path, tell: Callable[[bytes], str]) -> str:
 
 
 def _named(language: str, names: Iterable[Any]) -> str:
-    """Return a language with the first names of what it depends on."""
+    """Return a language with the first names of its dependencies."""
     held = [found[0] for name in names if isinstance(name, str) and (found := _NAME.match(name.strip()))]
     more = f" and {len(held) - DEPENDENCIES} more" if len(held) > DEPENDENCIES else ""
     return f"{language} with {', '.join(held[:DEPENDENCIES])}{more}" if held else language

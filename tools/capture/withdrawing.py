@@ -23,13 +23,15 @@ PAGE_PARTS = 250
 
 
 class Withdrawing:
-    """Appends what became of texts whose source has changed, and counts it. Nothing is appended in a dry run."""
+    """Appends withdrawals and restorations of changed sources' texts, and counts them; a dry run appends
+    nothing.
+    """
 
     def __init__(self, writer: Writer, *, dry_run: bool = False) -> None:
         self._writer, self._dry_run = writer, dry_run
 
     def withdraw(self, gone: Said) -> int:
-        """Say that a source says these texts no longer; those that are not on the log, or withdrawn, are left out."""
+        """Withdraw texts gone from their source, if on the log and not yet withdrawn. Return the count."""
         count = 0
         for scope, ids in gone.items():
             stand = self._writer.log.known(scope, list(ids))

@@ -1,6 +1,6 @@
-"""What one actor puts on the log of a home: captures and other events, in one scope, without secrets.
+"""Writing to a home's log by one actor: captures and other events, in one scope, without secrets.
 
-Whoever only writes needs nothing else. Reading the views is not here.
+Pure writers need nothing else. Reading views is not here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Receipt(NamedTuple):
 
     @property
     def spooled(self) -> bool:
-        """Whether it waits for a broker."""
+        """Whether the capture waits for a broker."""
         return self.position == SPOOLED
 
 
@@ -311,7 +311,7 @@ class Writer:
 
 
 def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:
-    """Raise `MemtapeError` for whoever may not do what only people do; `then` says how it is done."""
+    """Raise `MemtapeError` for anyone but a person; `then` is the next step."""
     if origin not in PEOPLE:
         raise MemtapeError(f"Only people {does}, and this is said by {origin}.", then)
 

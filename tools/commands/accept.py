@@ -1,4 +1,4 @@
-"""The command by which people answer rules that wait for them."""
+"""The command with which people answer waiting rules."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as
 
 
 def _go_through(client: Client, waiting: list[Proposal]) -> None:
-    """List what waits; at a terminal a person answers each by one key."""
+    """List the waiting rules; at a terminal a person answers each by one key."""
     from memtape.tools.ask.naming import shortened
 
     asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and client.actor.origin != "agent"

@@ -173,7 +173,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 
 
 def _show(home: Home, host: str, as_json: bool) -> None:
-    """Print what would be done for a host, or what goes into the settings of any other."""
+    """Print the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import install_steps, own_command, place_of
     from memtape.tools.agents.generic import instructions, server_forms
     from memtape.tools.agents.plugins import plugin_files
@@ -199,7 +199,7 @@ def _show(home: Home, host: str, as_json: bool) -> None:
 
 
 def _offered(host: str) -> str:
-    """Return a sentence that offers to take in what a host has kept on this machine; nothing where there is none."""
+    """Return a sentence that offers to import a host's history on this machine; empty without any."""
     from memtape.tools.importing.finding import kept_by
 
     sessions, memories = kept_by(host)
@@ -284,7 +284,7 @@ def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any], as_json: bool) -
 
 
 def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
-    """Print the commands of a host that were run, what was taken and left after a removal, and what is so now."""
+    """Print a host's executed commands, the removed and remaining files, and the resulting state."""
     commands = [shlex.join(step.command) for step in ran]
     if as_json:
         print_json({"host": host, "ran": commands} | (leftovers._asdict() if leftovers else {}))

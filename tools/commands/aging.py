@@ -1,4 +1,4 @@
-"""How people are told that texts age: where one stands and why, and what a pass would move."""
+"""Words about the aging of texts: the state of a text with its reasons, and the moves of a pass."""
 
 from __future__ import annotations
 

@@ -175,10 +175,10 @@ def show(
     as_of: str | None,
     as_json: bool,
 ) -> None:
-    """Open one memory or turn whole, by the id of any of its captures, or a summary with what it sums up.
+    """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
-    With --whole a document is read back from all its parts: what was captured, without its secrets. A terminal shows
-    it so that nothing in it acts; a file or a pipe gets its bytes.
+    With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
+    shows it escaped; a file or a pipe gets its bytes.
 
     \b
     Example:

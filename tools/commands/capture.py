@@ -121,7 +121,7 @@ def capture(
 
 
 def _away(receipt: Receipt) -> dict[str, object]:
-    """Return what JSON says of a capture that waits for a broker."""
+    """Return the JSON fields of a capture that waits for a broker."""
     return {"spooled": True} if receipt.spooled else {}
 
 
@@ -198,7 +198,7 @@ def _read_text(text: str | None, path: Path | None) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """Return what bytes say; raise `MemtapeError` for what is not UTF-8."""
+    """Return bytes as text. Raises `MemtapeError` for bytes that are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -256,9 +256,9 @@ def _capture_lines(
 
 
 def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
-    """Yield lines; one too long to be a capture is cut, so that it cannot fill the memory, and refused for that.
+    """Yield lines; a line too long for a capture is cut, to bound the memory, and later refused.
 
-    Of the first line `begun` has been read already.
+    `begun` is the part of the first line already read.
     """
     while data := begun + stream.readline(MAX_LINE_BYTES - len(begun)):
         begun = b""

@@ -1,4 +1,4 @@
-"""The command that consolidates similar memories."""
+"""The command to consolidate similar memories."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def rollback(client: Client, as_json: bool) -> None:
 
 
 def _with_leave(options: EmbedderOptions) -> EmbedderOptions:
-    """Return the options, with leave to download a local model that is missing where somebody at a terminal says so."""
+    """Return the options; a person at a terminal may allow the download of a missing local model."""
     if options.choice != "local" or options.download or sys.stdin is None or not sys.stdin.isatty():
         return options
     from memtape.flows.embed.local import model_folder
@@ -152,7 +152,7 @@ def _with_leave(options: EmbedderOptions) -> EmbedderOptions:
 
 
 def _prefer(client: Client, options: EmbedderOptions) -> None:
-    """Use an embedder on this machine from now on, so far as the environment lets it."""
+    """Make an embedder this machine's choice, unless the environment overrides it."""
     if options != local_settings(client.home).embedder:
         prefer_embedder(client.home, options)
     overruled = local_settings(client.home).embedder.choice

@@ -103,7 +103,7 @@ def _hits(client: Client, query: str, limit: int) -> list[str]:
 
 
 def print_search(search: FileSearch) -> None:
-    """Print what a search has looked at, and each file in which it found something or saw nothing."""
+    """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
     for place in search.ours:
@@ -153,7 +153,7 @@ def _copies(client: Client) -> list[dict[str, str]]:
 
 
 def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
-    """Return what else carries a text."""
+    """Return the other carriers of a text as JSON."""
     return {
         "carriers": [item._asdict() for item in carried.carriers],
         "kept": [name._asdict() for name in carried.kept],

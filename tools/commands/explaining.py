@@ -47,7 +47,7 @@ def told_sources(answer: Answer, *, whole: bool) -> str:
 
 
 def explained(result: Result, reads: Sequence[Read]) -> list[str]:
-    """Return the lines of one result: the terms it holds, and how its score comes about."""
+    """Return the lines about a result: terms, and parts of the score."""
     why = result.why
     assert why is not None
     read = next(read for read in reads if read.scope == result.scope)
@@ -79,7 +79,7 @@ def explained(result: Result, reads: Sequence[Read]) -> list[str]:
 
 
 def explained_question(answer: Answer) -> list[str]:
-    """Return the lines about the question: how each scope read it, what the lanes found, and what the parts are."""
+    """Return the lines about a question: its reading in each scope, its lanes' counts, the parts of scores."""
     lines = [
         *told_trace(answer.trace),
         "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),

@@ -1,4 +1,4 @@
-"""The commands that import the history of other programs: `import` once, `watch` continuously."""
+"""The commands that import other programs' history: `import` once, `watch` continuously."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def watch(client: Client, scope: str | None, logs: bool, as_json: bool) -> None:
 
 
 def _speaker(home: Path | Home, log: Log | None = None) -> Client:
-    """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
+    """Return the importing client: texts without a project go to this folder's, none to a shell's session."""
     speaker = Client(home, log=log)
     speaker.session = None
     return speaker

@@ -198,7 +198,7 @@ def _ask_to_adopt(error: NotAdopted, home: Path) -> None:
 
 
 def _check_kept(home: str | None) -> None:
-    """Raise `MemtapeError` for a profile that is none, and for a command that cannot do without files that stay."""
+    """Raise `MemtapeError` for an unknown profile, and for a command whose files the profile would not keep."""
     profile = profile_of(Path(home) if home is not None else default_home())
     context = click.get_current_context()
     while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.
@@ -218,9 +218,9 @@ def default_origin() -> Origin:
 
 @contextmanager
 def _explained(as_json: bool, home: str | None) -> Iterator[None]:
-    """Turn the errors that Memtape or the system raises into one sentence, the next step, and exit code 1.
+    """Print errors of Memtape or the system as one sentence and the next step; exit with code 1.
 
-    It is counted in the home, where that is there and anything is kept.
+    The error is counted in the home if the home exists and the profile keeps anything.
     """
     try:
         yield

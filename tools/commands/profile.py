@@ -13,7 +13,7 @@ from memtape.schemas.variables import PROFILE_VARIABLE
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
-    """Set the profile of this process and its children until the command ends."""
+    """Set the profile of this process and its children until the end of the command."""
     if name is None:
         return
     before = os.environ.get(PROFILE_VARIABLE)

@@ -1,4 +1,4 @@
-"""The commands by which people say how a project stands as a whole, and see which there are."""
+"""The commands with which people list projects and set the state of a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that says how a home stands, on one screen."""
+"""The command that prints the state of a home on one screen."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _status(state: Status) -> list[str]:
 
 
 def _views(views: tuple[Health, ...]) -> list[str]:
-    """Return a line for each view: in how many partitions it is in which state, and the lag where it has one."""
+    """Return a line for each view: its number of partitions by state, and its lag."""
     lines = []
     for name in dict.fromkeys(its.view for its in views):
         told = []

@@ -23,10 +23,10 @@ SHOWN_PROBLEMS = 50
 
 
 class _Tree(click.Group):
-    """The group that draws where no command of it is named."""
+    """A group that draws the tree when called without a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take what is no command for what is to be drawn."""
+        """Treat an unknown first word as the argument of `draw`."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
             args = ["draw", *args]
         return super().parse_args(ctx, args)

@@ -89,9 +89,9 @@ _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call of a tool that has not answered yet, as plain JSON where it is remembered: what it does, and to what.
+    """An unanswered tool call, remembered as plain JSON: its action, command and paths.
 
-    `of_memory` says that the tool answers out of a memory.
+    `of_memory` says that the tool answers from a memory.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
-    """Keep what a call of a tool does until its answer comes."""
+    """Remember a tool call until its answer comes."""
     if not isinstance(id, str) or not isinstance(name, str):
         return
     calls = state.setdefault("calls", {})
@@ -144,10 +144,10 @@ def call_of(name: str, arguments: Any) -> Call:
 def actions_of(
     call: Call | None, output: str, native_id: str, fields: Mapping[str, Any], *, failed: bool, exit: int | None = None
 ) -> Iterator[Record | Skipped]:
-    """Yield what was done by a call that has answered: a record for each file, or one for a command.
+    """Yield the actions of an answered call: a record for each file, or one for a command.
 
-    `failed` is whether the host says so, `exit` the code that it tells apart from the output, `fields` are those that
-    all records of the row have.
+    `failed` is the host's statement, `exit` the code given apart from the output; `fields` are shared by all
+    records of the row.
     """
     if call is not None and call.of_memory:
         yield RECALLED
@@ -208,7 +208,7 @@ def _line(output: str, ran: Ran) -> str:
 
 
 def _bare(output: str) -> str:
-    """Return an output without the lines that hosts put around it."""
+    """Return an output without the lines added by hosts."""
     found = _OUTPUT.search(output) if _HEAD.match(output) else None
     body = output[found.end() :] if found else _HEAD.sub("", output)
     return _FOOT.sub("", body)

@@ -56,7 +56,7 @@ class Waiting(NamedTuple):
 
 
 class Batch:
-    """Records that wait to be appended. `scope` overrides that of each record's folder."""
+    """Records waiting to be appended. `scope` overrides the scope of a record's folder."""
 
     def __init__(self, writer: Writer, scope: str | None, summary: Summary) -> None:
         self._writer = writer
@@ -76,7 +76,7 @@ class Batch:
 
     @property
     def full(self) -> bool:
-        """Whether it is time to append."""
+        """Whether the batch must be appended now."""
         return len(self._waiting) >= MAX_RECORDS or self._chars >= MAX_CHARS
 
     def add(self, waiting: Waiting) -> None:
@@ -129,7 +129,7 @@ class Batch:
         return Skipped(f"{'all' if now is None or now.scope is None else now.scope} paused, and read again after that")
 
     def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
-        """Return source and events of each record that is new in its scope."""
+        """Return source and events of each new record of a scope."""
         names = [_ids(scope, waiting.record) for waiting in group]
         known = {*self._writer.log.known(scope, [id for ids in names for id in ids]), *self._said}
         erased = {scope: self._writer.erased_ids(scope)}
@@ -160,7 +160,7 @@ class Batch:
         return new
 
     def _note(self, scope: str, texts: dict[str, str]) -> None:
-        """Note what stands on the log after the append, for who looks whether it is hidden."""
+        """Record the appended texts, for the later check of hidden ones."""
         self._stands.setdefault(scope, {}).update(texts)
 
     def _count_lessened(self, record: Record) -> None:
@@ -219,7 +219,7 @@ class Batch:
 
 
 def _folder(cwd: str) -> Path:
-    """Return a folder; one of another system (`C:\\x`) is taken as it is written, never below the current one."""
+    """Return a folder; a path of another system (`C:\\x`) is kept as written, not below the current one."""
     return Path("/", clean(cwd).replace("\\", "/"))
 
 
@@ -245,7 +245,7 @@ def kept_text(record: Record, redactor: Redactor) -> str:
 
 
 def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
-    """Return a record as a capture. What is too long is cut here, after its secrets are out of it."""
+    """Return a record as a capture. Too long a text is cut here, after the removal of its secrets."""
     record = waiting.record
     redactor = redactor.spoken(scope, record.origin)
     short = partial(_short, redactor)
@@ -268,6 +268,6 @@ def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
 
 
 def _short(redactor: Redactor, text: str | None, chars: int, *, is_name: bool = False) -> str | None:
-    """Return a text that is not too long, None for an empty one."""
+    """Return a text cut to `chars`, None for an empty text."""
     text = clean(text or "").strip()
     return (text if len(text) <= chars else redactor.head(text, chars, is_name=is_name)) or None

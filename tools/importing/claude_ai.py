@@ -1,4 +1,4 @@
-"""Exports of Claude.ai: conversations, what it remembers of its user, and the documents of projects."""
+"""Exports of Claude.ai: conversations, its memory of the user, and the documents of projects."""
 
 from __future__ import annotations
 

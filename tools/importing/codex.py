@@ -158,7 +158,7 @@ def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) ->
 
 
 def _told_before(state: State, way: str, role: Role, text: str) -> bool:
-    """Whether a recent row of the other way said the same; each telling answers for one other."""
+    """Whether a recent row of the other way had the same text; each earlier row answers for one later row."""
     recent = state.setdefault("recent", [])
     words = [role, digest(text)[:8]]
     other = next((entry for entry in recent if entry[0] != way and entry[1:] == words), None)

@@ -61,7 +61,7 @@ class _Format(NamedTuple):
 
 
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
-    """Yield a document, or why it is not taken. `ending` is one of `FORMATS`; `modified` its time if it tells none."""
+    """Yield a document, or its skip. `ending` is a key of `FORMATS`; `modified` is the default time."""
     format = FORMATS[ending]
     try:
         if len(data) > MAX_FILE_BYTES:

@@ -23,9 +23,9 @@ def source_of(item: Any) -> str | None:
 
 
 def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
-    """Yield what an item of a document says (`reading.Item`).
+    """Yield the records of a document's item (`reading.Item`).
 
-    `state` gets what stands before a list, and the session that it names.
+    `state` gets the fields before a list, and the session id among them.
     """
     if key == HEAD:
         state["head"] = item

@@ -1,4 +1,4 @@
-"""Where hosts keep their files, and what kind of file one is, by its name and its first rows. Nothing is taken here."""
+"""The folders of hosts, and the kind of a file by its name and first rows. Nothing is imported here."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def kept_by(host: str) -> tuple[int, int]:
 
 
 def host_file(path: Path, format: str, folder: Path) -> Source | None:
-    """Return what a file in a host's folder is to an import, None for one that is not imported."""
+    """Return a host's file as a source, None for a file that is not imported."""
     name = path.relative_to(folder).as_posix()
     if format == CLAUDE_CODE and path.suffix == ".md":
         parts = name.split("/")
@@ -108,7 +108,7 @@ def host_file(path: Path, format: str, folder: Path) -> Source | None:
 
 
 def named_session(path: Path, format: str) -> Source:
-    """Return a session of which the host is known, wherever it lies."""
+    """Return a session file of a known host, in any folder."""
     return _named(path, format, path.name)
 
 
@@ -238,7 +238,7 @@ def _is_chat(path: Path) -> bool:
 
 
 def _gemini_root(path: Path) -> str | None:
-    """Return the project of a session; those of subagents lie one folder deeper."""
+    """Return the project of a session; subagents' sessions lie one folder deeper."""
     project = path.parent.parent if path.parent.name == "chats" else path.parent.parent.parent
     try:
         return (project / ".project_root").read_text(errors="replace").strip() or None
@@ -274,7 +274,7 @@ def _claude_root(project: Path) -> str | None:
 
 
 def began_in(path: Path) -> Path | None:
-    """Return the folder that the session of a transcript began in, None where it does not tell. Reads its head."""
+    """Return the first folder of a transcript's session, None if unknown. Reads its head."""
     if path.parent.name == "subagents":  # A part of another session, which may have gone elsewhere before.
         parent = path.parent.parent.with_suffix(".jsonl")
         path = parent if parent.exists() else path

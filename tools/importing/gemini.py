@@ -35,7 +35,7 @@ _NOTICES = frozenset({"info", "warning", "error"})
 
 
 def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | None]:
-    """Return for each row's id the place of its last version, None for one that was taken back."""
+    """Return by row id the place of the row's last version, None for a row taken back."""
     last: dict[str, int | None] = {}
     for place, row in rows:
         rewind, id = row.get("$rewindTo"), row.get("id")

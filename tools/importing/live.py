@@ -29,14 +29,14 @@ class Growth(NamedTuple):
 
 
 class Sessions:
-    """Which sessions have changed, and which of them are due. Times are seconds of any one clock."""
+    """The changed sessions and their due times. Times are seconds of any one clock."""
 
     def __init__(self) -> None:
         self._changed: dict[Path, float] = {}
         self._looked: dict[Path, float] = {}
 
     def changed(self, path: Path, now_s: float) -> None:
-        """Note that a file has changed."""
+        """Record a change of a file."""
         self._changed[path] = now_s
 
     def quiet(self, now_s: float) -> list[Path]:

@@ -1,6 +1,6 @@
-"""Markdown: notes of Obsidian and basic-memory, and the memory files of Claude Code. A note is kept as it is written.
+"""Markdown: notes of Obsidian and basic-memory, memory files of Claude Code. A note is kept as written.
 
-What a note says is in its native id, so that a note that was changed is taken again, and one that was moved too.
+The native id has the note's path and text: a changed or moved note is taken again.
 """
 
 from __future__ import annotations

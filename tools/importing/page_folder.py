@@ -47,7 +47,7 @@ OnProgress = Callable[[int], None]
 
 
 class PageProblem(msgspec.Struct, frozen=True):
-    """A file that was not taken, or not all of it, and why."""
+    """A file that was skipped wholly or in part, and the reason."""
 
     path: str
     reason: str
@@ -98,7 +98,7 @@ class _Link(NamedTuple):
 
 
 class PageFolder:
-    """One folder that is taken into the scope of a writer."""
+    """A folder for the import into a writer's scope."""
 
     def __init__(self, writer: Writer, folder: Path, *, dry_run: bool = False) -> None:
         self._writer, self._folder, self._dry_run = writer, folder, dry_run

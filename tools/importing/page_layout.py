@@ -15,9 +15,9 @@ NODES = ("index.md", "readme.md")
 
 
 class Layout(NamedTuple):
-    """The slug of each file by its path, and by slug that of the page above it, empty for what stands below the root.
+    """The slug of each file by path, and the parent's slug by slug, empty below the root.
 
-    `top` is what all slugs begin with.
+    `top` is the common beginning of all slugs.
     """
 
     top: str

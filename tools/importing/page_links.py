@@ -45,10 +45,10 @@ def parts_of(data: bytes, level: int = 2) -> list[Part]:
 
 
 def links_in(text: str, path: str, layout: Layout) -> list[str]:
-    """Return the slugs to which the text of a file leads, each once and in their order.
+    """Return the slugs linked from a file's text, each once and in order.
 
-    `path` is that of the file in the folder. A file that is not there has the slug that it would have; what is outside
-    the folder leads nowhere.
+    `path` is the file's path in the folder. A missing file has the slug it would have; links out of the
+    folder are skipped.
     """
     found = dict[str, None]()
     for target in _targets(MarkdownIt("commonmark").parse(text)):

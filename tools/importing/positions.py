@@ -25,11 +25,11 @@ PROBE_BYTES = 4_096
 
 
 class FilePosition(msgspec.Struct, frozen=True):
-    """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state.
+    """The read position in a file (`offset`), its size and time then, a partial digest, the parser's state.
 
-    Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0. `said`
-    has the ids of what a file that is read whole said then, by scope, `folder` the key of the folder that was named.
-    `file` tells a file that was renamed: its device and its number there.
+    For a packed file, offset and size refer to its content, and `packed` is its own size; else `packed` is 0.
+    For a file that is read whole, `said` has the ids of its texts by scope. `folder` is the key of the named
+    folder. `file` identifies a renamed file: its device and inode.
     """
 
     offset: int
@@ -77,19 +77,19 @@ class Positions:
         return (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
-        """Return where to go on in a file that only grew, and the state there; the start of any other."""
+        """Return the offset and state to resume a file that only grew; the start for any other file."""
         kept = self._kept.get(self.key(path))
         if kept is None or kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
             return 0, {}
         return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
 
     def offset(self, path: Path) -> int:
-        """Return up to where a file was read, 0 for one that never was."""
+        """Return the read offset of a file, 0 for a new file."""
         kept = self._kept.get(self.key(path))
         return kept.offset if kept is not None else 0
 
     def said(self, path: Path) -> dict[str, list[str]]:
-        """Return what a file said when it was read last: the ids of its texts, by scope."""
+        """Return the ids of a file's texts at its last reading, by scope."""
         kept = self._kept.get(self.key(path))
         return kept.said if kept is not None else {}
 
@@ -140,7 +140,9 @@ class Positions:
             self._kept.pop(key, None)
 
     def put(self, path: Path, position: FilePosition) -> None:
-        """Remember a position; `save` writes it. One whose state holds a secret is forgotten, and read again."""
+        """Remember a position for `save`. A position with a secret in its state is dropped, so the file is
+        read again.
+        """
         state = msgspec.json.encode(position.state).decode()
         if self._redactor.name(state) == state:
             self._kept[self.key(path)] = position
@@ -155,7 +157,7 @@ class Positions:
         self._path.chmod(0o600)
 
     def key(self, path: Path) -> str:
-        """Return by what a file or folder is known here, which does not tell its name."""
+        """Return the key of a file or folder: a digest that hides the name."""
         name = os.fsencode(self._prefix + os.fspath(path.resolve()))
         return blake2b(name, digest_size=16).hexdigest()
 

@@ -137,7 +137,7 @@ def _unpack(file: IO[bytes], whole: IO[bytes], until: int) -> None:
 
 
 def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
-    """Return the object that a line is. Text that is not valid Unicode is taken with its bad places replaced."""
+    """Return the object of a line. Invalid Unicode in texts is replaced."""
     if not data.strip(b" \t\r\n\0"):
         return None
     try:
@@ -240,7 +240,7 @@ def _events(watched: _Watched) -> Iterator[tuple[str, Any]]:
 
 
 def _value(first: tuple[str, Any], events: Iterator[tuple[str, Any]]) -> Any:
-    """Return the value that begins with an event; one that is too large is read to its end and not kept."""
+    """Return the value at an event; too large a value is read to its end and dropped."""
     kind, value = first
     if kind not in ("start_map", "start_array"):
         return value
@@ -258,7 +258,7 @@ def _value(first: tuple[str, Any], events: Iterator[tuple[str, Any]]) -> Any:
 
 
 def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
-    """Return a text and what is wrong with it; empty where it is none. Byte order marks tell UTF-16."""
+    """Return a file's text and its problem; the text is empty on a problem. Byte order marks tell UTF-16."""
     data = file.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         return "", TEXT_TOO_LARGE

@@ -22,7 +22,7 @@ State = dict[str, Any]
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A finished command: the words, the output, whether the command failed, and the exit code where known."""
+    """A finished command: its words, its output, whether it failed, and the exit code where known."""
 
     act: Act
     command: str

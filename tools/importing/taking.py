@@ -77,10 +77,10 @@ class Importer:
         self._unsaved = False
 
     def take(self, sources: Iterable[Source | Unfit], folders: Iterable[Path] = ()) -> Summary:
-        """Take all of these files, and remember how far each was read.
+        """Import these files, and remember the read position of each.
 
-        `folders` are those of which they are all files, or a file that is missing: what is not there any more says
-        nothing any longer.
+        `folders` are folders wholly given by the files, or missing files: texts of files gone from them are
+        withdrawn.
         """
         self._folders = {folder: self.positions.key(folder) for folder in folders}
         there, unfit = [], []
@@ -158,7 +158,7 @@ class Importer:
         self._save()
 
     def _withdraw_changed(self) -> None:
-        """Withdraw texts that vanished from re-read files, and restore texts that returned."""
+        """Withdraw the texts gone from re-read files, and restore returned texts."""
         gone: dict[str, list[str]] = {}
         back: dict[str, list[str]] = {}
         now = {id: None for read in self._pending.values() for ids in read.said.values() for id in ids}
@@ -175,9 +175,10 @@ class Importer:
     def _withdraw_gone(
         self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
     ) -> None:
-        """Say that what files of a folder said is said no longer, where they are not there any more.
+        """Withdraw the texts of files that are gone from a folder.
 
-        A disk that is not there now looks like a folder that is missing or empty; what cannot be read may hold them.
+        An absent disk looks like a missing or empty folder, and unreadable files may hold the texts: then
+        nothing is withdrawn.
         """
         saying = sum(bool(position.said) for position in files.values())
         is_empty = saying > 1 and not any(folder in path.parents for path in there)

@@ -98,7 +98,7 @@ class Watcher:
                 self._saved_at = self._clock()
 
     def index_due(self) -> None:
-        """Index the sessions that are due, and take what was written in pages once nobody saves them any more."""
+        """Index the due sessions, and read edited pages after their last save."""
         now = self._clock()
         if self._saved_at is not None and now - self._saved_at >= QUIET_S:
             self._take_zones()

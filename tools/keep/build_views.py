@@ -62,7 +62,7 @@ class BuildViews:
 
     @cached_property
     def target(self) -> BuildTarget:
-        """What a flow writes. Views that are to be made anew are discarded."""
+        """The target of a flow. Views that must be rebuilt are discarded."""
         # The bases are of every partition, so that all erasures are known by then.
         target = BuildTarget(self.home, self.build, self.shards, self.bases, self._erased.__getitem__, vault=self.vault)
         target.start(self.watermarks, [self.strayed(number) for number in self.numbers])

@@ -46,7 +46,7 @@ class UnusableRecovery(MemtapeError):
 
 
 class Ended(NamedTuple):
-    """The end of a process: its exit code (below 0 a signal), its last report, and the end of its output."""
+    """The end of a process: the exit code (below 0 a signal), the last report, and the end of the output."""
 
     pid: int
     code: int
@@ -167,9 +167,9 @@ def _steer(members: Sequence[ClusterMember], control: Control) -> None:
 
 
 def _raise_first(ends: Sequence[Ended], failed: Sequence[int]) -> None:
-    """Raise what ended the cluster: when one process dies the others fail too, and what they say then is not why.
+    """Raise the error that ended the cluster: after one process dies, the others' errors are consequences.
 
-    `failed` are the pids of those that had ended, and not in order, before the others were killed.
+    `failed` are the pids with a failed end before the others were killed.
     """
     for end in ends:
         match end.failure:
@@ -196,7 +196,7 @@ def _ended(end: Ended, how: str) -> MemtapeError:
 
 @contextmanager
 def _addresses(count: int) -> Iterator[tuple[str, ...]]:
-    """Give addresses on loopback, each with a port that is free, and that no other gets while they are given."""
+    """Yield addresses on loopback with free ports, reserved during the block."""
     sockets = [socket.create_server((LOOPBACK, 0)) for _ in range(count)]
     try:
         yield tuple(f"{LOOPBACK}:{server.getsockname()[1]}" for server in sockets)

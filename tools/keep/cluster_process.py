@@ -121,9 +121,9 @@ def cause_of(error: BaseException) -> BaseException:
 
 
 def told_panic(error: BaseException) -> BaseException:
-    """Return a panic of a library as a sentence, since its own text names lines of Rust; any other error as it is.
+    """Return a library's panic as a sentence, since its text names lines of Rust; other errors unchanged.
 
-    In a cluster the processes that are left panic when one dies, so there a panic is not the cause.
+    In a cluster the remaining processes panic after the first death, so there a panic is not the cause.
     """
     if not (PANIC in str(error) or type(error).__name__ == "PanicException"):
         return error

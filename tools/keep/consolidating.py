@@ -1,7 +1,7 @@
-"""What becomes of memories that are alike: by rule, and where a model is named by asking it what the rules leave.
+"""Decisions about similar memories: by rule, and for the rest by a configured model.
 
-A model owns words and nothing else: what it answers is checked here before anything of it is decided, and an answer
-that names what it was not given is refused whole. When a pass begins is for `state/consolidation/gate.py`.
+A model contributes only words: its answer is checked here before any decision, and refused whole if it names
+unknown memories. `state/consolidation/gate.py` decides when a pass begins.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def _checked(text: str, of: Cluster) -> str:
 
 
 def _whole(text: str, of: Cluster) -> str:
-    """Return a text that covers memories. Raises `BadAnswer` for a text that loses the content of a memory."""
+    """Return a text that covers memories. Raises `BadAnswer` for a text that lost the content of any."""
     for it in of:
         if it.family != of[0].family or not is_told_by(it.text, text):
             raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")

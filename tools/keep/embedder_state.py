@@ -1,4 +1,4 @@
-"""The embedders in `status` and `memtape embedder`: the deciding one, the next one, and the texts that wait."""
+"""The embedders in `status` and `memtape embedder`: the deciding one, the next one, and waiting texts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TEXTS_PER_S = 70
 
 
 class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
-    """The embedder of a log and that of this machine.
+    """The embedders of a log and of this machine.
 
-    `configured` decides folds, `next` takes over when nothing waits for it; both are keys on the log. `effective` is
-    what this machine has, a kind or, where it was opened, a key. Degraded: it does not answer, so that new texts wait.
-    `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under `next`, else under `configured`.
-    `past` are other embedders, under which some of what was said is folded.
+    `configured` decides folds; `next` takes over when no text waits for it; both are keys on the log.
+    `effective` is this machine's embedder, as a kind or, once opened, a key. `degraded`: it does not answer,
+    and new texts wait. `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under
+    `next`, else under `configured`. `past` are former embedders under which some captures are folded.
     """
 
     configured: str

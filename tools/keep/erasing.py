@@ -146,9 +146,9 @@ class ErasurePlan(KeptPlan, kw_only=True):
 
 
 def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> ErasurePlan:
-    """Return what erasing these ids of a scope would do, or the plan of these ids that was cut short.
+    """Return the plan of erasing these ids of a scope, or an unfinished plan of the same ids.
 
-    Raises `NotFound` for an id that the scope never had.
+    Raises `NotFound` for an id unknown to the scope.
     """
     if (begun := _begun(home, scope, ids)) is not None:
         return begun
@@ -195,9 +195,9 @@ def ids_matching(
     hits: Sequence[str] | None,
     only: bool,
 ) -> tuple[str, ...]:
-    """Return the ids of a scope that have this session, source and tag, and are `hits` of a search if there was one.
+    """Return the ids of a scope with this session, source and tag, among `hits` of a search if given.
 
-    All that is one memory with a hit counts as found, but for `only`.
+    All captures of a hit's memory count as hits, but not with `only`.
     """
     state = scope_now(home, log, scope) or Scope(scope)
     ids = {found.id: None for found in selected(state, session=session, source=source, tag=tag)}
@@ -217,7 +217,7 @@ def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
 
 
 class FileSearch(NamedTuple):
-    """A search of every byte of a home: each file that was looked at, and what was found in it."""
+    """A search in every byte of a home: each searched file with its findings."""
 
     needles: Needles
     places: list[Place]

@@ -102,7 +102,7 @@ class FactAsker:
         return ("kept" if events else "nothing"), events
 
     def _is_worth_it(self, talk: str) -> bool:
-        """Ask the gatekeeper, where one is named. One that fails or is late lets everything pass."""
+        """Ask the gatekeeper model, if configured. A failed or late answer lets the text pass."""
         gate = local_settings(self._home).model.gate
         if not gate.model and not gate.command:
             return True
@@ -136,10 +136,9 @@ def prompt_for(talk: str) -> str:
 
 
 def facts_of(answer: str, messages: int) -> list[Fact]:
-    """Return the facts of an answer about so many messages that can be kept, each text once.
+    """Return the valid facts of an answer about `messages` messages, each text once.
 
-    Raises `BadAnswer` where it is not in the form that was asked for, or names a message that nobody gave it: then
-    nothing of it is kept.
+    Raises `BadAnswer` for a malformed answer or an unknown message number: then no fact is kept.
     """
     found = listed_in(answer, Fact, "facts", strict=False)
     if not all(1 <= fact.message <= messages for fact in found):
@@ -153,7 +152,7 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
 
 
 def _cleaned(fact: Fact) -> Fact:
-    """Return a fact on one line without what was injected, in a known category, with its confidence in hundredths."""
+    """Return a fact on one line without injected text, in a known category, its confidence in hundredths."""
     share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
     category = fact.category.strip().lower()
     return Fact(

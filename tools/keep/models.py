@@ -93,10 +93,10 @@ def model_for(home: Home, step: Step) -> CountedModel | None:
 
 
 def about(what: str, task: str, text: str, then: str) -> str:
-    """Return what a model is asked about a text: `what` it is, what is to be done, and `then` that in short.
+    """Return a prompt about a text: `what` the text is, the task, and `then` the task in short.
 
-    The mark around the text is a digest of it, which nothing in it can know. All of it is in the block by which hooks
-    and imports know what was not said, in case an agent is used as the model.
+    The mark around the text is its digest, which no part of the text can predict. The prompt is wrapped in
+    the block that hooks and imports skip, in case an agent is used as the model.
     """
     return wrap(_ABOUT.format(mark=f"=== {digest(text)} ===", what=what, task=task, text=text, then=then))
 

@@ -96,7 +96,7 @@ class Lines(logging.Formatter):
         self._as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line. Of a record that is no event of ours its logger's name is told, and not what it says."""
+        """Return the line. A foreign record is reduced to its logger's name, without its message."""
         facts: dict[str, int | str] | None = getattr(record, "facts", None)
         known = facts is not None
         event = record.getMessage() if known else "other"

@@ -1,4 +1,4 @@
-"""Projecting a home as its owner: the lifelong lock, repairs at the start, and requests of other processes."""
+"""Projecting a home as its owner: the lifelong lock, repairs at the start, requests of other processes."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ REPLY_EVERY_S = 0.2
 
 
 class Owner:
-    """The one process that writes the views of a home. Use it as a context: the lock is held inside.
+    """The only process that writes a home's views. A context manager: the lock is held inside.
 
-    `on_note` gets a sentence for whatever was discarded or made anew on the way. With several `processes`, others
-    that this one starts run the flow, with `workers` threads each; whatever else an owner does, it does itself.
+    `on_note` gets a sentence about each discarded or rebuilt view. With several `processes`, child processes
+    run the flow, with `workers` threads each; the owner itself does the rest.
     """
 
     def __init__(
@@ -87,9 +87,9 @@ class Owner:
         _note_kept(self._home, self._kept, self._on_note)
 
     def check(self) -> bool:
-        """Read all views once, so that what cannot be read is made anew by `project` or `serve`; whether there is any.
+        """Read all views once; mark unreadable ones for a rebuild by `project` or `serve`. Return if any is.
 
-        It takes a second for some hundred thousand rows, and is for who has the time.
+        Takes a second for some hundred thousand rows; only for callers with time.
         """
         return check_views(self._look())
 
@@ -236,9 +236,9 @@ class Owner:
         return self._seen
 
     def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
-        """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again.
+        """Run the flow; after an error with unreadable views, rebuild those and run the flow again.
 
-        Raises `DamagedLog` where that is what the error comes of.
+        Raises `DamagedLog` where the log's damage is the cause.
         """
         try:
             return self._run(once, on_progress)
@@ -365,7 +365,7 @@ def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, o
 
 
 def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
-    """Scrub as the owner of the home, or have its living projector do it. Raises what `scrub` raises."""
+    """Scrub as the home's owner, or ask its running projector. Raises the errors of `scrub`."""
     _as_owner_or_ask(home, log, Request(verb="scrub", scope=None, pid=os.getpid()), on_phase, on_note)
 
 

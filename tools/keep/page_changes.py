@@ -28,9 +28,9 @@ class Change(NamedTuple):
 
 
 def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> Change:
-    """Return what front matter says otherwise than what was written; None was written of a new page.
+    """Return the changes of front matter against the written page; `written` is None for a new page.
 
-    A name that is gone ends what somebody gave, and what Memtape had taken of the text changes nothing.
+    A removed name ends a person's edit; a value taken from the text by Memtape is no change.
     """
     row = None if written is None else written.row
     if written is None or row is None:
@@ -78,9 +78,7 @@ def _listed(now: tuple[str, ...] | None, before: tuple[str, ...]) -> tuple[str, 
 
 
 def _links(before: Links, now: Links, id: str, scope: Scope) -> tuple[Linked, ...]:
-    """Return the links that end and those that begin; children in another order are all linked again behind the first
-    that has another place.
-    """
+    """Return the ended and the new links; reordered children are linked again from the first moved one."""
     had, has = dict.fromkeys(before), dict.fromkeys(now)
     kept_before, kept_now = [it for it in had if it in has], [it for it in has if it in had]
     ended, begun = [it for it in had if it not in has], [it for it in has if it not in had]

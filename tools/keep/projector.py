@@ -25,11 +25,11 @@ OnProgress = Callable[[int], None]
 
 
 class Projector:
-    """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
+    """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
 
-    `views` are those of the build, by default of the one that is served. `doubts` says what of an earlier run was
-    discarded. The flow runs in `workers` threads of this process, or in those of each of `processes` that this one
-    starts: then `lock`, the projector's, is handed down to them, so that it is held until the last of them has ended.
+    `views` are the build's views, by default of the served build. `doubts` has the discarded work of an
+    earlier run. The flow runs in `workers` threads of this process, or of each of the `processes` that this
+    one starts: they inherit the projector's `lock` and hold it until the last has ended.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Projector:
         return self._control.events_read
 
     def stop(self) -> None:
-        """Ask the flow to end after the batch that it is at."""
+        """Ask the flow to end after its current batch."""
         self._control.stopping.set()
 
     @property

@@ -1,4 +1,4 @@
-"""Writing the pages that are proposed, with the pages below which they stand. What is proposed says `state/tree`."""
+"""Writing of proposed pages, with their parent pages. `state/tree` makes the proposals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memtape.tools.keep.states import scope_now
 
 
 def apply_all(home: Home, log: Log, name: str) -> int:
-    """Write all that is proposed for a scope, by nobody; return how many pages that were."""
+    """Write all proposed pages of a scope as the system; return their number."""
     scope = scope_now(home, log, name)
     proposals = [] if scope is None else propose(scope)
     if scope is None or not proposals:
@@ -56,9 +56,7 @@ def _above(scope: Scope, made: Mapping[str, str], slug: str) -> str:
 
 
 def _events(writer: Writer, scope: Scope, it: Proposed, above: str) -> list[Event]:
-    """Return the events of a proposed page: its text (unless a model captured the text), its place and its
-    refs.
-    """
+    """Return the events of a proposed page: its text (unless captured by a model), place and refs."""
     captured, id, key = list[Event](), it.id, it.id or it.slug
     if not id:
         line = Line(text=it.text, kind="page", path=it.slug, source=SOURCE, native_id=it.slug, scope=scope.name)

@@ -29,7 +29,7 @@ _TOLD_CHARS = 200
 
 
 class PrunedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A capture that goes: `at` is when it was captured, in microseconds, and `text` how it begins."""
+    """A capture to be forgotten: `at` is its time in microseconds, `text` its beginning."""
 
     id: str
     scope: str
@@ -39,10 +39,10 @@ class PrunedItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pruned(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes, or went unless it was a `dry_run`: what carries one of `tags` and was captured before `before`.
+    """A plan of pruning, or after the pruning its result: captures with any of `tags` from before `before`.
 
-    `kept` counts texts that would go, and stay since the same was also captured without the tag or later. `hidden`
-    counts those that were hidden already.
+    `kept` counts texts that stay, since they were also captured without the tag or later. `hidden` counts
+    those already hidden. `dry_run` says that nothing was appended.
     """
 
     tags: tuple[str, ...]
@@ -110,7 +110,7 @@ class _Old:
                 self.found[capture.id] = capture, event
 
     def _of(self, capture: Capture) -> Event | None:
-        """Return the event of a capture that goes, None where it stays."""
+        """Return the event of a capture to be forgotten, None if it stays."""
         tags = self.scope.captures.body(capture).tags
         tagged = not self._tags.isdisjoint(tags)
         if not (tagged or capture.made or tags[:1] in [(tag,) for tag in _DERIVED]):

@@ -35,7 +35,7 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Rebuilt(NamedTuple):
-    """The build that is served now, and the state hash that it was verified to have."""
+    """The served build, and its verified state hash."""
 
     build: int
     events: int
@@ -45,9 +45,9 @@ class Rebuilt(NamedTuple):
 def rebuild(
     home: Home, log: Log, on_phase: OnPhase, workers: int = 1, partitions: Collection[int] | None = None
 ) -> Rebuilt:
-    """Make a new build, verify it and serve it. One that was begun before and not finished is gone on with.
+    """Make a new build, verify and serve it; an unfinished earlier build is resumed.
 
-    With `partitions` only these are made anew and verified, and the others taken over as they are.
+    With `partitions` only these are rebuilt and verified; the rest are taken over unchanged.
     """
     adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
@@ -161,7 +161,7 @@ def without_list(views: BuildViews) -> list[tuple[int, int]]:
 
 
 def strayed_views(views: BuildViews) -> dict[int, str]:
-    """Return the partitions whose views are not of the log as it is, each with what is otherwise."""
+    """Return by partition why its views do not belong to the log, for partitions with such views."""
     return {number: why for number in views.numbers if (why := views.strayed(number))}
 
 
@@ -181,7 +181,7 @@ def _unreadable(views: BuildViews) -> Iterator[int]:
 
 
 def damaged_views(home: Home, log: Log) -> list[int]:
-    """Return the partitions of which somebody could not read the views."""
+    """Return the partitions reported with unreadable views."""
     build = home.current()
     return [number for number in range(log.partitions) if build.damage_path(number).exists()]
 
@@ -219,7 +219,7 @@ def has_become_readable(views: BuildViews, number: int) -> bool:
 
 
 def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) -> list[Guarded]:
-    """Return every row of a scope as it should be, and a gone one for each that should not be there."""
+    """Return every expected row of a scope, and a gone row for each unexpected one."""
     changes = dict.fromkeys(all_changes(state.scopes[scope]), offset - 1) if scope in state.scopes else {}
     rows = guarded_rows(state, changes)
     expected = {(guarded.table, guarded.row.key) for guarded in rows}

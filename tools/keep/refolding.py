@@ -111,7 +111,7 @@ def past_embedders(log: Log) -> tuple[str, ...]:
 
 
 def _spans(log: Log, partition: int) -> list[tuple[int, Settings]]:
-    """Return which settings decide of what is captured from which offset on, folding anew taken into account."""
+    """Return the deciding settings with the offset of their first capture, refolds taken into account."""
     spans: list[tuple[int, Settings]] = []
     offset, revision, refolded = 0, -1, 0
     while slots := log.read(partition, offset, PAGE_SLOTS, types=("configured",)):

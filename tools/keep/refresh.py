@@ -1,7 +1,7 @@
-"""Making anew only what changed rules feed: a build that shares the other tables with the one that is served.
+"""Rebuild of only the tables fed by changed rules: the new build shares the other tables with the served one.
 
-Whoever calls `refresh` holds the projector's lock. The build is verified whole before it is served, as after a rebuild,
-so that a table which was kept by mistake is found, and everything is made anew.
+The caller of `refresh` holds the projector's lock. The build is verified whole before it is served, as after
+a rebuild: a table kept by mistake is found, and everything is rebuilt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which retrievers and embedders of a log are in which state, and changing that of a retriever."""
+"""The states of a log's retrievers and embedders, and changes of a retriever's state."""
 
 from __future__ import annotations
 

@@ -57,9 +57,10 @@ def detached(
 def start_one(
     right: FileLock, words: list[str], environment: dict[str, str] | None = None, data: bytes = b""
 ) -> subprocess.Popen[bytes] | None:
-    """Start one of our commands as `detached` does, with `data` on its stdin.
+    """Start a memtape command like `detached`, with `data` on its stdin.
 
-    None where another that was started by this right has not ended: each inherits the right, and has it until it ends.
+    Returns None while an earlier process of the same right runs: each inherits the right, and holds it until
+    its end.
     """
     try:
         right.acquire(0)
@@ -77,9 +78,10 @@ def start_one(
 
 
 def start_detached(home: Home, log: Log) -> None:
-    """Start `run --once` in a process of its own, where none that was started so is there.
+    """Start `run --once` in a detached process, unless an earlier one still runs.
 
-    Nothing is started where another process would open another log for this home, as where one was handed in.
+    Nothing is started where another process would open another log for this home, as where the caller was
+    given a log.
     """
     from memtape.sinks.logs.opening import environment_for  # A session's process knows no log.
 

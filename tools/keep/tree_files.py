@@ -129,7 +129,7 @@ class TreeFiles:
         return version is not None and version not in self._log.known(self._scope, [version])
 
     def _still(self, before: PageNote | None) -> tuple[str, ...]:
-        """Return the problems of a file that was kept beside, for as long as that is there."""
+        """Return the problems of a file saved beside, while the saved file exists."""
         told = before.problems if before is not None else ()
         folder = self._home.scope_folder(self._scope)
         return tuple(it for it in told if any((folder / name).exists() for name in _quoted(it)))
@@ -208,7 +208,7 @@ class TreeFiles:
         return [captured, *self._made(due, bodies, captured.id, slug, problems)]
 
     def _changed(self, due: _Due, slug: str, page: Page, written: TreePage, problems: list[str]) -> list[Event]:
-        """Return the events of what somebody changed in the file of a page, or of its name."""
+        """Return the events of a person's changes to a page's file or its name."""
         read, row, events = due.read, written.row, list[Event]()
         assert row is not None
         is_lost = self._is_lost(read.version)
@@ -324,7 +324,7 @@ def _is_text(body: Body) -> bool:
 
 
 def _shown(written: TreePage) -> str:
-    """Return the text of a page as its file shows it."""
+    """Return a page's text as in its file."""
     assert written.row is not None
     return body_of(written.text, written.row.origin)
 

@@ -118,7 +118,7 @@ def verify(
 
 
 def _listed_pages(vault: Vault, scope: str) -> list[str]:
-    """Return the pages of ours that stand in the vault; what else stands there is nobody's mistake."""
+    """Return Memtape's pages in the vault; foreign files are no error."""
     found = vault.read(scope)
     return [path for path in vault.listed(scope) if path in found]
 
@@ -186,7 +186,7 @@ def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: 
 def _compare_indexes(
     state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]
 ) -> Iterator[Difference]:
-    """Yield what the search index of a scope says otherwise than one would that is made of the rows of its state."""
+    """Yield the differences between a scope's search index and an index built from the state's rows."""
     if any(difference.view == "index" for difference in views.differences):
         return
     indexed: dict[str, dict[tuple[str, str], str]] = {}

@@ -1,7 +1,8 @@
-"""What people write in the zones of pages, as events: a text that came is captured, one that went is withdrawn.
+"""Edits in the zones of pages as events: a new text is captured, a removed one withdrawn.
 
-It comes before pages are written, and while somebody watches. Pages are only read here, under the lock of imports, so
-that two processes never say the same. A page that is not there, or whose marks are damaged, takes nothing back.
+Zones are read before pages are written, and during `watch`. Pages are only read here, under the lock of
+imports, so two processes never append the same. A missing page, or a page with damaged marks, withdraws
+nothing.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ class Zones(Worker):
         self._seen: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
 
     def catch_up(self) -> None:
-        """Read the pages that somebody has saved since they were read last, and say what has changed.
+        """Read the pages saved since their last reading, and append the changes.
 
-        Pages of a scope that is paused are read after that.
+        Pages of a paused scope are read after the pause.
         """
         for scope in Vault(self._home).scopes():
             files = ScopeFiles(self._home, scope)
@@ -166,9 +167,9 @@ class _ScopeZones:
                 yield _Text(line, derived_id("captured", self._scope, source, native_id), native_id, text)
 
     def _append(self, path: str, note: PageNote, texts: list[_Text]) -> PageNote:
-        """Append what a zone says that is new, what it says again, and what it says no longer; return the page's note.
+        """Append a zone's new, returned and removed texts; return the page's note.
 
-        What stands on the log is asked of the log each time, so that a kill between any two steps is made up for.
+        The log is asked each time for the texts it has: a kill between any two steps is made up for.
         """
         now = {text.id: None for text in texts}
         said = self._said(path)
@@ -190,7 +191,7 @@ class _ScopeZones:
         return msgspec.structs.replace(note, problems=tuple(problems))
 
     def _events(self, path: str, stamp: Stamp, texts: list[_Text], erased: Erased) -> tuple[list[Event], list[str]]:
-        """Return the captures of what is new, and what is wrong with texts that may not stand on the log."""
+        """Return the captures of new texts, and the problems of texts unfit for the log."""
         events: list[Event] = []
         problems: list[str] = []
         at = min(stamp[2] // 1_000, now_us())

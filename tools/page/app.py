@@ -130,7 +130,7 @@ class Page:
         return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
 
     async def _metrics(self, request: Request) -> Response:
-        """Return what `memtape run --metrics` serves too, to who holds the token."""
+        """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
         from memtape.tools.ask.metrics import exposition
 
         def read(client: Client) -> tuple[bytes, str]:
@@ -152,7 +152,7 @@ class Page:
         return HTMLResponse(drawn.html, drawn.status)
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """Return what is answered where the page itself is wrong, which is counted."""
+        """Return the answer to an internal error of the page, and count it."""
         self._count("broken", type(error).__name__)
         return PlainTextResponse("The page could not be made. `memtape page --log-format text` says more.\n", 500)
 

@@ -1,4 +1,4 @@
-"""What an address of the page asks for: its parameters as values, each within its bounds."""
+"""The parameters of a page's address as values, each within its bounds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
         return tuple(dict.fromkeys(value for value in self.given.get(name, []) if value))
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
-        """Return a number within its bounds. Raises `MemtapeError` for what is none."""
+        """Return a number within its bounds. Raises `MemtapeError` for a text without a number."""
         value = self.text(name, str(default))
         if not (value.isascii() and value.isdecimal() and len(value) < 10):
             raise MemtapeError(f"{name} is a number from {least:,} to {most:,}.", "Give another.")
@@ -73,7 +73,7 @@ class Asked(NamedTuple):
 
 
 def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> Asked:
-    """Return what an address or a form asks for; `scope` is that of who names none. Raises `InvalidScope`."""
+    """Return the parameters of an address or form; `scope` is the default. Raises `InvalidScope`."""
     given: dict[str, list[str]] = {}
     for name, value in pairs:
         given.setdefault(name, []).append(value)

@@ -63,7 +63,7 @@ VIEWS: tuple[View, ...] = (
 
 
 class Drawn(NamedTuple):
-    """A page as HTML, with the status of its answer, and the kind of the error of which it tells, if of one."""
+    """A page as HTML, with its HTTP status, and the kind of its error, empty without an error."""
 
     html: str
     status: int = 200
@@ -86,7 +86,7 @@ class Drawing:
         self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
 
     def view(self, view: View, pairs: list[tuple[str, str]]) -> Drawn:
-        """Return a view of what an address asks for, or a page that says why it cannot be shown."""
+        """Return the view of an address, or a page about the error."""
         try:
             asked = asked_of(view.path, pairs, self.held.scope)
             found = self.held.do(asked.scope, lambda client: view.of(client, asked))
@@ -95,7 +95,7 @@ class Drawing:
             return self.told(view.path, error)
 
     def written(self, template: str, shown: dict[str, Any]) -> str:
-        """Render a template with its variables."""
+        """Render a template with variables."""
         return self._templates.get_template(template).render(shown)
 
     def told(self, path: str, error: MemtapeError) -> Drawn:

@@ -1,4 +1,4 @@
-"""How the page of a port is entered: its folder, its token, and a file with a code for one use that a browser opens."""
+"""The entry of a page's port: its folder, its token, and a file with a one-time code for the browser."""
 
 from __future__ import annotations
 

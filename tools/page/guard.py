@@ -47,7 +47,7 @@ class Guard:
         self._cookie = f"memtape-{entry.port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or hand on, one request."""
+        """Refuse a request, or hand it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)

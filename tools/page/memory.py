@@ -1,4 +1,4 @@
-"""The clients of one page: one for each scope that was looked at, each used by one request at a time."""
+"""The clients of a page, one for each visited scope; one request at a time uses a client."""
 
 from __future__ import annotations
 

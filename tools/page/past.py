@@ -1,7 +1,7 @@
-"""Views of the past, as another process draws them: the log is folded for them, and the page itself stays quick.
+"""Past views, drawn by a separate process that folds the log: the page itself stays quick.
 
-There is one such process of a page, started when it is first needed; it draws one view after another. What it does is
-in `past_process`.
+A page has at most one process, started at its first need; it draws one view after another. Its work is in
+`past_process`.
 """
 
 from __future__ import annotations

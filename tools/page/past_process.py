@@ -53,7 +53,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def main() -> None:
-    """Draw until nobody asks any more."""
+    """Draw the requested views until stdin closes."""
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a library prints is no report.
     os.nice(NICE)
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> Report:
-    """Return what was drawn, and send how far it is on the way."""
+    """Draw a view and send the progress on the way."""
     told_s = 0.0
 
     def told(done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Which user of this machine is at the other end of a connection over loopback, where the system tells."""
+"""The user at the other end of a loopback connection, on systems that tell."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Answers that may take long, as those of the past: each is made aside, and asked for again until it is there.
+"""Slow answers, as of past views: each is made aside, and requested again until ready.
 
-Whoever asks waits a moment, and else is told how far it is. One is made at a time, so that the page itself stays quick.
+A request waits a moment, else gets the progress. Answers are made one at a time: the page itself stays quick.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Slow(Generic[ResultT]):
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
     def of(self, address: str, make: Callable[[], ResultT]) -> ResultT | Progress:
-        """Return an answer if ready within `WAIT_S` seconds, else the progress. Raises the errors of `make`."""
+        """Return an answer if ready within `WAIT_S` seconds, else the progress. Raises errors of `make`."""
         with self._lock:
             making = self._made.get(address) or self._begun(address, make)
             making.asked_s = time.monotonic()

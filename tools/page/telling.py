@@ -52,7 +52,7 @@ def share(value: float) -> str:
 
 
 def short(id: str) -> str:
-    """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer prefix."""
+    """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer one."""
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
 
 
@@ -68,7 +68,7 @@ def linked(text: str, asked: Asked) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """Return a sentence in which what stands between backticks is code."""
+    """Return a sentence with the words between backticks as code."""
     parts = text.split("`")
     told = (Markup("<code>{}</code>" if place % 2 else "{}").format(part) for place, part in enumerate(parts))
     return Markup("").join(told)

@@ -1,6 +1,7 @@
-"""Bounds of the MCP server's answers: a maximum length, no active tag, no hidden character. Answers pass here last.
+"""Bounds of the MCP server's answers: a maximum length, no active tag, no hidden character.
 
-The server imports this module at its start: import no view and no reader of views here.
+Every answer passes here last. The server imports this module at its start: import no view and no reader of
+views here.
 """
 
 from __future__ import annotations

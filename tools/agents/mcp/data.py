@@ -107,7 +107,7 @@ def results(found: Sequence[Result], scope: str, **more: Any) -> dict[str, Any]:
 
 
 def opened(found: Opened, explained: Explained, start: int) -> dict[str, Any]:
-    """Return one memory, turn or summary from a character of its text on, and the events behind it."""
+    """Return a memory, turn or summary with its text from character `start` on, and the events behind it."""
     row, event = found.memory or found.turn or found.summary, found.captured
     whole = row.text if row is not None else event.body.text  # type: ignore[union-attr]
     part = whole[start : start + TEXT_CHARS]

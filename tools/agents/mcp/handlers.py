@@ -122,7 +122,7 @@ class Handlers:
     async def get_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        """Do what a prompt is for, and answer with its message."""
+        """Run a prompt's function; return its text as a message of the user."""
         name, arguments = params.name, params.arguments or {}
         text = await self._read(ctx, params, name, lambda client: prompted(client, name, arguments))
         if not isinstance(text, str):
@@ -269,7 +269,7 @@ def _result(done: Answered, for_programs: bool) -> types.CallToolResult:
 
 
 def _is_for_programs(ctx: Context) -> bool:
-    """Whether a client is answered with JSON too: one that is not known to give its model that instead of the text."""
+    """Whether a client gets JSON too: not if it is known to show its model the JSON instead of the text."""
     return _name_of(ctx) not in SHOW_JSON
 
 
@@ -294,6 +294,6 @@ def _name_of(ctx: Context) -> str:
 
 
 def _actor_of(ctx: Context) -> str:
-    """Return how the client calls itself, which the log keeps as who spoke."""
+    """Return the client's own name; the log keeps it as the actor."""
     name = _name_of(ctx)
     return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

@@ -26,9 +26,7 @@ LEAST_WORDS = 2
 
 
 class Prompt(NamedTuple):
-    """A prompt: its title and description for people, its one argument, and the function of client and
-    argument.
-    """
+    """A prompt: its title, description and argument for people, and its function of client and argument."""
 
     title: str
     description: str
@@ -58,7 +56,7 @@ def remember(client: Client, said: str) -> str:
 
 
 def why(client: Client, said: str) -> str:
-    """Return what is behind the memory that an id means, or behind the best one for words."""
+    """Return the events behind a memory, named by its id or found as the best result for words."""
     id = said if _is_id(said) else next((result.id for result in client.search(said, 1).results), None)
     if id is None:
         return f"Nothing is remembered in {client.scope} for: {_told(said)}"

@@ -17,7 +17,7 @@ MEMORY, SESSION = "memtape://memory/", "memtape://session/"
 
 
 class Resource(NamedTuple):
-    """A resource as hosts list it; one with an `{id}` is a template."""
+    """A resource in a host's list; an `{id}` in its address makes it a template."""
 
     uri: str
     name: str

@@ -61,7 +61,7 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _typed(schema: Any) -> Any:
-    """Return a schema in which a list of values also says that they are texts, as some hosts need it."""
+    """Return a schema whose lists of values also have the type string, as some hosts require."""
     if isinstance(schema, list):
         return list(map(_typed, schema))
     if not isinstance(schema, dict):

@@ -243,7 +243,7 @@ class _Guard:
 
 
 def token_of(home: Home) -> tuple[str, Path]:
-    """Return the token of a home and its file, which only the owner reads; made where it is missing."""
+    """Return the token of a home and the token's file, readable by the owner alone; created if missing."""
     path = home.path / TOKEN_NAME
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -137,7 +137,7 @@ def get_context(client: Client, asked: GetContext) -> Answered:
 
 
 def mark_used(client: Client, asked: verbs.UsedArguments) -> Answered:
-    """Say that memories were of use."""
+    """Record that memories were useful."""
     client.use(asked.ids, asked.recall)
     return Answered(f"Noted: {len(asked.ids)} used.", {"ids": list(asked.ids)})
 
@@ -265,7 +265,7 @@ class Answered(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool for agents: its function of a client and arguments, its argument type, and its verb's offer."""
+    """A tool for agents: the function of a client and arguments, the argument type, and the verb's offer."""
 
     run: Callable[[Client, Any], Answered]
     arguments: type[verbs.Arguments]

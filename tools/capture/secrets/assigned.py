@@ -1,7 +1,7 @@
-"""Secrets that are known by what stands before them: `password=…`, `api_key: …`, headers.
+"""Secrets known by the words before them: `password=…`, `api_key: …`, headers.
 
-What follows such a word is often no secret: a type, a name, a variable, an example. Here it is decided which is which.
-What is said in sentences is in `tools/capture/secrets/said.py`.
+The value is often no secret but a type, a name, a variable or an example; this module decides. Secrets in
+sentences are in `tools/capture/secrets/said.py`.
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
 
 
 def is_drawn(value: str) -> bool:
-    """Whether the characters of a word were drawn one by one."""
+    """Whether the characters of a word look drawn one by one."""
     return looks_random(value, 8 if any(map(str.isdigit, value)) else 12, said=True)
 
 

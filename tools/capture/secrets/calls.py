@@ -1,4 +1,4 @@
-"""Passwords that code gives to a call, where the place among its arguments alone tells what they are."""
+"""Passwords in calls of code, recognised by their place among the arguments alone."""
 
 from __future__ import annotations
 

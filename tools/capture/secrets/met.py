@@ -1,10 +1,10 @@
-"""The secrets that a home has met, as keyed digests: so one of them is known again where nothing tells that it is one.
+"""The secrets that a home has met, as keyed digests: a secret is recognised again without any context.
 
-A line of `redaction.met` says how a secret lies in a text (characters before its first word, of that word, of all), of
-what kind it is, its keyed digest, the digits of its placeholder, and who told it in which scope; no character of it. A
-secret with capitals has a second line, for its digest without case. Many processes append, each line whole. A secret
-that a person told is known in every scope of the home, and one that anybody else told in its scope alone. What was
-erased stays known, so that it does not come back in clear; a person forgets a known secret by a line of its own.
+A line of `redaction.met` has the secret's form (characters before its first word, of the first word, of all),
+its kind, its keyed digest, the digits of its placeholder, and the trust and scope of its source; no character
+of it. A secret with capitals has a second line, for its digest without case. Many processes append, each line
+whole. A secret told by a person is known in every scope of the home, any other in its scope alone. Erased
+secrets stay known, so that they do not return in clear; a person forgets a known secret by a separate line.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ their line names a secret's kind, since much else may be called so."""
 
 
 class KnownSecret(NamedTuple):
-    """A secret that a home knows again: the digits of its placeholder, its kind and length, and who told it where.
+    """A known secret: its placeholder's digits, its kind and length, and its source's trust and scope.
 
-    `scope` is None where it was told outside of any.
+    `scope` is None for a secret told outside of any scope.
     """
 
     id: str
@@ -77,9 +77,9 @@ class MetSecrets:
         return [secret for secret in every if secret.id not in self._forgotten]
 
     def add(self, secret: str, key: bytes, known: KnownSecret) -> None:
-        """Note a secret, once for its scope. One that cannot be written is known in this process alone.
+        """Record a secret, once for its scope; without a writable file, in this process alone.
 
-        What a person has forgotten is not noted again.
+        A secret forgotten by a person is not recorded again.
         """
         word = _WORD.search(secret)
         if word is None or known.id in self._forgotten:

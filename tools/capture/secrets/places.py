@@ -99,9 +99,9 @@ def _automaton(size: int) -> tuple[list[tuple[str, int, bool]], int, AhoCorasick
 
 
 class Places:
-    """A text, with the places of all that is looked for in it, and whether it has a digit.
+    """A text with the places of all sought words, and whether the text has a digit.
 
-    `able` has the bits of what the text may have in whatever case, and of everything where that cannot be told.
+    `able` has the bits of the stems possible in the text, in any case; all bits where unknown.
     """
 
     def __init__(self, text: str) -> None:
@@ -148,7 +148,7 @@ class Places:
         return [self._every[number][0] for number in self._numbers(sought)] if self._seen & sought else []
 
     def matches(self, pattern: str, sought: Stems) -> Iterable[re.Match[str]]:
-        """Return what a pattern matches where one of the stems begins, in order and apart from each other."""
+        """Return the disjoint matches of a pattern at the places of the stems, in order."""
         if not self._seen & sought:
             return ()
         places = {place for number in self._numbers(sought) for place in self._found[number]}

@@ -62,13 +62,12 @@ class Speaker(NamedTuple):
 
 
 class Redactor:
-    """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
+    """Redacts captures into one home. `counts` has the number of redactions so far, by kind.
 
-    Its key is random, is made at the first need, and leaves the home only wrapped: the same secret has the same
-    placeholder wherever the key is, and nobody without the key can find the secret by trying. What a person told as a
-    secret is one wherever it stands alone in a text, and what anybody else told in the scope where that was. `speaker`
-    says whose texts those are that come without a header. Without `keeps_key` nothing is written: where there
-    is no key yet, one is used that is nowhere kept.
+    The random key is created at its first need and leaves the home only wrapped. A secret has the same
+    placeholder wherever the key is, and cannot be found by trial without the key. A secret told by a person
+    is a secret wherever it stands alone in a text, any other in its scope. `speaker` is the author of texts
+    without a header. Without `keeps_key` nothing is written: a missing key is replaced by a key in memory.
     """
 
     def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Callable[[], Speaker] = Speaker) -> None:
@@ -117,7 +116,7 @@ class Redactor:
         return head_of(redacted, min(chars, sure))
 
     def part(self, part: T) -> T:
-        """Return a body of an event, or what stands in one, without secrets in any of its texts."""
+        """Return an event's body, or a part of a body, without secrets in any text."""
         self._met.refresh()
         return with_texts(part, self._said)
 
@@ -217,7 +216,7 @@ def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
 
 
 def _read(text: str, read: Read) -> Iterator[FoundSecret]:
-    """Yield what is found in a text as it stands, and then as people read it, by its places in the text."""
+    """Yield the secrets in the raw text, then those in the text as people read it, by original places."""
     yield from read(text)
     plain = plain_text(text)
     if plain is not None:
@@ -231,7 +230,7 @@ _found_in_label = lru_cache(maxsize=1_000)(_found)
 
 
 class Reader(NamedTuple):
-    """What finds secrets of a sort, and what a text must have one of for anything to be found."""
+    """A reader of one sort of secrets, and the stems of which a text needs at least one."""
 
     read: Callable[[Places], Iterator[FoundSecret]]
     needs: Stems
@@ -275,7 +274,7 @@ READERS = (*NOT_DRAWN, Reader(_drawn, MAY_BE_RANDOM))
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:
-    """Merge findings that overlap, under the kind of the one that was found first, and leave placeholders alone."""
+    """Merge overlapping findings under the kind of the first reader; leave placeholders alone."""
     merged: list[tuple[FoundSecret, int]] = []
     for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
         if merged and finding.start < merged[-1][0].end:

@@ -39,7 +39,7 @@ MAY_ADDRESS = either(_ADDRESSES, _DRIVERS, _PARAMETERS)
 
 
 def url_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what addresses hold: passwords, tokens, and paths that nobody else may know. Takes linear time."""
+    """Yield the secrets in addresses: passwords, tokens, secret paths. Takes linear time."""
     text = places.text
     if places.may(_ADDRESSES):
         yield from _in_urls(text)

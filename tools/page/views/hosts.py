@@ -44,9 +44,9 @@ class ToHost(NamedTuple):
 
 
 def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[ToHost]:
-    """Return what each host that can be connected is told, those that are connected first, and last any other host.
+    """Return the texts of each connectable host, connected hosts first, and of any other host last.
 
-    Whoever asks for a context names a budget, or has the usual one of the tool.
+    `budget` is the caller's number of tokens, by default the tool's own.
     """
     note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
     told = [_to_host(client.home, name, context.text, note) for name in HOSTS_OF_HOOKS]

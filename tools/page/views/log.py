@@ -87,7 +87,7 @@ def _line(slot: Slot) -> LogLine:
 
 
 def _told(body: object) -> str:
-    """Return what an event is about in a few words that hold no text: how many ids, which kind."""
+    """Return a few words about an event without any text: its kind, its number of ids."""
     parts = [str(getattr(body, "kind", ""))]
     ids = getattr(body, "ids", getattr(body, "results", None))
     if ids is not None:

@@ -21,7 +21,7 @@ MARKS = 12
 
 
 def timeline(client: Client, asked: Asked) -> dict[str, Any]:
-    """Return what was said around a time, how much there was then, and what came until now or another time."""
+    """Return the texts around a time, the counts then, and the changes until now or another time."""
     now, stops = now_us(), stops_of(client, asked.scope)
     at = time_of(client, asked.scope, asked.at, now)
     other = asked.text("other")

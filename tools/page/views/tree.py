@@ -14,7 +14,7 @@ MOST_DEPTH = 12
 
 
 class Line(NamedTuple):
-    """A page in the tree: how far below the root, and whether it stood there before, with all below it."""
+    """A page in the tree: its depth below the root, and whether it was drawn before with its children."""
 
     depth: int
     row: PageRow
@@ -38,7 +38,7 @@ def tree(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 def _below(root: PageRow, rows: dict[str, PageRow]) -> list[Line]:
-    """Return the lines of the tree below a page in drawing order; the children of each page are drawn once."""
+    """Return the lines of the tree below a page in drawing order; each page's children are drawn once."""
     lines, seen = list[Line](), {root.id}
     waiting = [(0, id) for id in reversed(root.children)]
     while waiting:
