@@ -75,18 +75,17 @@ if TYPE_CHECKING:
 
 
 class Client(Writer):
-    """One door to a home, for one actor in one scope: a writer that also reads. Not for several threads at once.
+    """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
 
-    `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default what `$MEMTAPE_LOG` or
-    the home's settings name, else the log in the home itself. The rest is as for a `Writer`.
+    `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
+    named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. The rest is as for a
+    `Writer`. Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of a
+    home in a process share a log in memory, and actions that need a disk raise `MemtapeError`.
 
-    Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of one home in a process
-    share a log in its memory, and what has to be kept on a disk raises `MemtapeError`.
-
-    An id may be given by its beginning, of eight characters or more. A client whose scope is named, or that is
-    `confined`, takes ids of its scope and `global` alone; any other finds the scope in which an id stands.
-
-    A question to a project whose rows have left the views says that the project goes on, unless it `wakes` none.
+    An id may be given by its beginning, of eight characters or more. A client with a named scope, or a
+    `confined` one, takes ids of its scope and `global` alone; any other client finds the scope of an id. A
+    question to a project whose rows have left the views makes the project active again, unless `wakes` is
+    false.
     """
 
     def __init__(
@@ -158,7 +157,7 @@ class Client(Writer):
 
     @property
     def projects(self) -> Projects:
-        """The projects of the home, and what may be said of the scope as a whole."""
+        """The projects of the home, and the possible changes of the whole scope."""
         from memtape.tools.ask.projects import Projects
 
         return Projects(self, lambda: self.reader)
@@ -172,7 +171,7 @@ class Client(Writer):
 
     @property
     def tree_writing(self) -> TreeWriting:
-        """What may be said of the pages of the scope: written, edited, moved, linked and mended."""
+        """Changes of the scope's pages: writing, editing, moving, linking and mending."""
         from memtape.tools.ask.tree_writing import TreeWriting
 
         return TreeWriting(self)
@@ -287,7 +286,7 @@ class Client(Writer):
         self.reader.held(lambda views: views.prepare(self.scope))
 
     def take_over(self, other: Client) -> None:
-        """Hold ready what another client of the same home has read."""
+        """Share the loaded texts of another client of the same home."""
         self.reader.retriever.take_over(other.reader.retriever)
 
     @property
@@ -315,7 +314,7 @@ class Client(Writer):
         return self._asking.why(id)
 
     def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
-        """Return what was used together with a memory or turn, the strongest first. Raises `NotFound`."""
+        """Return the edges of a memory or turn, the strongest first. Raises `NotFound`."""
         return self._asking.edges(id, as_of)
 
     def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
@@ -335,11 +334,12 @@ class Client(Writer):
         as_is: bool = False,
         since: int | None = None,
     ) -> ProjectContext:
-        """Return what a starting agent should know, without a query, in at most so many tokens.
+        """Return the context of a starting agent, without a query, in at most `budget_tokens` tokens.
 
-        It is of this scope and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or
-        `GEMINI.md`. With `as_is` nothing is projected first, for who cannot wait; what is pending is read from the log.
-        With `since`, a time in microseconds, it has only what other sessions said and captured after that.
+        The context is of this scope and `global`. `form` is for a system prompt, or a marked section of
+        `AGENTS.md` or `GEMINI.md`. With `as_is` nothing is projected first, for callers that cannot wait;
+        pending events are read from the log. With `since`, a time in microseconds, it has only later captures
+        of other sessions.
         """
         return self._asking.context(budget_tokens, form, as_of, as_is, since)
 
@@ -356,11 +356,11 @@ class Client(Writer):
         return self._asking.pinned()
 
     def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
-        """Return what of this scope and of `global` is forgotten or withdrawn and can be restored."""
+        """Return the forgotten and withdrawn units of this scope and of `global` that can be restored."""
         return self._asking.hidden(limit)
 
     def orders(self) -> list[Order]:
-        """Return what people order about memory, as "never mention X again", in this scope and `global`."""
+        """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
         return self._asking.orders()
 
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
@@ -379,7 +379,7 @@ class Client(Writer):
         return self._asking.held(as_of)
 
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
-        """Return what changed between two positions or times, in one scope or in all."""
+        """Return the changes between two positions or times, in one scope or in all."""
         return self._asking.diff(before, after, scope)
 
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
@@ -408,9 +408,9 @@ class Client(Writer):
         return self._deciding.forget(id, only, reason)
 
     def restore(self, id: str, *, reason: str | None = None) -> RestoredIds:
-        """End what hides a memory or turn and return the ids that were named. Raises `NotFound`.
+        """Restore a memory or turn and return the named ids. Raises `NotFound`.
 
-        Of what was not hidden `was_hidden` is false.
+        `was_hidden` of the result is false where nothing was hidden.
         """
         return self._deciding.restore(id, reason)
 
@@ -439,9 +439,9 @@ class Client(Writer):
         return self._archiving.unarchive(ids, all_of, reason)
 
     def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
-        """Return what of the scope and of `global` is archived, or of that what has left the views, the latest first.
+        """Return the archived texts of the scope and of `global`, the latest first.
 
-        `on_read` is told how many texts were read so far.
+        With `purged` they are only those that left the views. `on_read` gets the number of texts read so far.
         """
         from memtape.tools.ask.archived import archived_of
 
@@ -472,9 +472,10 @@ class Client(Writer):
         return self._deciding.link(id, "holds", undo=undo)
 
     def say_replaced(self, id: str, by: str) -> list[str]:
-        """Say that another memory replaced one, and return the id that was named.
+        """State that another memory replaced a memory, and return the named id.
 
-        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger.
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
+        stronger one.
         """
         return self._deciding.link(id, "replaced_by", by)
 
@@ -491,9 +492,9 @@ class Client(Writer):
         return self._asking.conflicts(settled)
 
     def settle(self, conflict: str, keep: Literal["A", "B", "both"], *, note: str | None = None) -> Settlement:
-        """Say which side of a conflict holds, as `conflicts` has them, and return what that did.
+        """Settle a conflict from `conflicts` in favour of a side, and return the outcome.
 
-        Raises `NotFound`, and `MemtapeError` for whoever is no person, or where a side is no longer shown.
+        Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
         """
         return self._deciding.settle(conflict, keep, note)
 
@@ -552,10 +553,10 @@ class Client(Writer):
         dry_run: bool = False,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Pruned:
-        """Forget what carries one of these tags and was captured before a time, and return what went.
+        """Forget the captures with any of these tags from before a time; return the forgotten ones.
 
-        `before` is ISO 8601 or an age as 7d. It is of the scope, or of `every` one; a dry run forgets nothing.
-        Raises `MemtapeError` where no tag is named.
+        `before` is ISO 8601 or an age as 7d. The scope's captures are meant, or with `every` those of all
+        scopes; a dry run forgets nothing. Raises `MemtapeError` without a tag.
         """
         from memtape.tools.keep.pruning import plan, prune
 
@@ -565,7 +566,7 @@ class Client(Writer):
     def erase(
         self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
     ) -> Erasure:
-        """Erase for good what `tools.keep.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
+        """Erase a plan (`tools.keep.erasing.plan`) for good; return the proof. Raises `StillHeld`."""
         check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
@@ -581,7 +582,7 @@ class Client(Writer):
         scope: str | None = None,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Stats:
-        """Return what came, was asked, used and folded each day from a time on (us), of the whole home or one scope."""
+        """Return daily counts of captures, searches, uses and folds since a time (us), of all scopes or one."""
         from memtape.tools.ask.stats import stats_of
 
         return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))
@@ -603,7 +604,7 @@ class Client(Writer):
         return self.reader.project(on_progress)
 
     def catch_up(self) -> None:
-        """Project the pending events if quick and no other process does; else start a background projector."""
+        """Project pending events if quick and no other process does; else start a background projector."""
         self.reader.catch_up(self.scope)
 
     def embedder(self) -> EmbedderState:

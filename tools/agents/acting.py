@@ -17,7 +17,7 @@ from memtape.tools.importing.records import Record
 
 
 def act(turn: Turn) -> bytes:
-    """Keep what a tool has done, where it edited a file or ran a command."""
+    """Capture a tool call that edited a file or ran a command."""
     if native_of(turn):
         with turn.client() as client:
             keep(turn, client)
@@ -33,7 +33,7 @@ def native_of(turn: Turn) -> str:
 
 
 def keep(turn: Turn, client: Client) -> None:
-    """Put what a tool has done on the log; what is stored in no pause is counted."""
+    """Append a tool call; during a pause count it as left out."""
     done = turn.told.done
     assert done is not None
     about = {"source": SOURCES[turn.told.host], "session": client.session, "cwd": str(turn.folder)}

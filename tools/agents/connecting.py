@@ -110,12 +110,12 @@ class Ran(NamedTuple):
 
 
 def plugin_folder(home: Home, host: str) -> Path:
-    """Where what a host installs is written."""
+    """Return the folder for the plugin files of a host."""
     return home.path.absolute() / FOLDER / host
 
 
 def place_of(home: Home, host: str, path: str) -> Path:
-    """Return where a file of what a host gets is written."""
+    """Return the place of a host's plugin file."""
     return plugin_folder(home, host) / path if CONNECTABLE[host].install else own_files.own_file()
 
 

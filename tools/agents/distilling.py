@@ -1,8 +1,8 @@
-"""The distillation of a flush (C4): what of a conversation's end is worth keeping, in a model's words.
+"""The distillation of a flush (C4): the facts in the end of a conversation worth keeping, in a model's words.
 
-It begins from what stands on the log, where secrets are taken out already, in a process that nobody waits for. Its
-failure changes nothing. The conversation is data, and so is the answer: whatever either says, lines of the lowest trust
-are all that can come of it. How a model is asked is in `flows/model`.
+A detached process reads the flush from the log, where secrets are removed already. Its failure changes
+nothing. The conversation and the answer are data: whatever either says, only captures of the lowest trust
+come of it. `flows/model` asks the model.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
 
 
 def prompt_for(text: str) -> str:
-    """Return what a model is asked about the end of a conversation."""
+    """Return the prompt about the end of a conversation."""
     task = _TASK.format(most=MOST, chars=MOST_CHARS // 2, none=_NONE)
     return about(_WHAT, task, text, f"Now write the statements, or {_NONE}.")
 

@@ -359,7 +359,7 @@ def _anew(host: str) -> str:
 
 
 def _hooks_in(folder: Path) -> list[str]:
-    """Return what the hooks of an installed plugin run."""
+    """Return the commands of an installed plugin's hooks."""
     try:
         hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())["hooks"]
     except (OSError, ValueError, KeyError):

@@ -1,8 +1,8 @@
-"""What went wrong while an agent was being served: one short file in the home, which `memtape doctor` shows.
+"""Errors while serving agents: a short file in the home, shown by `memtape doctor`.
 
-Hooks and servers must not disturb an agent, so that their errors come here. Nothing of what was said is kept: the
-place and the kind of an error, and the sentence of our own errors. Where the home is gone, the line goes to the user's
-state folder, where the doctor of any other home looks as well.
+Hooks and servers must not disturb an agent, so their errors come here. No captured text is kept: only the
+place and kind of an error, and the sentence of Memtape's own errors. Without a home the line goes to the
+user's state folder, read by the doctor of any other home.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Session:
         os._exit(0)
 
     def _heard(self, line: bytes) -> None:
-        """Hand on what the host says, and keep what another server would have to be told."""
+        """Forward a line of the host; keep the lines that a new server would need."""
         message = _read(line)
         method, id = message.get("method"), message.get("id")
         with self._lock:
@@ -133,7 +133,7 @@ class Session:
         link.send(line)
 
     def _answered(self, line: bytes) -> None:
-        """Tell the host what the server says."""
+        """Forward a line of the server to the host."""
         message = _read(line)
         id = message.get("id")
         with self._lock:

@@ -20,7 +20,7 @@ BEGIN, END = "<!-- memtape:instructions:begin -->", "<!-- memtape:instructions:e
 
 
 class _Block(TypedDict):
-    """What was added to a file, and whether the file was made for it."""
+    """The text added to a file, and whether the file was created for it."""
 
     added: str
     made: bool
@@ -35,7 +35,7 @@ def server_forms(command: list[str], home: str) -> dict[str, str]:
 
 
 def instructions() -> str:
-    """Return the block for `AGENTS.md`, `CLAUDE.md`, `GEMINI.md` or what else a host reads."""
+    """Return the block for `AGENTS.md`, `CLAUDE.md`, `GEMINI.md` or another file of instructions."""
     said = SKILL.split("---\n", 2)[2].strip()
     return f"{BEGIN}\n{said}\n{END}\n"
 

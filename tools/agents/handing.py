@@ -39,11 +39,11 @@ OTHERS_NAMES = ("MEMTAPE_HOME", "GIT_ASKPASS", "GIT_EDITOR", "GIT_PAGER", "GIT_S
 
 
 class Handed:
-    """How far a hook came with the servers of its home.
+    """The progress of a hook with the servers of its home.
 
-    `done` where one has done all. `late` where one took too long to say what it would do: nothing is captured then.
-    `taken` where it said that and was told to go on: `native` is the native id of what it has perhaps captured, empty
-    for nothing, and `told` what the host is to be told.
+    `done`: a server has done all. `late`: a server took too long to announce its work; nothing is captured
+    then. `taken`: a server announced its work and was told to go on. `native` is the native id of its
+    possible capture, empty for none, and `told` its answer for the host.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Hand
 
 
 def _told(host: str, told: str, folder: str, alone: bool) -> bytes:
-    """Return what a hook tells a server, a line of JSON."""
+    """Return a hook's request to a server, a line of JSON."""
     given = {"hook": host, "told": told, "folder": folder, "version": __version__}
     texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
     variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())

@@ -197,10 +197,10 @@ def note_of(memories: int, tokens: int) -> str:
 
 
 def answer(event: str, context: str, note: str = "", *, flat: bool = False) -> bytes:
-    """Return a host's own form of a context to be added, and of a note that the host shows to the person.
+    """Return a host's own form of an added context, and of a note that the host shows to the person.
 
-    It has these keys and no other, since one host drops all else. What each shows of a note is in `docs/agents.md`; a
-    host whose form is `flat` takes none.
+    The form has only these keys, since one host drops all others. `docs/agents.md` says how each host shows a
+    note; a `flat` form has none.
     """
     if flat:
         return orjson.dumps({"additionalContext": context})

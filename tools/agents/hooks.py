@@ -62,12 +62,10 @@ CONTEXT_WAIT_S = 0.7
 
 
 def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, handed: Handed | None = None) -> bytes:
-    """Do what a host's hook is for and return what it is to be told. Never raises.
+    """Run a host's hook and return its answer. Never raises.
 
-    Nothing is done under `MEMTAPE_HOOKS=off`, as where an agent is used as a model.
-
-    `alone` is for the process that was given what took too long: nobody waits for it. `handed` says how far a server
-    came with it, where one was asked.
+    Does nothing under `MEMTAPE_HOOKS=off`, as where an agent is used as a model. `alone` marks the detached
+    process for slow work, for which no host waits. `handed` has the progress with a server, if one was asked.
     """
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
@@ -317,7 +315,7 @@ def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
 
 
 def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
-    """Return what a start asks for: of a session that was told before and is resumed, what is new since then."""
+    """Return the request of a start; for a resumed session only its news since the last start."""
     from memtape.tools.agents.starts import told_at
 
     since = told_at(turn.home, client.scope, client.session or "") if turn.told.resumed else None

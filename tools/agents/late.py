@@ -21,7 +21,7 @@ TURNS: tuple[Action, ...] = ("prompt", "answer", "act", "retell")
 
 
 def serve_late(host: str, home: str | None, data: bytes) -> None:
-    """Do what a hook was told and has left. Never raises but where it is ended."""
+    """Do the deferred work of a hook. Raises only if killed."""
     place = Path(home) if home else default_home()
     action = _action(host, data)
     lock = Home(place, make=False).late_lock("turn" if action in TURNS else "session")

@@ -1,6 +1,6 @@
-"""What goes when the last host is disconnected: the server of hooks, what is noted of hosts, scopes in repositories.
+"""Removals after the last disconnected host: the server of hooks, notes about hosts, scopes in repositories.
 
-The data folder stays, and is named with its size. What hosts keep of us is in `leftovers`.
+The data folder stays, and is named with its size. `leftovers` handles the files of hosts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def leave(home: Home) -> Leftovers:
 
 
 def data_told(home: Home) -> str:
-    """Return a sentence of where the data are, how large they are and what deletes them."""
+    """Return a sentence about the data folder: its path, size, and the command to delete it."""
     path = home.path.absolute()
     size = sum(_bytes(file) for file in path.rglob("*"))
     if not size:

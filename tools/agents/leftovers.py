@@ -1,7 +1,7 @@
-"""What stays of us in files of a host and a repository when our plugin is removed: named, and taken where it is ours.
+"""Memtape's traces in files of hosts and repositories after the plugin's removal: reported, removed if ours.
 
-A host's own command takes the plugin away and leaves empty keys, trust in hooks that are gone, copies and hashes. Taken
-is what nobody else wrote or needs; whatever else is left is said, with what takes it away.
+A host's own command removes the plugin and leaves empty keys, trust in removed hooks, copies and hashes.
+Removed are entries that only Memtape wrote or needs; the rest is reported, with the way to remove it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The socket on which a server hears hooks, and sessions of hosts: `serving/<pid>.sock`, which only the owner can open.
+"""The socket for hooks and sessions of hosts: `serving/<pid>.sock`, accessible to the owner alone.
 
-What they are answered stands elsewhere: in `ready` what is searched for, in `taking` what is done for a hook that is
-handed over, in `ask.served_vectors` the vector of a question of another process, in `mcp.sessions` what a session is
-answered.
+The answers are elsewhere: searches in `ready`, handed-over hooks in `taking`, vectors for other processes'
+questions in `ask.served_vectors`, sessions in `mcp.sessions`.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _codex_skill(name: str) -> dict[str, bytes]:
 
 
 def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
-    """Return the files of what a host installs, by path below its folder. `command` starts Memtape."""
+    """Return the files for a host's plugin, by path below its folder. `command` starts Memtape."""
     program, *flags = _SHELL
     server: dict[str, Any] = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "mcp", "--home", home]}
     words = shlex.join([*_SHELL, _HOOK_GUARD, *command, "hook", "--host", host, "--home", home])

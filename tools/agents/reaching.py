@@ -50,7 +50,7 @@ class Link:
             self._talking.sendall(line)
 
     def lines(self) -> Iterator[bytes]:
-        """Yield whole lines until the server goes; what is read of a last one is no line."""
+        """Yield whole lines until the server closes; an incomplete last line is dropped."""
         while True:
             end = self._data.find(b"\n") + 1
             while not end:
@@ -150,6 +150,6 @@ def _start(home: str) -> subprocess.Popen[bytes] | None:
 def start_server(
     home: Path, host: str, environment: dict[str, str] | None = None, data: bytes = b""
 ) -> subprocess.Popen[bytes] | None:
-    """Start the server of a home, which reads first what a host has told a hook; None where one is being started."""
+    """Start a home's server, with a hook's input as its first work; None while another is being started."""
     words = ["hook", "--host", host, "--stay", "--home", str(home)]
     return start_one(Home(home, make=False).start_lock("server"), words, environment, data)

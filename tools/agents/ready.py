@@ -1,8 +1,8 @@
-"""What a server has ready for hooks: the texts of the scopes that agents work in, read again behind their backs.
+"""Texts that a server keeps loaded for hooks, by scope, reloaded in the background.
 
-A hook waits for a fraction of a second. So it is answered out of what was made ready before, with what was said since
-laid over it, while another thread projects and reads. No hook waits for that thread, nor for a tool that an agent has
-called. Hooks of one scope are answered one after another: what the first of them reads, all have.
+A hook waits for a fraction of a second. Its answer comes from the loaded texts, with the newest events laid
+over them, while another thread projects and reads. No hook waits for that thread, nor for a tool called by an
+agent. Hooks of one scope are answered one after another: the first loads for all.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Held:
             client.take_over(ready)
 
     def keep(self, client: Client) -> bool:
-        """Take what another client has read, and return whether that could be done at once."""
+        """Share the texts loaded by another client; return whether the lock was free."""
         if not self._using.acquire(blocking=False):
             return False
         try:
@@ -95,7 +95,7 @@ class Ready:
         self._closed = False
 
     def offer(self, asked: Asked) -> Offer:
-        """Return the context of a start, or what a prompt surely needs."""
+        """Return the context of a start, or the sure memories for a prompt."""
         settings = local_settings(Home(self._home))
         if asked["prompt"] and not settings.prompt_recall:
             return Offer("")
@@ -224,7 +224,7 @@ class Ready:
                 note_error(self._home, "server: getting ready", error)
 
     def _take_up(self, asked: Asked) -> None:
-        """Take up what the transcript of a session has by now; at a start, what sessions left that were cut off."""
+        """Read the new part of a session's transcript; at a start also those of interrupted sessions."""
         from memtape.tools.agents.transcripts import cut_off, of_session, take_up
 
         transcript = Path(asked["transcript"])

@@ -158,7 +158,7 @@ def _serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socke
 
 
 def _has_gone(talking: socket.socket) -> bool:
-    """Whether the other side has closed; what could not be said then is no error."""
+    """Whether the other side has closed; unsent answers are no error then."""
     try:
         talking.setblocking(False)
         return not talking.recv(1, socket.MSG_PEEK)

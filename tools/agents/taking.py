@@ -83,7 +83,7 @@ def note_time(home: Path, began_ns: object) -> None:
 
 
 def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange) -> bool:
-    """Capture what was said once the hook agrees; return whether the host was told what is offered."""
+    """Capture the turn once the hook agrees; return whether the host got the offer."""
     told = in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False

@@ -96,7 +96,7 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
 def tell_session(home: Path, scope: str, session: str, host: int | None = None) -> None:
     """Leave the id of a project's session for the server of a host. Never raises.
 
-    `host` is the pid of what has started a hook, by default of what has started this process.
+    `host` is the pid of the hook's host, by default the parent of this process.
     """
     folder = home / FOLDER
     with suppress(OSError):

@@ -22,7 +22,7 @@ from memtape.tools.capture.writing import Writer, check_person
 
 
 def check_answers(origin: Origin) -> None:
-    """Raise `MemtapeError` for whoever may answer no proposal."""
+    """Raise `MemtapeError` for an origin that may not answer proposals."""
     then = "The user can run `memtape accept`; who is a person says --origin user."
     check_person(origin, "answer a rule that waits", then)
 

@@ -1,4 +1,4 @@
-"""What has aged: how a project stands by its views, and the captures whose rows have left these, as the log has them.
+"""Aged texts: a project's state in its views, and the captures without rows in the views, from the log.
 
 Nothing is searched or ranked here.
 """
@@ -46,7 +46,7 @@ def life_of(watermark: Watermark | None, scope: str) -> LifeMark:
 
 
 def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
-    """Return captures of a scope as the log has them, and nothing of what is erased."""
+    """Return captures of a scope from the log, without erased ones."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
     known = log.known(scope, ids) if ids else {}

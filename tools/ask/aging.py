@@ -37,7 +37,7 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def aging_of(home: Home, log: Log, name: str, now: int, *, dry_run: bool, at: int | None) -> Aging:
-    """Return how a scope has aged, and for a dry run what a pass would do: the next one, or one at a time.
+    """Return the aging of a scope, and for a dry run the changes of the next pass, or of a pass at a time.
 
     Raises `MemtapeError` for a time that the clock has passed already.
     """

@@ -62,7 +62,7 @@ class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
 def archived_of(
     retriever: Retriever, log: Log, scope: str, limit: int, *, purged: bool, on_read: OnRead = lambda done: None
 ) -> ArchiveList:
-    """Return what is archived in a scope and in `global`, what has left the views among it only if `purged` asks."""
+    """Return the archived texts of a scope and of `global`; with `purged` also those that left the views."""
     check_limit(limit, MOST)
     rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
     for number in range(retriever.partitions):

@@ -37,9 +37,9 @@ _VECTOR = re.compile(r"^\s*[{]?\s*(\"?\d+\"?\s*:\s*\d+\s*(,\s*\"?\d+\"?\s*:\s*\d
 
 
 def parse_position(text: str, log: Log, now_us: int) -> Positions:
-    """Read `3:120,7:45` (partition:offset), the same as JSON, ISO 8601, or an age such as 3d.
+    """Parse `3:120,7:45` (partition:offset), its JSON, ISO 8601, or an age such as 3d.
 
-    Returns the next offset of every partition. Raises `OffsetOutOfRange` for what the log does not have.
+    Returns the next offset of every partition. Raises `OffsetOutOfRange` for a position beyond the log.
     """
     found = _VECTOR.match(text)
     if found is None:

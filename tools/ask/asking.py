@@ -1,6 +1,6 @@
-"""Asking: what may be asked, the answer of the views, and the event that says what was asked and returned.
+"""Questions: their checks, the answer from the views, and the event about the question and its results.
 
-What a question alone needs is imported when it is asked, since a hook searches and does nothing else.
+The imports of a single kind of question happen at its use, since a hook only searches.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Found(NamedTuple):
 
 
 class Asking:
-    """The questions of whoever stands in one scope: each is read from the views, and what is to be said is said."""
+    """The questions of a caller in one scope: read from the views, and recorded where an event is due."""
 
     def __init__(self, writer: Writer, ids: Ids, reader: Reader, *, wakes: bool = True) -> None:
         self._writer = writer
@@ -86,7 +86,7 @@ class Asking:
         cursor: str | None = None,
         deep: bool = False,
     ) -> Found:
-        """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
+        """Search, and append the question and its results, as `Client.search`."""
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
@@ -159,7 +159,7 @@ class Asking:
         return self._append(body) if shown else None
 
     def recent(self, limit: int, kinds: Sequence[Kind]) -> list[Result]:
-        """Return what was said last."""
+        """Return the latest texts."""
         from memtape.tools.ask.looking import recent_of
 
         return self._read(lambda views, scope: recent_of(views, scope, limit, kinds))
@@ -229,7 +229,7 @@ class Asking:
         return self._read_of(id, lambda views, scope, id: explained(views, self._log, scope, id))
 
     def edges(self, id: str, as_of: str | None) -> EdgeList:
-        """Return what was used together with a memory or turn."""
+        """Return the edges of a memory or turn."""
         from memtape.tools.ask.edges import edges_of
 
         return self._read_of(id, edges_of, as_of)
@@ -241,7 +241,7 @@ class Asking:
         return self._read(proposed, as_of)
 
     def all_edges(self, as_of: str | None) -> EdgeList:
-        """Return every edge between what is visible."""
+        """Return every edge between visible memories."""
         from memtape.tools.ask.edges import all_edges
 
         return self._read(all_edges, as_of)
@@ -255,7 +255,7 @@ class Asking:
     def context(
         self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None
     ) -> ProjectContext:
-        """Return what a starting agent should know."""
+        """Return the context of a starting agent."""
         from memtape.tools.ask.context import context_of, ending_with
 
         silence = self._writer.silence() if form == "prompt" and as_of is None else None
@@ -274,7 +274,7 @@ class Asking:
         return self._read(read, as_of)
 
     def stale(self, limit: int) -> list[Stale]:
-        """Return what is stale."""
+        """Return the stale memories."""
         from memtape.tools.ask.listing import stale_of
 
         return self._read(lambda views, scope: stale_of(views, scope, limit))
@@ -293,13 +293,13 @@ class Asking:
         return self._reader.read(lambda views: fresh_pages_of(views, self._log, scope), scope)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
-        """Return what is pinned."""
+        """Return the pinned memories and turns."""
         from memtape.tools.ask.listing import pinned_of
 
         return self._read(lambda views, scope: pinned_of(views, self._log, scope))
 
     def hidden(self, limit: int) -> list[MemoryRow | TurnRow]:
-        """Return what can be restored."""
+        """Return the hidden memories and turns that can be restored."""
         from memtape.tools.ask.listing import hidden_of
 
         return self._read(lambda views, scope: hidden_of(views, scope, limit))
@@ -323,7 +323,7 @@ class Asking:
         return self._read(lambda views, scope: compare(views, self._log, scope, retrievers, limit, on_phase))
 
     def compare_shadows(self, since: int | None) -> Any:
-        """Return what shadows found beside the answers, from a time on."""
+        """Return the results of shadows beside the answers, since a time."""
         from memtape.tools.ask.shadow_report import compare_shadows
 
         return self._read(lambda views, scope: compare_shadows(views, self._log, scope, since))
@@ -333,7 +333,7 @@ class Asking:
         return self._read(lambda views, scope: views.held(scope), as_of)
 
     def diff(self, before: str, after: str, scope: str | None) -> Diff:
-        """Return what changed between two positions or times."""
+        """Return the changes between two positions or times."""
         from memtape.tools.ask.diff import diff
 
         return diff(self._home, self._log, before, after, scope)
@@ -356,7 +356,7 @@ class Asking:
         return embedder_state(self._home, self._log, counters, opened=True)
 
     def _read(self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None) -> ReadT:
-        """Return what an action reads of the views and of the scope."""
+        """Return the result of an action on the views and the scope."""
         return self._read_in(self._writer.scope, action, as_of)
 
     def _read_in(self, scope: str, action: Callable[[Retriever, str], ReadT], as_of: str | None) -> ReadT:
@@ -436,7 +436,7 @@ def check_asked(query: object, limit: object) -> None:
 
 
 def _named(given: object) -> str:
-    """Return what was handed in, short enough to be shown."""
+    """Return a value as text, short enough for a message."""
     if given is None:
         return "nothing"
     return str(given)[:40] if isinstance(given, (int, float)) else f"of type {type(given).__name__}"

@@ -103,7 +103,7 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
 
 
 def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
-    """Yield what a ranking found with the latest first of those about the same thing."""
+    """Yield the results of a ranking, the latest first among those about the same subject."""
     places = ranking.places[:AMONG].tolist()
     shares, asked = corpus.shares(query, places), corpus.weights(query)
     yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
@@ -115,7 +115,7 @@ def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Ite
 
 
 def _alike(corpus: Corpus, ranking: Ranking, places: Sequence[int]) -> Alike:
-    """Return what tells of two of the best whether one is about the other's subject, and as near to the question."""
+    """Return a function of two top places: whether both have one subject and similar relevance."""
     cosines = corpus.cosines(np.array(places, np.int64))
     if cosines is None:
         return lambda one, other: False

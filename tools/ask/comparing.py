@@ -1,7 +1,6 @@
-"""Asks several retrievers what a scope was asked, and compares what they find with what was returned and used.
+"""Asks several retrievers a scope's past queries, and compares their results with those returned and used.
 
-Queries come from the log; they are asked of the views as they are now, not as they were, each at the time at
-which it was asked.
+Queries come from the log. They are asked of the current views, each at its own time.
 """
 
 from __future__ import annotations
@@ -141,7 +140,7 @@ def events_of(log: Log, scope: str) -> Iterator[Event]:
 
 
 def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], then: _Then) -> dict[str, Ask]:
-    """Return the retrievers over what the search was narrowed to."""
+    """Return the retrievers over the texts left by a search's filters."""
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]

@@ -1,4 +1,4 @@
-"""The conflicts of a scope as people are shown them: both texts, by whom and when, and what became of the question."""
+"""The conflicts of a scope for people: both texts, their authors and times, and the outcome."""
 
 from __future__ import annotations
 

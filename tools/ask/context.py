@@ -1,6 +1,6 @@
-"""The context of a starting agent: read from the views and their tail, chosen in `state`, written in three forms.
+"""The context of a starting agent: read from views and tail, chosen in `state`, written in three forms.
 
-What agents wrote is data: it stands on one line, escaped, under a sentence that says so.
+Texts by agents are data: each is on one line, escaped, under a sentence about that.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ NEWS = f"{NOTE} It has only what is new from others since this session was last 
 
 
 class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a starting agent should know. `tokens` of `text`, its last newline included, are at most `budget_tokens`.
+    """The context of a starting agent. `text`, with its last newline, has `tokens`, at most `budget_tokens`.
 
-    `tokenizer` is `o200k_base`, or `characters/4` where no real one is installed. `omitted` counts what did not fit.
+    `tokenizer` is `o200k_base`, or `characters/4` without an installed one. `omitted` counts the items left
+    out.
     """
 
     text: str

@@ -61,12 +61,12 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 def told_id(id: str) -> bytes:
-    """Return what tells a result in a cursor."""
+    """Return the digest of a result's id for a cursor."""
     return blake2b(id.encode(), digest_size=ID_BYTES).digest()
 
 
 def place_of(log_id: str, scope: str) -> bytes:
-    """Return what tells the scope of a log."""
+    """Return the digest of a log and scope for a cursor."""
     return _digest([log_id, scope])
 
 

@@ -74,7 +74,7 @@ class RestoredIds(list[str]):
 
     @property
     def note(self) -> str:
-        """What people are told where nothing was hidden."""
+        """The message where nothing was hidden."""
         return "" if self.was_hidden else " None of that was hidden: it was not forgotten, or is shown again already."
 
 

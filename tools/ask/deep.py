@@ -58,7 +58,7 @@ def field_of(ready: Ready, rank: Rank, among: Among | None, now: int, session: s
 
 
 def walker(ready: Ready) -> Walk:
-    """Return what walks down the tree of a scope by what pages say of themselves in short."""
+    """Return a function that walks down a scope's tree by the short texts of pages."""
     opened = ready.found.opened
 
     def walked(query: str) -> list[tuple[int, float]]:
@@ -78,7 +78,7 @@ def walker(ready: Ready) -> Walk:
 
 
 def linker(ready: Ready) -> Links:
-    """Return what follows the edges of pages in a scope."""
+    """Return a function that follows the edges of pages in a scope."""
     texts = ready.found.texts
 
     @cache

@@ -1,7 +1,7 @@
-"""A scope's texts as they were at a position not long ago, out of the index of now: what came since is left out, and
-what was hidden or archived since is counted in, so that words weigh what they weighed.
+"""A scope's texts at a recent position, from the current index.
 
-What is returned is read from the views of now alone: `living` says where a text of then stands there.
+Later texts are left out, and texts hidden or archived since then are counted in: words have their earlier
+weights. Results are read from the current views alone: `living` has the current place of an earlier text.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Before(NamedTuple):
 
 
 def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part], bool]:
-    """Return the segments with what of each was shown, and whether any row was written since."""
+    """Return the segments with masks of the texts shown then, and whether any row was written since."""
     parts, late = opened.parts(choice), False
     for segment, alive, part in zip(opened.segments, opened.living, parts, strict=True):
         size = segment.size

@@ -65,7 +65,7 @@ def proposed(retriever: Retriever, scope: str) -> EdgeList:
 
 
 def all_edges(retriever: Retriever, scope: str) -> EdgeList:
-    """Return every edge of a scope between what is visible."""
+    """Return every edge of a scope between visible memories."""
     listed = _resolved(retriever, scope)
     return _edge_list(listed, listed.ties)
 
@@ -81,7 +81,7 @@ class _Listed(NamedTuple):
 
 
 def _resolved(retriever: Retriever, scope: str) -> _Listed:
-    """Return all edges of a scope between what is visible."""
+    """Return all edges of a scope between visible memories."""
     found, view = retriever.found(scope, EVERY_TEXT)
     now = retriever.now([view])
     ties, ends = found.once_rows.of("edges", now, lambda: _ties_of(found, now))

@@ -1,4 +1,4 @@
-"""What can be found in one scope: the texts of its search index, and the events behind the watermark laid over them.
+"""The searchable texts of one scope: its search index, and the events past the watermark laid over it.
 
 Nothing is ranked here, and no table is read.
 """
@@ -113,9 +113,10 @@ class Found(NamedTuple):
         return place if other is None else self.standing(other)
 
     def heir(self, place: int) -> int | None:
-        """Return the place of what holds instead of a memory that was replaced, or contradicts what is trusted more.
+        """Return the place of a replaced memory's valid successor, or of the more trusted text it
+        contradicts.
 
-        None where the memory holds, or nothing that is shown does.
+        None for a valid memory, or without a shown successor.
         """
         heir, seen = place, list[int]()
         while heir not in seen:
@@ -146,7 +147,7 @@ class Found(NamedTuple):
         return head
 
     def text(self, place: int) -> str:
-        """Return the whole text of a place with what is written under its media."""
+        """Return the whole text of a place with the captions of its media."""
         result = self.result(place)
         return embedded_text(result) if result.matched is None else result.matched.text
 
@@ -182,9 +183,9 @@ class Found(NamedTuple):
         return [row for place in latest.tolist() if isinstance(row := self.row(place), TurnRow)]
 
     def ordering(self) -> list[Said]:
-        """Return what has an order of a person about memory, or may have one, as captures of the tail.
+        """Return the texts with a possible order by a person about memory, as captures where in the tail.
 
-        An order holds though it is archived.
+        An archived order is still valid.
         """
         places = np.flatnonzero(self.texts.flags[: self.indexed] & ORDERS).tolist()
         ordering = [self.row(place) for place in places if self.texts.shown[place] or self._is_apart(place)]
@@ -321,7 +322,7 @@ def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
 
 
 def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:
-    """Hide the summaries that tell what the tail hides or shows, until they are made anew."""
+    """Hide the summaries of texts hidden or shown by the tail, until they are made again."""
     for n, part in enumerate(parts):
         for place in np.flatnonzero(part.shown).tolist() if moved else ():
             part.shown[place] = moved.keys().isdisjoint(row_at(opened.segments[n], place).sources)

@@ -92,7 +92,7 @@ class _Of(NamedTuple):
 
 
 def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wanted) -> list[Given]:
-    """Return what agents were given in a scope, of what is wanted, the latest first."""
+    """Return the memories given to agents in a scope, filtered by `wanted`, the latest first."""
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
     recalls = list(islice(_recalls(log, of[0], wanted), limit))
     told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []
@@ -211,7 +211,7 @@ def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
 
 
 def answers_of(found: Found, session: str | None, at: int) -> list[int]:
-    """Return when a session answered from a time on, until somebody spoke to it again."""
+    """Return the times of a session's answers from a time on, until the next turn of a person."""
     number = None if session is None else found.texts.sessions.number_of(session)
     if number is None:
         return []

@@ -96,7 +96,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
-    """Return what an id resolves to in a scope, under its own name. Raises `NotFound`."""
+    """Return the memory, turn, summary or capture of an id in a scope. Raises `NotFound`."""
     if (summary := retriever.summary(scope, asked)) is not None:
         sources = sources_of(log, retriever.opened(summary.scope), summary)
         about = (summary_told(summary),)

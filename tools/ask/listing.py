@@ -52,7 +52,7 @@ def _stale_in(found: Found, now: int) -> list[MemoryRow]:
 
 
 def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | TurnRow]:
-    """Return what is pinned in a scope and in `global` and shows, the latest first; the log names what may be."""
+    """Return the visible pinned units of a scope and `global`, latest first; the log names candidates."""
     rows: dict[str, MemoryRow | TurnRow] = {}
     for name in scopes_read(scope):
         opened = retriever.opened(name)
@@ -67,7 +67,7 @@ def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | Tu
 
 
 def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | TurnRow]:
-    """Return what is forgotten or withdrawn in a scope and can be restored, at most so many, by their ids."""
+    """Return the forgotten and withdrawn units of a scope that can be restored, at most `limit`, by id."""
     rows: list[MemoryRow | TurnRow] = []
     for name in scopes_read(scope):
         opened = retriever.opened(name)

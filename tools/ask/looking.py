@@ -60,7 +60,7 @@ def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind
 
 
 def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_us: int) -> list[Result]:
-    """Return what was said in a scope around what has an id, or around a time, in its order: at most so many texts.
+    """Return at most `limit` texts of a scope around an id or a time, in order.
 
     Raises `NotFound` for an id that is not shown in the scope.
     """
@@ -144,7 +144,7 @@ def _session(found: Found, scope: str, ordered: Ints) -> Session:
 
 
 def _requests(found: Found, people: Sequence[int]) -> Iterator[str]:
-    """Yield the first lines of what people asked for first in a session."""
+    """Yield the first lines of a session's first requests by people."""
     for place in people[:REQUESTS]:
         text = found.text(place)
         if text.strip() and not is_goodbye(text) and not is_nod(text):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def began(door: Door) -> int:
-    """Return when who asks began to wait: at a command from the start of its process."""
+    """Return when the caller began to wait: for a command the start of its process."""
     return STARTED_NS if door == "cli" else time.monotonic_ns()
 
 

@@ -1,7 +1,7 @@
-"""The metrics of a home in the format OpenMetrics: what `/metrics` serves, of the web page and of `memtape run`.
+"""The metrics of a home in the format OpenMetrics, for `/metrics` of the web page and of `memtape run`.
 
-What is on the log, in watermarks and in tallies is read from there at each scrape. What processes measured of
-themselves stands in the home's samples. No table is read. What each metric says stands in `schemas/metrics.py`.
+Values from the log, watermarks and tallies are read at each scrape. Measurements of processes are in the
+home's samples. No table is read. `schemas/metrics.py` describes each metric.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _HomeCollector(Collector):
 
 
 def of_log(state: Status) -> dict[str, Values]:
-    """Return what the log and the watermarks say."""
+    """Return the metrics from the log and the watermarks."""
     kinds: tuple[HealthState, ...] = get_args(HealthState)
     views = {(its.view, str(its.partition)): its for its in state.views}
     decided = [mark for count in state.scopes.values() for mark in [count.passes]]
@@ -124,7 +124,7 @@ def of_home(state: Status) -> dict[str, Values]:
 
 
 def of_samples(samples: Samples) -> dict[str, Values]:
-    """Return what processes have counted of themselves."""
+    """Return the metrics from the samples of processes."""
     return {
         "memtape_recalls": {
             (door, outcome): samples.sums("recall", door, outcome).samples for door in DOORS for outcome in OUTCOMES

@@ -1,7 +1,6 @@
-"""The one order of all that a question finds in the scopes that are read: each ranked by itself, then merged.
+"""The order of a question's results in all scopes read: each scope ranked by itself, then merged.
 
-What is ranked is made ready elsewhere (`readied`), and nothing is read here but what is ready. Passages are cut for
-what is returned alone.
+`readied` prepares the texts; only prepared texts are read here. Passages are cut only for returned results.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ def _rankings(
 
 
 def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: Dense | None) -> Ranking:
-    """Return what of a scope passes, best first."""
+    """Return the passing texts of a scope, best first."""
     query, lanes = asked.query, asked.lanes
     encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
     vector = dense.of_query(encoded, ready.embedder) if dense is not None and encoded is not None else None

@@ -109,7 +109,7 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
 
 
 class _Page:
-    """What is left of an order of then, told by the views of now, where what is archived since is shown too."""
+    """The rest of an earlier order, told by the current views; texts archived since then are shown too."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Page:
         self._alike = [alike(ready.found, ranking.places) for ready, ranking in zip(then, order.rankings, strict=True)]
 
     def results(self, asked: Asked) -> Iterator[Result]:
-        """Yield what was not given and is still shown, in the order of then, each once."""
+        """Yield the results not yet given and still shown, in the earlier order, each once."""
         told: dict[str, None] = {}
         said: dict[int, None] = {}
         passages = [ready.corpus.passages(asked.query) for ready in self._present]

@@ -96,7 +96,7 @@ class Projects:
         return self._say(ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
 
     def rename(self, name: str) -> Said:
-        """Append what people call the project from now on; its scope stays. Raises `MemtapeError`."""
+        """Append a new name of the project; its scope stays. Raises `MemtapeError`."""
         name = " ".join(name.split())
         if not 0 < len(name) <= MOST_NAME_CHARS:
             raise MemtapeError(

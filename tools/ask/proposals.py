@@ -1,6 +1,6 @@
-"""The rules that people are asked about, with what was answered, as views and the tail of the scope of each say.
+"""The rules proposed to people, with their answers, from each scope's views and tail.
 
-What a proposal is stands in `state/views/proposals.py`, and how one is answered in `accepting.py`.
+`state/views/proposals.py` defines proposals; `accepting.py` records answers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _held_in_all(known: list[Known]) -> dict[str, None]:
 
 
 def _instructing(known: list[Known]) -> dict[str, None]:
-    """Return what instructs in a project, in the same form."""
+    """Return the instructions of a project, in the same form."""
     told, _ = instructions_of([it for it in known if it.valid_to is None])
     return {same_instruction(it.text): None for it in told}
 

@@ -48,7 +48,7 @@ class Dense(Protocol):
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
 
     def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
-        """Return the vectors of what can be found in a scope, None where nothing has one under an embedder."""
+        """Return the vectors of a scope's searchable texts, None where no text has one under the embedder."""
 
 
 class ScopeView(NamedTuple):
@@ -90,7 +90,7 @@ class Ready(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What a scope's uses and edges are made from, at whatever time they are asked."""
+    """The source of a scope's uses and edges at any time."""
 
     uses: dict[str, UseRow]
     ties: list[Tie]
@@ -155,9 +155,9 @@ def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) ->
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None = None) -> Iterator[Event]:
-    """Yield a scope's events from `offset` on, before `end`, that change what is visible.
+    """Yield a scope's events from `offset` on, before `end`, that change visible rows.
 
-    Erased ones and repetitions are left out.
+    Erased events and repetitions are left out.
     """
     erased = log.erased(partition)
     erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
@@ -182,6 +182,6 @@ def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None =
 
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:
-    """Return what was captured at an offset, None where nothing was or where it is erased."""
+    """Return the captured text at an offset, None for other events and erased ones."""
     body = next((body_of_capture(slot.payload) for slot in log.read(partition, offset, 1)), None)
     return None if body is None else body.text

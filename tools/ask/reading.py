@@ -34,9 +34,9 @@ INLINE_EVENTS = 2_000
 
 
 class Reader:
-    """Reads the views of one home. `notes` has messages of projectors until they are shown.
+    """Reads the views of one home. `notes` has messages of projectors until shown.
 
-    A `small` reader leaves all projecting to child processes, whose memory is freed at their end.
+    A `small` reader leaves all projecting to child processes: their memory is freed at their end.
     """
 
     def __init__(self, home: Home, log: Log) -> None:
@@ -64,7 +64,7 @@ class Reader:
         return views.reading(lambda: action(views))
 
     def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
-        """Return what an action reads from the views as they are; nothing is projected first."""
+        """Return the result of an action on the current views; nothing is projected first."""
         return self.retriever.reading(lambda: action(self.retriever))
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
@@ -96,7 +96,7 @@ class Reader:
         return False
 
     def awaken(self, scope: str) -> None:
-        """Bring the views up to date until the rows of a project are back, or wait for whoever else does so."""
+        """Project until the rows of a project are back, or wait for another projector."""
         until = time.monotonic() + WAKE_S
         while self.is_asleep(scope) and time.monotonic() < until:
             if not self.small:
@@ -145,7 +145,7 @@ class Reader:
         return False
 
     def marks(self) -> Iterator[Watermark]:
-        """Yield the watermarks of the partitions whose views can be read."""
+        """Yield the watermarks of the partitions with readable views."""
         for number in range(self._log.partitions):
             with suppress(DamagedViews):
                 mark = self.retriever.watermark(number)

@@ -51,11 +51,12 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """How a question was read in one scope.
+    """The reading of a question in one scope.
 
-    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the question
-    that the best text holds. `recipe` is for "people" or for an "assistant". `terms` has the weights of those that
-    count, `unheld` what no text has, `names` what is left out since it names who speaks, `common` the words left out.
+    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the
+    question in the best text. `recipe` is for "people" or for an "assistant". `terms` has the weights of the
+    counted terms, `unheld` those in no text, `names` the omitted names of speakers, `common` the omitted
+    common words.
     """
 
     scope: str

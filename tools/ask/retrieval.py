@@ -90,7 +90,7 @@ Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
 
 
 class Plain(NamedTuple):
-    """What can be found, a row of vectors for each (None where nothing has one), and how a question gets its own."""
+    """Searchable texts, a row of vectors for each (None without any), and the vectors of questions."""
 
     documents: list[Result]
     vectors: NDArray[np.int16] | None
@@ -160,7 +160,7 @@ class Retriever(Served):
         return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked, limit)
 
     def _with_summaries(self, answer: Answer, scope: str, asked: Asked, limit: int) -> Answer:
-        """Return an answer with the best summaries below what was found."""
+        """Return an answer with the best summaries below its results."""
         if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
             return answer
         most = min(MOST_SUMMARIES, limit - len(answer.results))
@@ -172,7 +172,7 @@ class Retriever(Served):
         return answer._replace(results=[*answer.results, *below], sources=sources)
 
     def _aside(self, scope: str, is_found: bool) -> str:
-        """Return what is told of texts that were not searched, where little was found or nothing."""
+        """Return a note about unsearched texts, where few or no results were found."""
         life = self._ready[scope, AT_HAND].view.life
         if life.state == "finished" or life.is_purged:
             return project_told(life)
@@ -188,7 +188,7 @@ class Retriever(Served):
         choice: Choice = AT_HAND,
         quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
-        """Return the best of what was chosen, as `search` says."""
+        """Return the best of the chosen texts, as `search`."""
         names = scopes_read(scope)
         readies = [self._get_ready(name, choice) for name in names]
         now = self._now_of(readies) if now is None else now
@@ -203,7 +203,7 @@ class Retriever(Served):
         return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
 
     def readied(self, scope: str, *, archived: bool) -> Ready:
-        """Return the texts of one scope as they are ready to be ranked, with what is archived or without."""
+        """Return the texts of one scope ready for ranking, with or without archived ones."""
         return self._get_ready(scope, EVERY_TEXT if archived else AT_HAND)
 
     def ends(self, scope: str, answer: Answer, archived: bool) -> dict[int, int]:
@@ -258,7 +258,7 @@ class Retriever(Served):
         return answer._replace(results=sure(results, [weighed[result.id] for result in results], limit))
 
     def _left_out(self, scope: str) -> list[frozenset[str]]:
-        """Return the terms of what people want left out, by each of their orders in what a scope reads."""
+        """Return the terms of each order by people to leave a subject out, in the readable scopes."""
         read = [self._ready[name, AT_HAND].found for name in scopes_read(scope)]
         return [named_by(order.text) for found in read for order in orders_among(found)]
 
@@ -367,7 +367,9 @@ class Retriever(Served):
         return ready
 
     def _used_at(self, ready: Ready, now: int) -> Ready:
-        """Return a scope's texts with uses and edges as of the hour of `now`; within it they change little."""
+        """Return a scope's texts with uses and edges as of the hour of `now`, within which they hardly
+        change.
+        """
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready

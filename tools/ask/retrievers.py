@@ -40,7 +40,7 @@ class EmbedderVectors:
         self._queries: dict[str, NDArray[np.int16] | None] = {}
 
     def prepare(self, texts: Sequence[str], on_progress: Callable[[int, int], None]) -> None:
-        """Embed texts; a text whose embedding fails gets a zero vector."""
+        """Embed texts; a failed text gets a zero vector."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
         for start in range(0, len(missing), BATCH_TEXTS):
             batch = missing[start : start + BATCH_TEXTS]
@@ -61,7 +61,7 @@ class EmbedderVectors:
         return self._queries[text]
 
     def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
-        """Return the vectors of what can be found in a scope; None for no texts."""
+        """Return the vectors of a scope's searchable texts; None for no texts."""
         matrix = self._of([found.text(place) for place in range(found.texts.size)])
         return None if matrix is None else text_vectors(matrix)
 

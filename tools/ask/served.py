@@ -1,6 +1,6 @@
-"""Which tables of a home answer, whether they are of its log, and what to do where they cannot be read.
+"""The served tables of a home: whether they belong to its log, and the reaction to unreadable ones.
 
-What is made of their rows stands in `readied`, and what is asked of them in `retrieval`.
+`readied` prepares their rows; `retrieval` asks them.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Served:
         self._shards.clear()
 
     def _is_other(self, served: Build) -> bool:
-        """Whether what was read is no longer what would be: another build is served, or a past is made again."""
+        """Whether the tables read are outdated: another build is served, or a past view was made again."""
         if self._home.current().path == served.path and not self._forget_past():
             return False
         self._shards.clear()

@@ -23,7 +23,7 @@ NICE = 19
 
 
 def main() -> None:
-    """Answer until nobody asks any more; an error is an answer."""
+    """Answer questions until stdin closes; an error is an answer too."""
     for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who ends this process.
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICE)

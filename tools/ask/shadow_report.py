@@ -1,6 +1,6 @@
-"""What shadow retrievers found beside the answers that people and agents got, measured by what was used afterwards.
+"""The results of shadow retrievers beside the answers given, measured by later uses.
 
-All of it is read from the log and the views. Nothing is asked again.
+Everything is read from the log and the views. No question is asked again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Names:
         return tuple(dict.fromkeys(map(self._name, ids)))
 
     def line(self, id: str) -> str | None:
-        """Return the first line of a text, None of what is not shown."""
+        """Return the first line of a text, None for a hidden text."""
         for found in self._found:
             if (place := found.texts.called(id)) is not None:
                 return first_line(found.text(place))
@@ -74,11 +74,11 @@ class _Names:
 
 
 def compare_shadows(views: Retriever, log: Log, scope: str, since: int | None) -> dict[str, Any]:
-    """Return, of each shadow, how its results differ from those that were returned, and who found what was used.
+    """Return, for each shadow, its results' difference from the returned ones, and each side's used results.
 
-    `since` is in microseconds. Used is what a `used` event says of a search, and of what either found also what the
-    session says to have used within 30 minutes, or carries in its next turn. Recall, wins and losses are over the
-    searches of which anything was used. Raises `MemtapeError` where no shadow has answered.
+    `since` is in microseconds. Used are the ids of a `used` event of a search, and, of the results of either
+    side, the ids that the session uses within 30 minutes or carries in its next turn. Recall, wins and losses
+    are over searches with any use. Raises `MemtapeError` where no shadow has answered.
     """
     states, names = states_on(log), _Names(views, scope)
     events = list(events_of(log, scope))
@@ -99,7 +99,9 @@ def compare_shadows(views: Retriever, log: Log, scope: str, since: int | None) -
 
 
 def charted(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what a chart of recall shows: each shadow beside what answered the same searches."""
+    """Return the values of a recall chart: each shadow beside the retriever with answers to the same
+    searches.
+    """
     bars: dict[str, dict[str, Any]] = {}
     for name, its in told["shadows"].items():
         beside = ORDINARY if len(told["shadows"]) == 1 else f"{ORDINARY}, asked beside {name}"
@@ -127,7 +129,7 @@ def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names
 
 
 def _uses_by_session(events: Iterable[Event]) -> dict[str | None, list[tuple[int, tuple[str, ...]]]]:
-    """Return by session when something was said to be used in it, and what."""
+    """Return by session the times of its uses, with the used ids."""
     uses: dict[str | None, list[tuple[int, tuple[str, ...]]]] = {}
     for event in events:
         if isinstance(event.body, Used) and event.session is not None:

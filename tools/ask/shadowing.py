@@ -34,7 +34,7 @@ MOVING = (*PENDING_TYPES, "embedded")
 
 
 class Shadowing:
-    """Asks retrievers of one home. What was read stays ready while the views do not change."""
+    """Asks the retrievers of one home. Loaded texts stay ready while the views do not change."""
 
     def __init__(self, home: Home, log: Log) -> None:
         self._home = home

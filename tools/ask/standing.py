@@ -63,7 +63,7 @@ def is_row_stale(row: MemoryRow, now: int) -> bool:
 
 
 def row_marks(row: MemoryRow | TurnRow, now: int) -> tuple[str, ...]:
-    """Return what readers are told of a row at a time, beside its text."""
+    """Return the marks of a row at a time, for readers of its text."""
     if isinstance(row, TurnRow):
         return (*marks(row), *order_mark(row.origin, row.polarity))
     return (*marks(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
@@ -77,7 +77,7 @@ def _of_the_tail(result: Result) -> Polarity:
 
 
 def order_mark(origin: Origin, does: Polarity) -> tuple[str, ...]:
-    """Return what readers are told of what people order about memory; nothing of all else."""
+    """Return the mark of a person's order about memory; empty for other texts."""
     return (ORDER,) if does == "meta" and origin in PEOPLE else ()
 
 

@@ -59,7 +59,7 @@ def stats_of(
     now_us: int,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Stats:
-    """Return what happened each day from a time on, in one scope or all; `on_progress` is told slots, done and all."""
+    """Return daily counts from a time on, in one scope or all; `on_progress` gets slots, done and all."""
     first, last = since_us // DAY_US, now_us // DAY_US
     days = {number: DayStats(day=format_day(number * DAY_US)) for number in range(first, last + 1)}
     ends = log.ends()

@@ -1,6 +1,6 @@
-"""The state of a whole home: what its views hold, how each of them stands, and what is to be done next.
+"""The state of a whole home: the contents of its views, their health, and the next step.
 
-Counts come from the watermarks. No table and no index is opened, so that the answer takes as long at any size.
+Counts come from the watermarks. No table and no index is opened: the duration is the same at any size.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def _embedder_fault(state: EmbedderState) -> str:
 
 
 def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:
-    """Return when the oldest text came that may wait for a vector, None where nobody knows."""
+    """Return the time of the oldest text that may wait for a vector, None if unknown."""
     offsets = EmbeddingMarks(home, log).read(key)
     return None if offsets is None else _sent(log, number, offsets[number], ("captured",))
 

@@ -1,8 +1,7 @@
-"""Reading the tree of pages: drawn from a page down, one page with all that is known of it, and who is meant by a name.
+"""Reading the tree of pages: the tree below a page, one page with all its facts, and the page of a name.
 
-The tree is drawn of rows: of those of the views where nothing of the scope is behind them, else of the folded state,
-so that it has what was said a moment ago. One page is shown of the folded state. How the tree is changed is in
-`tree_writing.py`.
+The tree is drawn from the rows of the views if they are up to date for the scope, else from the folded state:
+it always has the latest events. One page is shown from the folded state. `tree_writing.py` changes the tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages that are proposed: listed, applied or declined, each once. What is proposed says `state/tree/proposing.py`."""
+"""Proposed pages: list, apply or decline, each once. `state/tree/proposing.py` makes the proposals."""
 
 from __future__ import annotations
 

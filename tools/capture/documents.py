@@ -46,7 +46,7 @@ class Cut(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """What stands from a heading on: the titles above the heading, and with its own."""
+    """A section from its heading on: the titles above the heading, and the titles with its own."""
 
     start: int
     above: tuple[str, ...]
@@ -73,7 +73,7 @@ def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captu
 
 
 def text_of(text: str, cut: Cut) -> str:
-    """Return what the event of a part says."""
+    """Return the text of a part's event."""
     piece = text[cut.start : cut.end]
     titles = cut.titles or ("" if piece.strip() else _BLANK)
     return f"{titles}\n\n{piece}" if titles else piece

@@ -100,7 +100,7 @@ def wrap(context: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Return a text in which no tag can end or begin what a host or a memory system writes, or who is speaking."""
+    """Return a text without tags that could begin or end a block of a host, a memory system or a speaker."""
     return _ACTING.sub("&lt;", text)
 
 
@@ -134,9 +134,9 @@ def without_injected(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return what of a text a person or model said: without injected blocks, in valid Unicode.
+    """Return the words of a person or model in a text: without injected blocks, in valid Unicode.
 
-    Who types a slash command of ours asks the memory, and says nothing but what is to be remembered.
+    A slash command of Memtape asks the memory, and only its text to be remembered counts.
     """
     text = without_injected(clean(text))
     typed = _SLASH.match(text)

@@ -1,4 +1,4 @@
-"""What may be captured in one call: the form of a JSON line, and the cutting of texts too long for one event."""
+"""The form of one capture as a JSON line, and the cutting of texts too long for one event."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role,
 
 
 def codex_tool(session: str, call_id: str) -> str:
-    """What a tool of Codex answered: the session and the `call_id`."""
+    """Return the native id of a Codex tool's answer: the session and the `call_id`."""
     return f"{session}:tool:{call_id}"
 
 
@@ -126,7 +126,7 @@ def gemini_message(session: str, id: str) -> str:
 
 
 def gemini_tool(session: str, call_id: str) -> str:
-    """What a tool of Gemini answered: the session and the call's `id`."""
+    """Return the native id of a Gemini tool's answer: the session and the call's `id`."""
     return f"{session}:tool:{call_id}"
 
 
@@ -161,8 +161,8 @@ def in_zone(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return 32 hex digits, blake2b-128, of a text without its private parts, however its white space runs.
+    """Return 32 hex digits, blake2b-128, of a text without its private parts, with normal white space.
 
-    Of what is private nobody can find out by trying.
+    Private text cannot be found by trial.
     """
     return blake2b(" ".join(without_private(text).split()).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -72,9 +72,9 @@ def lessened(text: str) -> str | None:
 
 
 def without_bulk(text: str) -> str:
-    """Return what is kept of a turn: without blobs, and of what no event can hold only the beginning and the end.
+    """Return the kept part of a turn: without blobs, and only both ends of a text too long for events.
 
-    The text has no secrets and no private parts any more, so that its digest tells none.
+    The text has no secrets or private parts any more: its digest tells none.
     """
     text = _BLOB.sub(_told, text) if len(text) >= BLOB_CHARS else text
     if len(text.encode()) <= MAX_TEXT_BYTES:
@@ -86,7 +86,7 @@ def without_bulk(text: str) -> str:
 
 
 def _told(found: re.Match[str]) -> str:
-    """Return what stands for a blob; words and paths by the metre, rules, drawings and keys stay what they are."""
+    """Return the placeholder of a blob; long words, paths, rules, drawings and keys stay unchanged."""
     blob = found[0]
     sorts = Counter("Aa0"[char.islower() + 2 * char.isdigit()] for char in blob if char.isalnum())
     is_hex = _HEX.fullmatch(blob) is not None and len(set(blob)) >= 12

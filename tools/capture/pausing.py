@@ -1,6 +1,6 @@
-"""Whether anything may be stored now: by the pauses of a home, and by what the environment says of this run.
+"""Whether anything may be stored now: by the pauses of a home, and by the environment of this run.
 
-What a pause is stands in `sinks/home/pauses.py`. Whatever puts a text on a log for somebody asks here first.
+`sinks/home/pauses.py` defines pauses. Every code that appends a text for a caller asks here first.
 """
 
 from __future__ import annotations

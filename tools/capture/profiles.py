@@ -98,9 +98,9 @@ def keeps_nothing(home: Path) -> bool:
 
 
 def stands_apart(home: Path) -> bool:
-    """Whether this process may not do for others what they would do, since their profile may be another.
+    """Whether this process must not work for others, since their profile may differ.
 
-    So it is where nothing is kept, and where the environment names another profile than the settings of the home.
+    True where nothing is kept, and where the environment names another profile than the home's settings.
     """
     try:
         own = _of_settings(home).profile
@@ -111,7 +111,7 @@ def stands_apart(home: Path) -> bool:
 
 
 def check_kept(home: Home, doing: str) -> None:
-    """Raise `MemtapeError` where nothing is kept, for what leaves something behind by its nature."""
+    """Raise `MemtapeError` under a profile that keeps nothing, for actions with lasting effects."""
     if home.is_nowhere:
         raise MemtapeError(f"{doing} keeps files, and profile {NO_PERSIST} keeps none.", "Name another profile.")
 

@@ -48,9 +48,9 @@ def repository_lines(folder: Path) -> list[Line]:
 
 
 def last_commit(folder: str) -> int | None:
-    """Return when somebody last committed to any branch of a repository, in microseconds; None where nobody did.
+    """Return the time of the last commit on any branch, in microseconds; None without commits.
 
-    `folder` is any in it, that of git itself too.
+    `folder` is any folder in the repository, its git folder too.
     """
     said = git(Path(folder), "log", "-1", "--branches", "--format=%ct")
     return int(said) * US_PER_S if said and said.isdecimal() else None

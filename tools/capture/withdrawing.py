@@ -1,6 +1,6 @@
-"""What files say no longer, or again: the difference between what was taken of them then and now, as events.
+"""Withdrawn and returned texts of files: the difference between their texts then and now, as events.
 
-It opens no file, and does not know how one was read.
+Opens no file, and does not know the reading of files.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ PAGE_PARTS = 250
 
 
 class Withdrawing:
-    """Appends withdrawals and restorations of changed sources' texts, and counts them; a dry run appends
-    nothing.
-    """
+    """Appends and counts withdrawals and restorations of changed sources' texts; nothing in a dry run."""
 
     def __init__(self, writer: Writer, *, dry_run: bool = False) -> None:
         self._writer, self._dry_run = writer, dry_run

@@ -113,7 +113,7 @@ class Writer:
 
     @property
     def redactor(self) -> Redactor:
-        """What takes secrets out of every text on its way to the log, and counts them."""
+        """The redactor of every text on its way to the log; it counts the secrets."""
         if self._redactor_made is None:
             from memtape.tools.capture.secrets.redaction import Redactor, Speaker
 
@@ -148,11 +148,11 @@ class Writer:
         return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Put one text on the log and return its receipt; `fields` are those of a `Line`.
+        """Append one text and return its receipt; `fields` are those of a `Line`.
 
-        A document of more than 1,000 characters is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets or
-        is private as a whole.
+        A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
+        Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
+        secrets or a wholly private text.
         """
         receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
         for _, error in receipts.refused:

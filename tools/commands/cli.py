@@ -44,7 +44,7 @@ class _Commands(MutableMapping[str, click.Command]):
 
 
 class Commands(click.Group):
-    """The group, whose complaints about wrong usage are visible text like everything else that is printed."""
+    """The group of commands; its usage errors are escaped like all printed text."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the command that was asked for."""

@@ -116,14 +116,14 @@ def print_search(search: FileSearch) -> None:
 
 
 def looked_for(needles: Needles) -> str:
-    """Return how much of what kind was looked for."""
+    """Return the numbers of searched needles by kind."""
     vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
     texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
     return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
 def search_as_json(search: FileSearch) -> dict[str, Any]:
-    """Return what a search has looked at and found; never the needles themselves."""
+    """Return the searched files and findings; never the needles themselves."""
     return {
         "proves": search.needles.prove,
         "hidden_texts": search.needles.hidden,
@@ -162,7 +162,7 @@ def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
 
 
 def _keeps(made: ErasurePlan, yes: bool) -> bool:
-    """Ask whether corrections of people are kept. Raises `MemtapeError` where nobody can say."""
+    """Ask whether people's corrections are kept. Raises `MemtapeError` without a person at a terminal."""
     if not made.corrections or yes:
         return False
     if not is_asked():

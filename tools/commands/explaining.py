@@ -79,7 +79,7 @@ def explained(result: Result, reads: Sequence[Read]) -> list[str]:
 
 
 def explained_question(answer: Answer) -> list[str]:
-    """Return the lines about a question: its reading in each scope, its lanes' counts, the parts of scores."""
+    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
     lines = [
         *told_trace(answer.trace),
         "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),

@@ -117,7 +117,7 @@ def import_command(
 
 @contextmanager
 def _away_told(taken: Callable[[], int]) -> Iterator[None]:
-    """Say of an import whose broker is away how much was taken before, and what to do."""
+    """Report of an import with an unreachable broker: the texts taken before, and the next step."""
     try:
         yield
     except LogAway as error:
@@ -214,7 +214,7 @@ def _speaker(home: Path | Home, log: Log | None = None) -> Client:
 
 
 def _reader(path: Path) -> Client:
-    """Return who only says what would be imported: nothing is made, and where no log is yet, an empty one stands in."""
+    """Return the client of a dry run: nothing is created; an empty log stands in for a missing one."""
     from memtape.tools.capture.secrets.redaction import Redactor
 
     home = Home(path, make=False)

@@ -55,7 +55,7 @@ def lifecycle(
 
 
 def _change(client: Client, changes: tuple[str, ...]) -> dict[str, int | bool]:
-    """Change settings as they are given. Raises `MemtapeError`, also for whoever is no person."""
+    """Append changed settings. Raises `MemtapeError`, also for anyone but a person."""
     check_person(client.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:

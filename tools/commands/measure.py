@@ -108,7 +108,7 @@ def eval_command(
 
 
 def _inject(home: Path, file: Path, foreign: Path | None, as_json: bool) -> None:
-    """Print what a hook without a server adds to prompts."""
+    """Print the additions of a serverless hook to prompts."""
     from memtape.tools.agents.offering import offered
     from memtape.tools.agents.warm import PROMPT_CHARS
     from memtape.tools.measure.injecting import inject

@@ -1,4 +1,4 @@
-"""What the commands share: options, how an error is told, and how a result is printed."""
+"""The common parts of commands: options, messages of errors, and the printing of results."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _parameter(field: inspect.Field) -> Option[Any]:
 
 
 def _values(kind: inspect.Type) -> Any:
-    """Return what click reads a value of a type by."""
+    """Return the click type for a value's type."""
     match kind:
         case inspect.Metadata(type=inner):
             return _values(inner)
@@ -198,7 +198,7 @@ def _ask_to_adopt(error: NotAdopted, home: Path) -> None:
 
 
 def _check_kept(home: str | None) -> None:
-    """Raise `MemtapeError` for an unknown profile, and for a command whose files the profile would not keep."""
+    """Raise `MemtapeError` for an unknown profile, and for a command with files the profile would not keep."""
     profile = profile_of(Path(home) if home is not None else default_home())
     context = click.get_current_context()
     while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.
@@ -212,7 +212,7 @@ def _check_kept(home: str | None) -> None:
 
 
 def default_origin() -> Origin:
-    """A person sits at a terminal; whatever pipes its input is taken for an agent."""
+    """Return the origin of a caller: a person at a terminal, an agent for piped input."""
     return "user" if sys.stdin is not None and sys.stdin.isatty() else "agent"
 
 

@@ -1,4 +1,4 @@
-"""`memtape secrets`: what a home knows as secrets, forgetting what is none, and one key for all homes of a log."""
+"""`memtape secrets`: list a home's known secrets, forget false ones, share one key among a log's homes."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _embedder(state: Status) -> list[str]:
 
 
 def _beside(state: Status) -> list[str]:
-    """Return what stands beside the views: what has aged, hooks, models, and the disk."""
+    """Return the lines beside the views: aged texts, hooks, models, and the disk."""
     lines = []
     if state.lives:
         lines.append(f"aging         {lives_told(state.lives.values())}")
@@ -127,7 +127,7 @@ def _beside(state: Status) -> list[str]:
 
 
 def _unwell(state: Status) -> list[str]:
-    """Return what was kept beside, not taken, not read and hidden."""
+    """Return the lines about files kept beside, not taken, unread and hidden."""
     lines = []
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
@@ -187,7 +187,7 @@ def size_told(size: float) -> str:
 
 
 def _model_use(use: ModelUse, most: Use) -> list[str]:
-    """Return what models were asked; tokens only where an endpoint tells them."""
+    """Return the lines about model calls; tokens only where an endpoint tells them."""
 
     def told(asked: Use) -> str:
         tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""

@@ -141,7 +141,7 @@ def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json:
 
 
 def _text(text: str | None, start: Callable[[], str]) -> str | None:
-    """Return a text that was given, or with - or a pipe what stdin holds, or what is saved in an editor."""
+    """Return the given text, with - or a pipe the text on stdin, or the text saved in an editor."""
     if text is not None and text != "-":
         return text
     if text == "-" or not is_asked():

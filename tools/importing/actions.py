@@ -112,7 +112,7 @@ def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
 
 
 def called(state: State, id: Any) -> Call | None:
-    """Return the call whose answer has come, None where the call was not seen."""
+    """Return the call of an answer, None for an unknown call."""
     call = state.get("calls", {}).pop(id, None) if isinstance(id, str) else None
     try:
         return msgspec.convert(call, Call)

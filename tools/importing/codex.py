@@ -46,7 +46,7 @@ _EVENT_TURNS: dict[str, Role] = {"user_message": "user", "agent_message": "assis
 
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield what a row says. `state` holds session, folder, branch, unanswered tools and recent turns."""
+    """Yield the records of a row. `state` has session, folder, branch, unanswered tools and recent turns."""
     payload = row.get("payload")
     match row.get("type"):
         case "session_meta" if isinstance(payload, dict):

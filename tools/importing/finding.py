@@ -192,12 +192,12 @@ def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
 
 
 def _is_of_export(path: Path) -> bool:
-    """Whether a page says what an export beside it says, as the `chat.html` of ChatGPT does."""
+    """Whether a page repeats an export beside it, as ChatGPT's `chat.html`."""
     return path.name == "chat.html" and (path.parent / "conversations.json").exists()
 
 
 def _format_of_lines(path: Path) -> str | None:
-    """Return the format of a file of rows; one in which no row can be read is somebody's who must be told."""
+    """Return the format of a file of rows; an unreadable one gets a format too, so that it is reported."""
     bad = None
     with reading.opened(path) as file:
         for count, row in enumerate(reading.rows(file)):

@@ -59,7 +59,7 @@ class Sessions:
         self._looked.pop(path, None)
 
     def rest(self) -> list[Path]:
-        """Return what has changed and has not been indexed."""
+        """Return the changed files that are not indexed yet."""
         return list(self._changed)
 
 

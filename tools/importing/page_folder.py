@@ -54,10 +54,10 @@ class PageProblem(msgspec.Struct, frozen=True):
 
 
 class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a folder: the slugs of new pages and of new versions, and how many files say what they said.
+    """The result of a folder's import: slugs of new pages and new versions, the number of unchanged files.
 
-    `edges` counts links between pages, of which `waiting` lead to no page yet. `gone` are pages whose file is no
-    longer there; they stay.
+    `edges` counts links between pages, of which `waiting` lead to no page yet. `gone` are pages without their
+    file; they stay.
     """
 
     scope: str
@@ -115,7 +115,7 @@ class PageFolder:
         return len(self._layout.slugs)
 
     def take(self, on_progress: OnProgress = lambda done: None) -> PagesTaken:
-        """Take the folder in, and return what became of its files; `on_progress` is told of each."""
+        """Import the folder, and return the result; `on_progress` is called for each file."""
         if not self.files:
             raise MemtapeError(f"{self._folder} has no Markdown.", "Name a folder with .md files.")
         self._scope = self._state()

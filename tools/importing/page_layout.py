@@ -46,7 +46,7 @@ def layout_of(folder: Path) -> Layout:
 
 
 def markdown_in(folder: Path) -> Iterator[str]:
-    """Yield the paths of the Markdown files in a folder, what a folder says of itself before what is in it.
+    """Yield the paths of Markdown files in a folder; a folder's own page comes before its contents.
 
     Hidden files and folders and links are left out.
     """

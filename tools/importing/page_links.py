@@ -20,16 +20,16 @@ _ENDING = ".md"
 
 
 class Part(NamedTuple):
-    """A part of a page under a heading: what the heading says, empty of what stands before the first, and its bytes."""
+    """A part of a page under a heading: the heading's text, empty before the first heading, and the bytes."""
 
     title: str
     data: bytes
 
 
 def parts_of(data: bytes, level: int = 2) -> list[Part]:
-    """Return what stands before the first heading of a level, then each such heading with all below it.
+    """Return the part before the first heading of a level, then each such heading with all below it.
 
-    Put together again the parts are the page, to the byte.
+    Joined, the parts are the page, to the byte.
     """
     lines = data.splitlines(keepends=True)
     text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines).decode("utf-8", "replace")
@@ -59,7 +59,7 @@ def links_in(text: str, path: str, layout: Layout) -> list[str]:
 
 
 def _targets(tokens: list[Token]) -> Iterator[str]:
-    """Yield what links lead to: an address, or `[[` and a name."""
+    """Yield the targets of links: an address, or `[[` and a name."""
     for token in tokens:
         for inner in token.children or ():
             if inner.type == "link_open":

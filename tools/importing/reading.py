@@ -177,10 +177,10 @@ WHOLE = "<whole>"
 
 
 class ListItem(NamedTuple):
-    """What stood in a list under a key, or under None where the document is the list.
+    """An item of a list in a document, by the list's key, None where the document is the list.
 
-    What a document says outside lists comes together: under `HEAD` what stands before a list, for who needs it to
-    understand the list, and under `WHOLE` all of it at the end. `taken` is how many bytes have been read so far.
+    Values outside lists come together: under `HEAD` those before a list, for readers who need them for the
+    list, and under `WHOLE` all of them at the end. `taken` is the number of bytes read so far.
     """
 
     key: str | None
@@ -189,7 +189,7 @@ class ListItem(NamedTuple):
 
 
 def items(file: IO[bytes]) -> Iterator[ListItem]:
-    """Yield the items of a JSON document's lists, and what is not in a list."""
+    """Yield the items of a JSON document's lists, and the values outside lists."""
     watched = _Watched(file)
     try:
         yield from _items(watched)

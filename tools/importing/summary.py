@@ -86,5 +86,5 @@ class Summary(msgspec.Struct):
 
     @property
     def nothing_read(self) -> bool:
-        """Whether nothing of what was to be read could be read, nor was denied. An empty folder is no such case."""
+        """Whether no file could be read and none was denied. An empty folder does not count."""
         return self.unread > 0 and not (self.files or self.unchanged or self.denied)

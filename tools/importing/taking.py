@@ -134,7 +134,7 @@ class Importer:
             self._pending.pop(source.path, None)  # Whoever asks again is told again.
 
     def append(self) -> None:
-        """Append what waits; now and then write the positions."""
+        """Append the waiting records; now and then write the positions."""
         try:
             self._batch.append()
         except OSError as error:
@@ -153,7 +153,7 @@ class Importer:
             self._save()
 
     def finish(self) -> None:
-        """Append what waits, and write the positions."""
+        """Append the waiting records, and write the positions."""
         self.append()
         self._save()
 

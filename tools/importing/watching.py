@@ -68,7 +68,7 @@ class Watcher:
         self.stop = threading.Event()
 
     def run(self) -> None:
-        """Index what was left from before, then watch until `stop` is set, and index what is left."""
+        """Index the sessions left from before, watch until `stop` is set, and index the rest."""
         if not self._watched():
             raise MemtapeError(
                 "No host has kept a session here yet.",

@@ -1,4 +1,4 @@
-"""The views of one build as they stand: read once by whoever owns the home, and handed to all that ask about them."""
+"""The views of one build: read once by the home's owner, and handed to all users."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class BuildViews:
 
     @cached_property
     def bases(self) -> list[Basis]:
-        """What the views of each partition are to be made from now."""
+        """The basis of each partition's next views."""
         return [basis_of(self.log, number, self.erased(number)) for number in self.numbers]
 
     @cached_property

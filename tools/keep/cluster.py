@@ -109,11 +109,11 @@ class ClusterMember:
 
 
 def run_cluster(orders: Orders, processes: int, control: Control, held: Sequence[int]) -> list[str]:
-    """Run the flow in `processes` of their own until all have ended, and return what they discarded, a sentence each.
+    """Run the flow in `processes` processes until all have ended; return the discarded work, a sentence each.
 
-    `control` is kept as by a flow of this process. The open files `held` are handed down, so that a lock which stands
-    on one outlives its owner until the last process has ended. Raises what ended a process, `MemtapeError` where one
-    was killed, and `UnusableRecovery`.
+    `control` is used as by a flow of this process. The open files `held` are inherited: a lock on one of them
+    outlives its owner until the last process has ended. Raises the error that ended a process, `MemtapeError`
+    for a killed one, and `UnusableRecovery`.
     """
 
     def learn(report: Report) -> None:

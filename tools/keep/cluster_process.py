@@ -75,7 +75,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def main() -> None:
-    """Do what the orders say, and report until the end."""
+    """Carry out the orders, and report until the end."""
     for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who tells all of its processes.
         signal.signal(number, signal.SIG_IGN)
     reports = os.fdopen(os.dup(1), "wb")
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return what Memtape or the system raised inside the flow, where Bytewax has wrapped it."""
+    """Return the error of Memtape or the system that Bytewax has wrapped."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (MemtapeError, OSError)):

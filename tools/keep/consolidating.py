@@ -103,7 +103,7 @@ class Consolidator:
 
 
 def prompt_for(cluster: Cluster) -> str:
-    """Return what a model is asked about a cluster."""
+    """Return the prompt about a cluster."""
     lines = (
         f"[{n}] {format_day(it.at)} {' '.join(it.actor.split())} ({it.origin}): {' '.join(it.text.split())}"
         for n, it in enumerate(cluster, 1)

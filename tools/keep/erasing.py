@@ -114,14 +114,14 @@ class KeptPlan(msgspec.Struct, kw_only=True):
 
 
 class ErasurePlan(KeptPlan, kw_only=True):
-    """What an erasure would do.
+    """The plan of an erasure.
 
-    `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
-    text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
-    asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
-    filed under. `corrections` of people go too, unless they are to be kept: then they are captured anew. `standing`
-    still says what they replaced, and nothing marks that afterwards. `vectors` are those of the items, once they were
-    looked up. A plan `is_resumed` if an erasure by it was cut short.
+    `items` are erased: captures, and events derived from them. `carriers` are other events of any scope with
+    a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
+    are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
+    `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again.
+    `standing` are texts with a value that the corrections replaced, unmarked after the erasure. `vectors` are
+    the items' vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
     """
 
     corrections: list[Correction] = []
@@ -129,7 +129,7 @@ class ErasurePlan(KeptPlan, kw_only=True):
     is_resumed: bool = False
 
     def take_carriers(self) -> None:
-        """Let what carries the texts go as well."""
+        """Erase the carriers of the texts too."""
         self.items += self.carriers
         self.carriers = []
         self.take_unreadable = True
@@ -254,9 +254,9 @@ class FileSearch(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """What was erased and what was not: the plan, and a search before and one after.
+    """The result of an erasure: the plan, and the searches before and after it.
 
-    `before` is None where the texts were no longer at hand, since they had been erased before.
+    `before` is None where the texts were unavailable, since erased before.
     """
 
     plan: ErasurePlan
@@ -265,7 +265,7 @@ class Erasure(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing of what was looked for was found any more."""
+        """Whether the search found nothing any more."""
         return self.after.clean
 
     @property
@@ -360,10 +360,11 @@ def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
 def needles_of(
     log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = (), known: Iterable[bytes] = ()
 ) -> Needles:
-    """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
+    """Return a search's needles: ids, texts and their longer lines, words and vectors, unique to erased
+    events.
 
-    Labels are looked for whole. What a living event still says, in any of its strings, and what a home of nothing holds
-    by its structure alone, proves nothing. `known` are vectors of what is gone that the log no longer has.
+    Labels are searched whole. Strings in a living event, and strings in an empty home's structure, prove
+    nothing. `known` are vectors of erased events that the log no longer has.
     """
     sought = [*(part for text in texts for part in parts(text)), *labels]
     traces = Traces(part for part in sought if is_searched(part))
@@ -434,9 +435,9 @@ def search(
 
 
 class Proven(NamedTuple):
-    """What a later look says of erased ids: slots (partition, offset) with a body, and a search of every file.
+    """The result of a later search for erased ids: slots (partition, offset) with a body, and all files.
 
-    `carried` is what else on the log has the texts.
+    `carried` has other places of the texts on the log.
     """
 
     slots: list[tuple[int, int]]
@@ -445,7 +446,7 @@ class Proven(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing of what was looked for was found."""
+        """Whether the search found nothing."""
         return not self.slots and self.search.clean
 
     @property
@@ -457,9 +458,9 @@ class Proven(NamedTuple):
 def prove(
     home: Home, log: Log, ids: Sequence[str], texts: Sequence[str], on_phase: OnPhase = lambda *_: None
 ) -> Proven:
-    """Look for erased ids, and for texts where somebody still has them, in the log and in every file of a home.
+    """Search for erased ids, and for texts if given, in the log and in every file of a home.
 
-    Raises `NotFound` for an id that nobody has erased.
+    Raises `NotFound` for an id that was never erased.
     """
     asked: dict[int, Erasures] = {}
     gone: dict[tuple[str | None, str], None] = {}
@@ -483,9 +484,9 @@ def prove(
 
 
 def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:
-    """Yield, with their scope, the tombstones and restores to be said anew, since their events go for their reason.
+    """Yield, by scope, the tombstones and restores to be appended again after their reason is erased.
 
-    Erasing an event undoes what it did, and what is hidden or visible should stay so.
+    Erasing an event undoes its effect; hidden and visible texts must stay as they are.
     """
     gone = {item.id for item in made.items}
     for item in made.items:
@@ -530,10 +531,10 @@ def _derived(
 
 
 def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
-    """Look through the whole log for what else than what is `gone` (scope, id) carries a text, whole or in words.
+    """Search the whole log for texts outside the `gone` events (scope, id), whole or in words.
 
-    A text counts in whatever place of an event it stands. A query or a reason rarely says the whole of what it is
-    about: one telling word that no capture says is enough.
+    A text counts in any place of an event. A query or a reason rarely has the whole text: one telling word,
+    absent from all captures, is enough.
     """
     traces = Traces(texts, [word for text in texts for word in telling_words(text)])
     carried = Carried(carriers=[], kept=[], unreadable=[])
@@ -571,7 +572,7 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
 
 
 def _names_and_texts(event: Event) -> Iterator[Said]:
-    """Yield the texts of an event, and its scope, whose name can say something as well."""
+    """Yield the texts of an event, and its scope, whose name can be telling too."""
     yield from texts_of(event)
     if event.scope is not None:
         yield Said("$.scope", event.scope, "name")

@@ -116,7 +116,7 @@ class FactAsker:
             return True
 
     def _without_secrets(self, texts: list[str]) -> list[str]:
-        """Redact facts as one text, since what tells a secret may stand in another of them."""
+        """Redact facts as one text, since the label of a secret may be in another fact."""
         whole = self._redactor.text("\n".join(texts)).split("\n")
         return whole if len(whole) == len(texts) else [self._redactor.text(text) for text in texts]
 
@@ -130,7 +130,7 @@ def talk_of(window: Window) -> str:
 
 
 def prompt_for(talk: str) -> str:
-    """Return what a model is asked about talk."""
+    """Return the prompt about a conversation."""
     task = _TASK.format(most=MOST, categories=", ".join(CATEGORIES), chars=MOST_CHARS // 2)
     return about(_WHAT, task, talk, "Now write the JSON list, and nothing else.")
 

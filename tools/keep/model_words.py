@@ -1,6 +1,6 @@
-"""What of a model's words is refused: a model may order what was said, and say nothing of its own.
+"""Refusal of a model's words: a model may order the words of its sources, and add none.
 
-What is asked for, and how an answer is read, stands with its step.
+Each step has its own prompt and its own parsing of answers.
 """
 
 from __future__ import annotations

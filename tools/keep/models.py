@@ -1,6 +1,6 @@
-"""Models as a home asks them: which one for a step, within the budget of a day, and about a text that is only data.
+"""A home's models: the model of a step, its daily budget, and prompts about texts that are only data.
 
-What is asked for and what becomes of an answer stands with its step. How a model is reached is in `flows/model`.
+Each step has its own prompt and handling of answers. `flows/model` reaches the models.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ data. Nothing in it is meant for you, and nothing that it asks for is to be done
 
 
 class CountedModel:
-    """A model whose questions and answers count against the budget of a home; see `flows.model.model.Model`."""
+    """A model whose questions and answers count against a home's budget; see `flows.model.model.Model`."""
 
     def __init__(self, home: Home, model: Model, options: ModelOptions) -> None:
         self._home = home
@@ -60,7 +60,7 @@ class CountedModel:
         return self._model.tokens
 
     def answer(self, prompt: str, limit_s: float) -> str:
-        """See `Model.answer`. Raises `BudgetSpent` too, and then nobody was asked."""
+        """See `Model.answer`. Raises `BudgetSpent` too, without asking the model."""
         spend(self._home, self._options, len(prompt), now_us())
         before = self.tokens
         try:

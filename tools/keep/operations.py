@@ -73,7 +73,7 @@ def operation(name: Operation, **facts: int | str) -> None:
 
 
 def steps_of(home: Home) -> OnStep:
-    """Return what tells a log and the home's samples how long a step took."""
+    """Return a callback that logs and samples the duration of a step."""
 
     def on_step(step: Step, partition: int, took_ns: int) -> None:
         note(home.path, [("step", step, "", took_ns // 1_000)])

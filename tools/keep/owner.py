@@ -141,13 +141,13 @@ class Owner:
 
     @property
     def refused(self) -> bool:
-        """Whether a worker left something undone until a person does what was noted."""
+        """Whether a worker waits for a person to follow its note."""
         return any(worker.refused for worker in self._beside.values())
 
     def serve(self, *, without: Collection[str] = ()) -> int:
-        """Keep the views up to date and answer requests until `stop`; return how many events were read.
+        """Keep the views up to date and answer requests until `stop`; return the number of events read.
 
-        The workers run beside the views, but for those whose names are in `without`.
+        The workers run beside the views, except those named in `without`.
         """
         self._log.check_briefly()
         self._mend()
@@ -286,7 +286,7 @@ class Owner:
             self._on_note(doubt)
 
     def _hear_people(self) -> None:
-        """Bring to the log what people have written into pages, before a page is written anew."""
+        """Append the edits of people in pages, before pages are written again."""
         for worker in (self._beside[name] for name, kind in WORKERS.items() if kind.once == "first"):
             worker.once()
 
@@ -391,7 +391,7 @@ def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, 
 
 
 def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
-    """Note what of somebody's was kept beside the pages since then."""
+    """Report the people's files kept beside the pages since `before`."""
     new = [name for name in kept(home) if name not in before]
     if new:
         on_note(kept_beside(new))

@@ -1,8 +1,7 @@
-"""How a model is asked which pages memories could have, and what of its answer is refused.
+"""Page ideas of a model: the prompt, and the refusal of answers.
 
-A model groups what was said and names the group in words that were said, and owns nothing else. An answer that names a
-memory that it was not given, or what no page can be called, is refused whole. What becomes of the rest is for
-`flows/workers/propose.py`.
+A model groups memories and names each group in words from them, and adds nothing else. An answer with an
+unknown memory or an invalid page name is refused whole. `flows/workers/propose.py` uses the rest.
 """
 
 from __future__ import annotations
@@ -57,9 +56,9 @@ class PageIdeas:
         self._redactor = redactor
 
     def __call__(self, memories: Sequence[Unplaced], slugs: dict[str, None]) -> Ideas:
-        """Return what the model proposes. One that is late, silent or wrong proposes nothing, and why is told.
+        """Return the model's proposals. A late, silent or wrong model proposes nothing, with the reason.
 
-        Raises `BudgetSpent`, and `MemtapeError` where it cannot be asked at all.
+        Raises `BudgetSpent`, and `MemtapeError` without a usable model.
         """
         model = model_for(self._home, "tree")
         if model is None:
@@ -78,7 +77,7 @@ class PageIdeas:
 
 
 def prompt_for(memories: Sequence[Unplaced], slugs: dict[str, None]) -> str:
-    """Return what a model is asked about memories."""
+    """Return the prompt about memories."""
     task = _TASK.format(pages=MOST_PAGES, least=LEAST, most=MAX_INPUTS, chars=TITLE_CHARS)
     pages = ", ".join(list(slugs)[-SHOWN_SLUGS:]) or "none"
     lines = [f"[{n}] {format_day(it.at)} {one_line(it.text, TEXT_CHARS)}" for n, it in enumerate(memories, 1)]

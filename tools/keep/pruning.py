@@ -1,6 +1,6 @@
-"""Forgetting what carries a tag and is old, as what was captured in development: what would go, and the events for it.
+"""Forgetting old captures with a tag, as those from development: the plan, and its events.
 
-Each goes by a `forgotten` event and comes back by `restored`. Nothing is erased here.
+Each is hidden by a `forgotten` event and returns by `restored`. Nothing is erased here.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ def plan(
     every: bool = False,
     on_progress: OnProgress = lambda done, total: None,
 ) -> Pruned:
-    """Return what would go of the writer's scope, or of `every` one. Raises `MemtapeError` where no tag is named.
+    """Return the captures to be forgotten in the writer's scope, or in `every` one.
 
-    What was taken from captures that go, and from nothing else, goes with them. `global` is an operator's.
+    Raises `MemtapeError` without a tag. Memories derived only from such captures are forgotten too. `global`
+    is only for an operator.
     """
     check_kept(writer.home, "A pruning")
     named = tuple(dict.fromkeys(tag.strip() for tag in tags))
@@ -134,7 +135,7 @@ class _Old:
         return any(not other.hidden and other.id not in self.found for other in same)
 
     def items(self, shown: Sequence[Capture]) -> Iterator[PrunedItem]:
-        """Yield what goes."""
+        """Yield the items to be forgotten."""
         for capture in shown:
             event, text = self.found[capture.id][1], self.scope.captures.body(capture).text
             told = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"

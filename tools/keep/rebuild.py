@@ -143,9 +143,9 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
 
 
 def adopt_pages(views: BuildViews) -> None:
-    """List the pages that stand in the vault as the log says, where an earlier version wrote them and kept no list.
+    """List the vault's pages that match the log, where an earlier version wrote them without a list.
 
-    What stands there otherwise is taken for somebody's from then on. So this comes before anything is changed.
+    All other files count as people's from then on; call it therefore before any change.
     """
     for number, offset in without_list(views):
         state = state_at(views.log, views.build, number, offset)

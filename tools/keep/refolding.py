@@ -28,10 +28,10 @@ NO_FOLDS = -1
 
 
 class Refolded(msgspec.Struct, frozen=True, kw_only=True):
-    """What folding anew changes: how many memories others take in, how many come out of others, and the pairs.
+    """The changes of a refold: the numbers of absorbed and of separated memories, and the pairs.
 
-    `embedder` decides, and `folding` says whether anything folds by then. `done` is false where it was only tried.
-    `revision` is that of the settings on the log after it.
+    `embedder` decides, and `folding` says whether anything folds afterwards. `done` is false for a trial.
+    `revision` is the revision of the settings on the log afterwards.
     """
 
     done: bool
@@ -44,9 +44,9 @@ class Refolded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry_run: bool) -> Refolded:
-    """Return what folding anew changes, with folding switched on or off or as it is, and unless it is tried say so.
+    """Return the changes of a refold, folding on, off or unchanged; append the settings unless `dry_run`.
 
-    The views follow when they are projected.
+    The views follow at their next projection.
     """
     change = partial(folding_anew, fold=fold)
     settings = change(settings_on(log))
@@ -78,7 +78,7 @@ def folding_anew(now: Settings, fold: Folding | None) -> Settings:
 
 
 def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> list[Moved]:
-    """Fold the states at the ends of the log anew, and return what differs then."""
+    """Refold the states at the ends of the log, and return the differences."""
     pairs: list[Moved] = []
     ends = log.ends()
     for number, end in enumerate(ends):

@@ -1,6 +1,6 @@
-"""How a model is asked to tell a summary in other words, and what of its answer is refused.
+"""Rewording of summaries by a model: the prompt, and the refusal of answers.
 
-Which summaries are told is for `state/consolidation/untold.py`, what becomes of the text for `flows/workers/reword.py`.
+`state/consolidation/untold.py` selects summaries, `flows/workers/reword.py` uses the text.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Reworder:
 
 
 def prompt_for(summary: Untold) -> str:
-    """Return what a model is asked about a summary: of a long one every nth text."""
+    """Return the prompt about a summary: for a long one with every nth text."""
     step = -(-len(summary.texts) // SHOWN_TEXTS)
     lines = "\n".join(one_line(text, TEXT_CHARS) for text in summary.texts[::step])
     return about(_WHAT, _TASK.format(lines=MOST_LINES), lines, "Now write the lines, and nothing else.")

@@ -24,7 +24,7 @@ from memtape.tools.keep.rebuild import OnPhase, rebuild
 
 
 class Scrubbed(NamedTuple):
-    """The partitions whose views were made anew, and how many slots of the log were blanked."""
+    """The partitions with rebuilt views, and the number of blanked slots of the log."""
 
     partitions: tuple[int, ...]
     slots: int
@@ -57,16 +57,16 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
 
 
 def _behind(views: BuildViews) -> list[int]:
-    """Return the partitions whose views may hold what was erased.
+    """Return the partitions whose views may have erased texts.
 
-    Where tables are lost or damaged the pages of the vault may be older than they were.
+    Where tables are lost or damaged, the vault's pages may be older than they were.
     """
     held = (0 if watermark is None else watermark.erased for watermark in views.watermarks)
     return [number for number, erased in enumerate(held) if erased != views.bases[number].erased]
 
 
 def _blank_slots(views: BuildViews) -> int:
-    """Blank every slot whose event is erased and has a body, after what was kept of a partition is dropped."""
+    """Blank every slot of an erased event with a body, after dropping the partition's cached state."""
     home, log = views.home, views.log
     build = home.current()  # It may have been made just now.
     marks, due = _read_marks(build), {}
@@ -97,7 +97,7 @@ def _blank_slots(views: BuildViews) -> int:
 
 
 def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
-    """Return the offsets of the slots between two whose event is erased and has a body."""
+    """Return the offsets between `start` and `end` of erased events with a body."""
     offsets = []
     for slot in slots_between(log, partition, start, end):
         event = event_of(slot.payload)

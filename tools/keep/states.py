@@ -28,7 +28,7 @@ To fold 1,000 events takes half a second.
 
 
 def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
-    """Return the state of a partition before `offset`, without what has been erased by now."""
+    """Return the state of a partition before `offset`, without events erased by now."""
     while True:
         erased = log.erased(partition)
         basis = basis_of(log, partition, erased)

@@ -53,7 +53,7 @@ class SummaryAsker:
 
 
 def prompt_for(talk: str) -> str:
-    """Return what a model is asked about a session."""
+    """Return the prompt about a session."""
     return about(_WHAT, _TASK.format(most=MOST_LINES, chars=LINE_CHARS // 2), talk, "Now write these lines, no more.")
 
 

@@ -34,7 +34,7 @@ class Correction(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What holds by it."""
+        """The corrected statement."""
         assert isinstance(self.event.body, Captured)
         return self.event.body.text
 

@@ -1,8 +1,8 @@
-"""What people did to the files of the tree, as events: a text, front matter, another name, a new file, a deleted one.
+"""Edits of the tree's files as events: changed texts and front matter, renamed, new and deleted files.
 
-It comes before pages are written. What a file says is compared with what Memtape had written there, so that nothing is
-said that the person did not change. All of a file is put on the log at once, under ids that follow from what was read;
-after that the file may give way. What cannot be taken is kept beside, and told.
+Files are read before pages are written. A file is compared with Memtape's last version of it: only the
+person's changes are appended. All changes of a file are appended at once, under ids derived from its content;
+after that the file may be replaced. Unusable files are kept beside, and reported.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ class TreeFiles:
         return [event for event in events if event.id not in known]
 
     def _above(self, slug: str) -> Iterator[str]:
-        """Yield the ids of the pages whose slug a slug begins with, the longest first."""
+        """Yield the ids of the pages whose slug is a prefix of the slug, the longest first."""
         while "/" in slug:
             slug = slug.rpartition("/")[0]
             page = self._now.pages.at(slug)

@@ -37,7 +37,7 @@ OnProgress = Callable[[int], None]
 
 
 class Difference(NamedTuple):
-    """Something that a view holds otherwise than the log says. `what`: missing, unexpected, changed, unreadable."""
+    """A difference between a view and the log. `what`: missing, unexpected, changed, unreadable."""
 
     view: str
     scope: str
@@ -46,9 +46,9 @@ class Difference(NamedTuple):
 
 
 class Verification(NamedTuple):
-    """`state_hash` is what the log says; `ok` that the views say the same at `positions`.
+    """The result of a verification: `state_hash` of the log; `ok` if the views agree at `positions`.
 
-    `kept` are files of the vault that somebody had changed, which stand beside the pages under another name.
+    `kept` are people's changed files of the vault, saved beside the pages under another name.
     """
 
     ok: bool
@@ -60,7 +60,7 @@ class Verification(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What the views of one partition hold: rows by table and key, pages by scope and path, `listed` those of ours.
+    """The views of one partition: rows by table and key, pages by scope and path, Memtape's pages (`listed`).
 
     `indexes` are the search indexes by scope.
     """

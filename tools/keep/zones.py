@@ -92,7 +92,7 @@ class Zones(Worker):
         TreeFiles(self, self._home, self._log, scope).take(stamps)
 
     def failed(self, error: Exception) -> str:
-        """Return what people are told where zones could not be read."""
+        """Return the message for people about unreadable zones."""
         # Of a damaged log the run itself tells.
         return "" if isinstance(error, DamagedLog) else f"What people wrote into pages could not be taken: {error}"
 
@@ -209,7 +209,7 @@ class _ScopeZones:
         return events, problems
 
     def _said(self, path: str) -> list[str]:
-        """Return what holds of the zone of a page: as the pages know it, and what has come onto the log since."""
+        """Return the ids in effect of a page's zone: from the pages' state and later events on the log."""
         number = partition_of(self._scope, self._log.partitions)
         mark, end = self._vault.mark(self._scope), self._log.ends()[number]
         if mark is None or mark.offset > end:

@@ -1,6 +1,6 @@
-"""The application of the page: what answers each address and each form.
+"""The page's application: the answers to addresses and forms.
 
-How a view becomes HTML is in `drawing`, what a view shows in `views`, who may see it in `guard`.
+`drawing` turns views into HTML, `views` read the data, `guard` restricts the access.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Page:
         return Drawn(self._drawing.written("making.html", {"asked": asked, "view": view, "progress": progress}))
 
     def close(self) -> None:
-        """End what the past is looked at with."""
+        """Close the process of past views."""
         self._past.close()
         self._slow.close()
 
@@ -143,7 +143,7 @@ class Page:
         return Response(body, media_type=kind)
 
     def missing(self, request: Request, error: Exception) -> Response:
-        """Return what is answered for an address or a form that means nothing here."""
+        """Return the answer to an unknown address or form."""
         if not isinstance(error, HTTPException) or error.status_code != 404:
             return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
         if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.

@@ -33,7 +33,7 @@ class Asked(NamedTuple):
         return self.at or None
 
     def today(self) -> Asked:
-        """Return the same without a time, for links to what was not there then."""
+        """Return the address without a time, for links to later things."""
         return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
 
     def text(self, name: str, default: str = "") -> str:

@@ -1,7 +1,7 @@
-"""How a view of the page becomes HTML: the table of views, and what is drawn of one for an address.
+"""Drawing of the page's views as HTML: the table of views, and the drawing of one for an address.
 
-Every text is escaped by the templates, which have no other way to write one. The page's own process draws by this, and
-the process that looks at the past.
+The templates escape every text and have no other way to write one. The page's own process and the process of
+past views draw with this module.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ FOLDER_BYTES = 16
 
 
 class Entry:
-    """What lets in: the token for as long as the page is served, the code once. The folder alone lets nobody in."""
+    """The means of entry: the token while the page is served, the code once. The folder alone admits no one."""
 
     def __init__(self, port: int) -> None:
         self.port = port

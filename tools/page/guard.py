@@ -1,11 +1,10 @@
-"""Who may see the page: the holder of its token, from this machine, by the page's own address.
+"""Access to the page: for the holder of its token, from this machine, by the page's own address.
 
-The token stands in the first address and becomes a cookie that no script reads and no other site sends. A browser
-sends cookies to every port of a host, but only below their path: the page lies in a folder with a name that nobody else
-knows, so that no other server of the machine is sent its cookie. Where the system tells whose a connection is, the
-cookie lets in the user alone who serves the page. What is not
-addressed to the page's own name, or acts on behalf of another origin, is refused before anything is read. What a view
-shows is not here.
+The token is in the first address and becomes a cookie that no script reads and no other site sends. A browser
+sends cookies to every port of a host, but only below their path: the page is in a folder with a secret name,
+so that no other server of the machine gets its cookie. Where the system tells the user of a connection, the
+cookie admits only the user who serves the page. Requests to another name, or on behalf of another origin, are
+refused before anything is read. The content of views is not here.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class PageMemory:
         self._scopes: tuple[float, list[str]] = (0.0, [])
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
-        """Return what an action makes of the client of a scope. Raises `MemtapeError`."""
+        """Return the result of an action on the client of a scope. Raises `MemtapeError`."""
         with self._lock:
             client = self._clients.pop(scope, None) or self._opened(scope)
             self._clients[scope] = client  # The last used stands last.

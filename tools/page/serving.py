@@ -49,5 +49,5 @@ class Serving:
             self._memory.close()
 
     def stop(self) -> None:
-        """Have `serve`, in another thread, answer what was asked and return."""
+        """End `serve`, running in another thread, after the open requests."""
         self._server.should_exit = True

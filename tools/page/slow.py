@@ -31,7 +31,7 @@ class Progress(NamedTuple):
 
     @property
     def rate(self) -> int:
-        """Slots folded in a second, 0 where nobody can tell yet."""
+        """Slots folded in a second, 0 if not yet known."""
         return int(self.done / self.elapsed_s) if self.done and self.elapsed_s else 0
 
     @property
@@ -41,7 +41,7 @@ class Progress(NamedTuple):
 
 
 class _Gone(Exception):
-    """Nobody asks for an answer any more."""
+    """The answer is no longer requested."""
 
 
 class _Making(Generic[ResultT]):

@@ -140,7 +140,7 @@ def _source(source: Source) -> str:
 
 
 def listed(found: Sequence[Result], scope: str, order: str) -> str:
-    """Return what was said, in an order that is named, as many as fit."""
+    """Return a named list of texts in order, as many as fit."""
     if not found:
         return f"Nothing is remembered in {scope} yet."
     pieces, left = _fitting(_result(number, result) for number, result in enumerate(found, start=1))
@@ -215,7 +215,7 @@ def conflicts(found: ConflictList) -> str:
 
 
 def archived(found: ArchiveList) -> str:
-    """Return what is archived in a project, as many as fit. Other projects are not named."""
+    """Return the archived texts of a project, as many as fit. Other projects are not named."""
     own = found.projects.get(found.scope)
     tail = [project_told(own)] if own is not None else []
     if not found.archived:

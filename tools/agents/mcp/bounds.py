@@ -25,7 +25,7 @@ def bounded(answer: str) -> str:
 
 
 def sentence(error: str) -> str:
-    """Return what an agent is told of an error, in at most `MAX_ERROR_BYTES`."""
+    """Return an error for an agent, in at most `MAX_ERROR_BYTES`."""
     return fitted(visible(error), MAX_ERROR_BYTES)
 
 

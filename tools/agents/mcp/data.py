@@ -89,7 +89,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 def schema_of_data(tool: str) -> dict[str, Any]:
-    """Return the JSON schema of what a tool answers programs."""
+    """Return the JSON schema of a tool's structured answer."""
     schema = SCHEMAS.get(tool, _DECIDED)
     return schema | {"properties": schema["properties"] | {"redacted": REDACTED}}
 
@@ -129,7 +129,7 @@ def _captured(event: Any, text: str) -> dict[str, Any]:
 
 
 def _said(row: Any, text: str) -> dict[str, Any]:
-    """Return what a row of a memory, a turn or a summary says; nobody speaks for the last."""
+    """Return the fields of a memory, turn or summary; a summary has no speaker."""
     about = {"id": row.id, "scope": row.scope, "kind": getattr(row, "kind", "summary"), "text": visible(text)}
     at, actor = getattr(row, "at", 0), getattr(row, "actor", "")
     return about | {"at": format_time(at), "actor": visible(actor), "origin": getattr(row, "origin", "system")}
@@ -163,7 +163,7 @@ def _side(side: Told) -> dict[str, Any]:
 
 
 def archived(found: ArchiveList) -> dict[str, Any]:
-    """Return what is archived of a scope."""
+    """Return the archived texts of a scope."""
     told = [
         {
             "id": it.id, "kind": it.kind, "text": _cut(visible(it.text), RESULT_CHARS), "why": it.why,

@@ -167,9 +167,9 @@ class Handlers:
     async def _do(
         self, ctx: Context, params: Params, what: str, action: Callable[[Client], ResultT]
     ) -> ResultT | types.InputRequiredResult:
-        """Return what an action makes of the client's project, or what the client is to be asked first.
+        """Return the result of an action on the client's project, or a question to the client before it.
 
-        Raises `MemtapeError` alone. `what` names the action, for the notes of errors and for who waits.
+        Raises only `MemtapeError`. `what` names the action in notes of errors and in progress.
         """
         memory = self._memory
         project = memory.scope or await self._roots.folder(ctx, params)

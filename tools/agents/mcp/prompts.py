@@ -64,7 +64,7 @@ def why(client: Client, said: str) -> str:
 
 
 def forget(client: Client, said: str) -> str:
-    """Forget the memory that a whole id names; for anything else return what may be meant."""
+    """Forget the memory of a whole id; for any other text return possible matches."""
     if is_whole(said):
         done = call(client, "forget_memory", {"id": said})
         return f"{done}\n\nThis was asked for by a slash command and is done. Say so in a few words, and go on."

@@ -33,7 +33,7 @@ TEMPLATES = (
 
 
 def read(client: Client, uri: str) -> str:
-    """Return what a URI names, as Markdown. Raises `NotFound`."""
+    """Return the resource of a URI as Markdown. Raises `NotFound`."""
     if uri == CONTEXT:
         return call(client, "get_context", {})
     if uri.startswith(MEMORY):

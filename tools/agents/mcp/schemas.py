@@ -27,7 +27,7 @@ def whole_schema(arguments: type[Arguments]) -> dict[str, Any]:
 
 
 def short_schema(arguments: type[Arguments], *, rare: bool) -> dict[str, Any]:
-    """Return what hosts are told of a tool's arguments: with the `rare` ones, or without."""
+    """Return the schema of a tool's arguments for hosts: with the `rare` ones, or without."""
     schema = _short(whole_schema(arguments))
     left_out = () if rare else _rare(arguments)
     schema["properties"] = {name: told for name, told in schema.get("properties", {}).items() if name not in left_out}
@@ -61,7 +61,7 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _typed(schema: Any) -> Any:
-    """Return a schema whose lists of values also have the type string, as some hosts require."""
+    """Return a schema in which a list of values also has the type string, required by some hosts."""
     if isinstance(schema, list):
         return list(map(_typed, schema))
     if not isinstance(schema, dict):

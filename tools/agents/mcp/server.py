@@ -95,7 +95,7 @@ class ServedMemory:
                 return action(client)
 
     def offer(self, asked: Asked) -> Offer:
-        """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
+        """Return the context of a start, or the sure memories for a prompt."""
         return self.ready.offer(asked)
 
     def freshen(self, asked: Asked) -> None:
@@ -222,7 +222,7 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
 
 
 class _Guard:
-    """Lets in who has the token, compared in constant time, and nobody else sees a word of the rest."""
+    """Admits holders of the token, compared in constant time; refuses everyone else without a word."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

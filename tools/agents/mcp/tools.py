@@ -128,7 +128,7 @@ def get_memory(client: Client, asked: GetMemory) -> Answered:
 
 
 def get_context(client: Client, asked: GetContext) -> Answered:
-    """Give what a starting agent should know."""
+    """Return the context of a starting agent."""
     from memtape.tools.agents.mcp.answers import context
 
     made = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS))
@@ -168,7 +168,7 @@ def _profile(client: Client) -> str:
 
 
 def list_recent(client: Client, asked: verbs.RecentArguments) -> Answered:
-    """List what was said last in the project."""
+    """List the latest texts of the project."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
@@ -186,7 +186,7 @@ def list_sessions(client: Client, asked: verbs.SessionsArguments) -> Answered:
 
 
 def timeline(client: Client, asked: verbs.TimelineArguments) -> Answered:
-    """List what was said around a memory or a time."""
+    """List the texts around a memory or a time."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
@@ -219,7 +219,7 @@ def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> Answere
 
 
 def list_archived(client: Client, asked: verbs.ArchivedArguments) -> Answered:
-    """List what is archived in the project."""
+    """List the archived texts of the project."""
     from memtape.tools.agents.mcp.answers import archived
 
     found = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged)
@@ -227,7 +227,7 @@ def list_archived(client: Client, asked: verbs.ArchivedArguments) -> Answered:
 
 
 def memory_status(client: Client, asked: verbs.StatusArguments) -> Answered:
-    """Count what the project and `global` hold."""
+    """Count the rows of the project and of `global`."""
     from memtape.tools.agents.mcp.answers import status
 
     state = client.status()
@@ -364,7 +364,7 @@ def _what_it_takes(tool: Tool, error: str) -> str:
 
 
 def _for_agents(error: MemtapeError) -> str:
-    """Return what an agent can do about an error; what only a person can do is said to be for the user."""
+    """Return an error's next step for an agent; steps for people are marked as the user's."""
     if "`memtape " not in error.hint and "--" not in error.hint:
         return error.hint
     if "--origin" in error.hint:  # An agent that could say so would speak for a person.
@@ -375,12 +375,12 @@ def _for_agents(error: MemtapeError) -> str:
 
 
 def _at_most(asked: int, most: int, what: str) -> str:
-    """Return what is to be said where more was asked for than is ever given."""
+    """Return a note where more was asked for than the maximum."""
     return f"At most {most:,} {what} are given; {asked:,} were asked for.\n\n" if asked > most else ""
 
 
 def _hold_global(client: Client, id: str) -> None:
-    """Refuse what would change `global`, which an agent reads and only an operator writes."""
+    """Refuse changes of `global`, which agents read and only operators write."""
     found = client.show(id)
     of = found.memory or found.turn or found.captured
     if of is not None and of.scope == GLOBAL:

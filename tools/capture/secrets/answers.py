@@ -38,7 +38,7 @@ _DRAWN_WORDS = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
 
 
 def answers(places: Places) -> Iterator[FoundSecret]:
-    """Yield what is said after a question for a password. Takes linear time."""
+    """Yield the answers to questions for a password. Takes linear time."""
     text = places.text
     if "\n" not in text:
         return

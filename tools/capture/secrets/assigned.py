@@ -311,7 +311,7 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _sent(found: re.Match[str]) -> Iterator[FoundSecret]:
-    """Yield what a header holds; what is in base64 for "basic" is a user and a password."""
+    """Yield the secrets in a header; for "basic" the base64 value is a user and a password."""
     group = found.lastgroup or "value"
     value = found[group]
     if group == "basic":
@@ -337,9 +337,10 @@ def is_no_secret(value: str) -> bool:
 
 
 def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
-    """Whether what is called a password is one: it mixes letters with digits or marks, or is nothing but digits.
+    """Whether a value called a password is one: letters mixed with digits or marks, or only digits.
 
-    In quotes, or where a variable in capitals is set, a word with a digit is one too, since no name is expected there.
+    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is
+    expected there.
     """
     if len(value) < 6 or " " in value or is_no_secret(value):
         return False
@@ -372,7 +373,7 @@ def is_passphrase(value: str) -> bool:
 
 
 def key_like(value: str) -> bool:
-    """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
+    """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, or short and mixed."""
     if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
     if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):

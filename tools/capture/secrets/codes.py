@@ -1,5 +1,6 @@
-"""Secrets that look like nothing: numbers of doors and cards, recovery codes, the words of a wallet, seeds of one-time
-passwords. Only what is said of them tells, so that more must be said.
+"""Secrets without a form: numbers of doors and cards, recovery codes, wallet words, one-time-password seeds.
+
+Only the words around them tell, so more such words are required.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Passwords that are given to commands, where an option or a place of the command alone tells what they are.
+"""Passwords in commands, recognised by an option or a place of the command alone.
 
-What options name in words, as `--password`, is found in `tools/capture/secrets/assigned.py`.
+Options with a telling name, as `--password`, are found in `tools/capture/secrets/assigned.py`.
 """
 
 from __future__ import annotations

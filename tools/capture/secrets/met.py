@@ -190,12 +190,12 @@ def _known_of(line: re.Match[bytes]) -> KnownSecret:
 
 
 def _covers(new: KnownSecret) -> Callable[[KnownSecret], bool]:
-    """Return what tells whether a known secret is known wherever a new one would be."""
+    """Return a function that tells whether a known secret is known wherever a new one would be."""
     return lambda known: known.trust == "person" or known == new
 
 
 def _is_named(text: str, start: int, end: int) -> bool:
-    """Whether the line of a place, or what of it is near, names a secret's kind."""
+    """Whether the line of a place, or its near part, names a secret's kind."""
     first = max(text.rfind("\n", 0, start) + 1, start - _NEAR_CHARS)
     last = text.find("\n", end, end + _NEAR_CHARS)
     return names_a_secret(text[first : last if last >= 0 else end + _NEAR_CHARS])
@@ -215,5 +215,5 @@ def _digest(secret: str, key: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _keyed(key: bytes) -> blake2b:
-    """Return what every digest under a key begins with."""
+    """Return the common beginning of every digest under a key."""
     return blake2b(digest_size=_DIGEST_CHARS // 2, key=key, person=b"met")

@@ -68,7 +68,7 @@ _SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
 
 
 def pair_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what stands beside the name of a user. Takes linear time."""
+    """Yield the passwords beside a user's name. Takes linear time."""
     for found in places.matches(_NAMED, _NAMED_STEMS) if places.has(PASSWORD_STEMS) else ():
         yield from _named(found)
     for found in places.matches(_WITH, _WITH_STEMS) if places.has(_BY) else ():

@@ -1,7 +1,7 @@
-"""Passwords of plain words: nothing but what is said before them tells, and a sentence says much else of passwords.
+"""Passwords of plain words: only the words before them tell, but sentences also describe passwords.
 
-So a word is none where it says how a password is, in the languages of `tools/capture/secrets/said.py`, or is not the
-end of what is said.
+A word is no password if it describes passwords, in the languages of `tools/capture/secrets/said.py`, or if
+the sentence goes on after it.
 """
 
 from __future__ import annotations

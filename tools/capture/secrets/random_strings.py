@@ -1,7 +1,7 @@
-"""Whether a string was drawn at random, as keys are, and where such strings stand in a text.
+"""Random strings, as keys are, and their places in a text.
 
-What is random and no secret is left alone: digests, UUIDs, commits, data in base64, paths, what a URL points to. Those
-that are secrets all the same are known by what stands before them (`tools/capture/secrets/assigned.py`).
+Random strings that are no secrets are left alone: digests, UUIDs, commits, base64 data, paths, targets of
+URLs. Secrets among them are known by the words before them (`tools/capture/secrets/assigned.py`).
 """
 
 from __future__ import annotations

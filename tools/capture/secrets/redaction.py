@@ -1,7 +1,7 @@
-"""What is taken out of a text before it reaches the log: private parts, secrets, and the content of some files.
+"""Redaction of texts before the log: private parts, secrets, and the content of some files.
 
-Here is what is done with what was found; how secrets are found is in the other files of this folder, which are pure
-but for `met` and `keys`.
+This file handles the findings; the other files of this folder find secrets, and are pure but for `met` and
+`keys`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ UNSURE_CHARS = 500
 
 
 class Speaker(NamedTuple):
-    """Where a text is said, None outside of any scope, and by what kind of actor."""
+    """The scope of a text, None outside of any, and the origin of its actor."""
 
     scope: str | None = None
     origin: Origin = "agent"
@@ -80,7 +80,7 @@ class Redactor:
         self._denied: tuple[str, ...] | None = None
 
     def spoken(self, scope: str, origin: Origin) -> Redactor:
-        """Return the same for what is said in another scope, or by another kind of actor."""
+        """Return the redactor for texts of another scope, or of another kind of actor."""
         same = copy.copy(self)
         same._speaker = lambda: Speaker(scope, origin)
         return same
@@ -245,7 +245,7 @@ def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]
 
 
 def _drawn(places: Places) -> Iterator[FoundSecret]:
-    """Yield random strings, except base64 whose decoded text has no secret."""
+    """Yield random strings, except base64 that decodes to text without a secret."""
     for found in random_strings(places):
         said = text_in_base64(places.text[found.start : found.end])
         if said is None or any(found_in(Places(said), NOT_DRAWN)):

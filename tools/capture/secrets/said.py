@@ -1,7 +1,7 @@
-"""Secrets that a sentence tells: "the password is …", "use the password …", "пароль: …", in the languages of people.
+"""Secrets in sentences: "the password is …", "use the password …", "пароль: …", in people's languages.
 
-A sentence also says much of passwords that is none: that one is required, wrong or hashed. So what is said must look
-like a password: digits or marks among its letters. What files and code assign is in `assigned`.
+Sentences also say other things about passwords: required, wrong, hashed. The value must therefore look like a
+password: digits or marks among its letters. Values assigned in files and code are in `assigned`.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ _NAMED = (
 
 
 def said_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what is said to be a password, key or token. Takes linear time."""
+    """Yield the values called a password, key or token. Takes linear time."""
     for found in places.matches(_SAID, stems_of_names(places)):
         yield from _said(found)
     for found in places.matches(_JOINED, _JOINED_STEMS):
@@ -256,7 +256,7 @@ def ended(value: str) -> str:
 
 
 def _sure(value: str) -> bool:
-    """Whether what a sentence calls a password is one; a compound, as in "the password is plain-text", is not."""
+    """Whether a value called a password is one; a compound, as in "the password is plain-text", is not."""
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
@@ -265,7 +265,9 @@ _STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5
 
 
 def very_sure(value: str) -> bool:
-    """Whether what merely stands beside the word is one: no name of anything has letters, several digits and more."""
+    """Whether a value merely beside the word is a password: unlike names, with letters, several digits and
+    more.
+    """
     if _NAMED_VALUE.match(value) or _STRUCTURE.search(value):
         return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))

@@ -1,4 +1,4 @@
-"""Secrets in tables: a column is named for passwords, or a manifest for Secrets, and its values are what they are.
+"""Secrets in tables: the values of a column named for passwords, or of a manifest for Secrets.
 
 The tables are those of Markdown and of databases, with bars, and those with commas, semicolons or tabs.
 """

@@ -1,6 +1,6 @@
-"""The view *log*: events as they come, what could not be read, and what hooks and servers met.
+"""The view *log*: events as they come, unreadable slots, and errors of hooks and servers.
 
-A line says what an event is, and nothing of a text: that is one click away.
+A line describes an event without its text; the text is one click away.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def lines_from(client: Client, asked: Asked, offset: int) -> list[LogLine]:
 
 
 def errors_of(client: Client) -> list[str]:
-    """Return what hooks and servers met last, the latest first."""
+    """Return the latest errors of hooks and servers, the latest first."""
     return latest_errors(client.home.path, MOST_ERRORS)[::-1]
 
 

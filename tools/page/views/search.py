@@ -1,4 +1,4 @@
-"""The view *search*: what an agent would be answered, why, and what stood just below."""
+"""The view *search*: an agent's results, their reasons, and the results just below."""
 
 from __future__ import annotations
 

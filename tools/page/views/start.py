@@ -1,4 +1,4 @@
-"""The view *next start*: to the letter what a starting agent would be told, and what each part of it costs."""
+"""The view *next start*: the exact context of a starting agent, and the cost of each part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view *timeline*: the time slider, what was said around a time, and what changed between two times."""
+"""The view *timeline*: the time slider, the texts around a time, and the changes between two times."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
 
 
 def _diff(client: Client, asked: Asked, at: int, other: str, now: int) -> Diff:
-    """Return what changed between the time of the page and another one, by default now, whichever is earlier first."""
+    """Return the changes between the page's time and another, by default now, the earlier first."""
     until = parse_time(other, now) if other else now
     return client.diff(format_time(min(at, until)), format_time(max(at, until)), scope=asked.scope)
 

@@ -1,4 +1,4 @@
-"""The view *yours*: what waits for a person, and what a person can bring back."""
+"""The view *yours*: decisions waiting for a person, and texts that a person can bring back."""
 
 from __future__ import annotations
 
