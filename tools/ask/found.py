@@ -113,8 +113,7 @@ class Found(NamedTuple):
         return place if other is None else self.standing(other)
 
     def heir(self, place: int) -> int | None:
-        """Return the place of a replaced memory's valid successor, or of the more trusted text it
-        contradicts.
+        """Return the place of a replaced memory's valid successor, or of a more trusted text it contradicts.
 
         None for a valid memory, or without a shown successor.
         """
@@ -261,6 +260,25 @@ def found_of(
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
+    bans = _bans_of(opened, tail, text_at)
+    captured = bans.walk(tail)
+    parts = opened.parts(choice) if parts is None else parts
+    moved = _apply_bans(opened, parts, bans, choice)
+    if bans.paths or bans.moves_pages:
+        _hide_versions(opened, parts, bans)
+    if choice.summaries:
+        captured = []
+        _hide_summaries(opened, parts, moved)
+    if captured:
+        parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
+    texts = Texts(parts, None if before is None else before.texts)
+    read = RowsRead(opened.segments, None if before is None else before.read)
+    found = Found(texts, opened, captured, {}, Once(), Once(), read, choice)
+    return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
+
+
+def _bans_of(opened: Opened, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Bans:
+    """Return the bans of an index, before the events of its tail."""
     known = opened.knows([event.id for event in tail])
     new = {event.id: None for event in tail if event.id not in known}
 
@@ -276,9 +294,11 @@ def found_of(
         row = opened.row("tombstones", key) if banned else None
         return row.at if isinstance(row, TombstoneRow) else None
 
-    bans = Bans(keys_of, banned_at)
-    captured = bans.walk(tail)
-    parts = opened.parts(choice) if parts is None else parts
+    return Bans(keys_of, banned_at)
+
+
+def _apply_bans(opened: Opened, parts: Sequence[Part], bans: Bans, choice: Choice) -> dict[str, None]:
+    """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     moved = dict(bans.touched)
@@ -293,17 +313,7 @@ def found_of(
         parts[n].shown[own] = wanted and not waits and not bans.hide(keys_of_row(row), row.hidden)
         for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
             parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
-    if bans.paths or bans.moves_pages:
-        _hide_versions(opened, parts, bans)
-    if choice.summaries:
-        captured = []
-        _hide_summaries(opened, parts, moved)
-    if captured:
-        parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
-    texts = Texts(parts, None if before is None else before.texts)
-    read = RowsRead(opened.segments, None if before is None else before.read)
-    found = Found(texts, opened, captured, {}, Once(), Once(), read, choice)
-    return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
+    return moved
 
 
 def _same_rows(before: Found, found: Found) -> bool:

@@ -99,9 +99,7 @@ def compare_shadows(views: Retriever, log: Log, scope: str, since: int | None) -
 
 
 def charted(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the values of a recall chart: each shadow beside the retriever with answers to the same
-    searches.
-    """
+    """Return the values of a recall chart: each shadow beside the active retriever on the same searches."""
     bars: dict[str, dict[str, Any]] = {}
     for name, its in told["shadows"].items():
         beside = ORDINARY if len(told["shadows"]) == 1 else f"{ORDINARY}, asked beside {name}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -137,27 +138,11 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
     Without `letters` the latest dead letters are left out, for which a table is opened where there are any.
     """
     ends, now = log.ends(), now_us()
-    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
-    counters = Counters()
-    scopes: dict[str, ScopeHeld] = {}
-    passes: dict[str, PassMark] = {}
-    lives: dict[str, LifeMark] = {}
-    dead_letters: list[DeadLetter] = []
-    for number, mark in marks.items():
-        if mark is None:
-            continue
-        _add(counters, mark.counters)
-        passes |= mark.passes
-        lives |= mark.lives
-        shard = retriever.shard(number)
-        scopes |= shard.held()
-        if letters and mark.counters.dead_letters:
-            dead_letters += shard.dead_letters(LISTED)
+    held = _held(retriever, log.partitions, letters)
     settings, states = local_settings(home), states_on(log)
-    embedder = embedder_state(home, log, counters, opened=False)
+    embedder = embedder_state(home, log, held.counters, opened=False)
     warnings = retriever.warnings(range(log.partitions))
     views = () if retriever.past else tuple(healths(home, log, retriever, now, _embedder_fault(embedder)))
-    hidden_ids = [id for its in scopes.values() for id in its.hidden_ids]
     return Status(
         home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile,
@@ -166,53 +151,100 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         retrievers=states.retrievers,
         shadow_percent=states.shadow_percent,
         embedder=embedder,
-        projector_pid=home.projector_lock().holder(),
-        hook_server_pid=home.hook_server_lock().holder(),
-        memories=sum(its.memories for its in scopes.values()),
-        turns=sum(its.turns for its in scopes.values()),
-        hidden=sum(its.hidden for its in scopes.values()),
-        hidden_ids=tuple(hidden_ids[:LISTED]),
-        events=counters.events,
-        duplicates=counters.duplicates,
-        divergent=counters.divergent,
-        ignored=counters.ignored,
-        dead_letters=counters.dead_letters,
-        redacted=counters.redacted,
-        latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=sum(its.lag_events for its in views if its.view == "rows"),
-        spooled=Spool(home).count(),
-        kept=tuple(kept(home)),
-        zones=tuple(zone_problems(home)),
         warnings=warnings,
-        flushes=outcomes(home.path),
-        left_out=tally_of(home.path, LEFT_OUT),
-        lessened=tally_of(home.path, LESSENED),
-        paused=tuple(pauses_of(home.path).lasting(now)),
-        model=model_use(home, now),
         model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
-        scopes={
-            scope: ScopeCount(
-                memories=its.memories,
-                turns=its.turns,
-                hidden=its.hidden,
-                conflicts=its.conflicts,
-                passes=(passed := passes.get(scope, PassMark())),
-                next_pass=gate(passed, now).reason if settings.consolidate else "",
-            )
-            for scope, its in sorted(scopes.items())
-        },
+        scopes=_scope_counts(held, now, consolidates=settings.consolidate),
         positions={
-            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
+            number: PartitionPosition(end=end, watermark=mark.offset if (mark := held.marks[number]) else 0)
             for number, end in enumerate(ends)
         },
-        lives=dict(sorted(lives.items())),
-        types=dict(sorted(counters.types.items())),
         state=worst(views),
         views=views,
-        last_at=max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
-        disk=disk_of(home),
-        erasures=tuple(commands_that_finish(home)),
+        **_totals(held),
+        **_of_files(home, now),
     )
+
+
+class _Held(NamedTuple):
+    """The contents of a home's views: watermarks by partition, and what these and the tables hold by scope."""
+
+    marks: dict[int, Watermark | None]
+    counters: Counters
+    scopes: dict[str, ScopeHeld]
+    passes: dict[str, PassMark]
+    lives: dict[str, LifeMark]
+    dead_letters: list[DeadLetter]
+
+
+def _held(retriever: Retriever, partitions: int, letters: bool) -> _Held:
+    """Return the contents of the views; `letters` opens the table of the latest dead letters."""
+    held = _Held({number: retriever.watermark(number) for number in range(partitions)}, Counters(), {}, {}, {}, [])
+    for number, mark in held.marks.items():
+        if mark is None:
+            continue
+        _add(held.counters, mark.counters)
+        held.passes.update(mark.passes)
+        held.lives.update(mark.lives)
+        shard = retriever.shard(number)
+        held.scopes.update(shard.held())
+        if letters and mark.counters.dead_letters:
+            held.dead_letters.extend(shard.dead_letters(LISTED))
+    return held
+
+
+def _scope_counts(held: _Held, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
+    """Return the counts of each scope, by name; with `consolidates` also the state of its next pass."""
+    return {
+        scope: ScopeCount(
+            memories=its.memories,
+            turns=its.turns,
+            hidden=its.hidden,
+            conflicts=its.conflicts,
+            passes=(passed := held.passes.get(scope, PassMark())),
+            next_pass=gate(passed, now_us).reason if consolidates else "",
+        )
+        for scope, its in sorted(held.scopes.items())
+    }
+
+
+def _totals(held: _Held) -> dict[str, Any]:
+    """Return the fields of a `Status` that sum up the contents of the views."""
+    scopes, counters = held.scopes.values(), held.counters
+    return {
+        "memories": sum(its.memories for its in scopes),
+        "turns": sum(its.turns for its in scopes),
+        "hidden": sum(its.hidden for its in scopes),
+        "hidden_ids": tuple([id for its in scopes for id in its.hidden_ids][:LISTED]),
+        "events": counters.events,
+        "duplicates": counters.duplicates,
+        "divergent": counters.divergent,
+        "ignored": counters.ignored,
+        "dead_letters": counters.dead_letters,
+        "redacted": counters.redacted,
+        "latest_dead_letters": tuple(held.dead_letters[-LISTED:]),
+        "lives": dict(sorted(held.lives.items())),
+        "types": dict(sorted(counters.types.items())),
+        "last_at": max((at for mark in held.marks.values() if mark for at in mark.sent.values()), default=0),
+    }
+
+
+def _of_files(home: Home, now_us: int) -> dict[str, Any]:
+    """Return the fields of a `Status` from the files of a home beside its log and views."""
+    return {
+        "projector_pid": home.projector_lock().holder(),
+        "hook_server_pid": home.hook_server_lock().holder(),
+        "spooled": Spool(home).count(),
+        "kept": tuple(kept(home)),
+        "zones": tuple(zone_problems(home)),
+        "flushes": outcomes(home.path),
+        "left_out": tally_of(home.path, LEFT_OUT),
+        "lessened": tally_of(home.path, LESSENED),
+        "paused": tuple(pauses_of(home.path).lasting(now_us)),
+        "model": model_use(home, now_us),
+        "disk": disk_of(home),
+        "erasures": tuple(commands_that_finish(home)),
+    }
 
 
 def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fault: str = "") -> Iterator[Health]:

@@ -93,17 +93,20 @@ def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset
 
 
 def claude_prompt(prompt_id: str) -> str:
-    """A prompt of Claude Code: `prompt_id` of a hook's input, `promptId` of its row. A fork keeps it."""
+    """Return the native id of a Claude Code prompt: `prompt_id` of a hook, `promptId` of its row. A fork
+    keeps it.
+    """
     return f"prompt:{prompt_id}"
 
 
 def claude_message(uuid: str) -> str:
-    """Any other row of Claude Code with text: the row's `uuid`, which a fork of the session keeps."""
+    """Return the native id of another Claude Code row with text: the row's `uuid`, kept by a fork."""
     return uuid
 
 
 def claude_tool(row: str, tool_use_id: str) -> str:
-    """What a tool of Claude Code answered: the row's `uuid`, which a fork keeps, and `tool_use_id` of its block.
+    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and
+    `tool_use_id`.
 
     The `tool_use_id` alone would not do: some models count their calls from one on in every session.
     """
@@ -111,7 +114,7 @@ def claude_tool(row: str, tool_use_id: str) -> str:
 
 
 def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role, text: str) -> str:
-    """A message of a Codex rollout: the session and the row's `ordinal`; old rows are told by content."""
+    """Return the native id of a Codex rollout's message: session and row `ordinal`, for old rows the content."""
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 
@@ -121,7 +124,7 @@ def codex_tool(session: str, call_id: str) -> str:
 
 
 def gemini_message(session: str, id: str) -> str:
-    """A row of a Gemini session: the session and the row's `id`, of which the last version counts."""
+    """Return the native id of a Gemini row: the session and the row's `id`, whose last version counts."""
     return f"{session}:{id}"
 
 
@@ -131,17 +134,17 @@ def gemini_tool(session: str, call_id: str) -> str:
 
 
 def opencode_message(id: str) -> str:
-    """A message of OpenCode: its id, which a hook is told as `prompt_id`."""
+    """Return the native id of an OpenCode message: its id, a hook's `prompt_id`."""
     return f"message:{id}"
 
 
 def chatgpt_message(id: str) -> str:
-    """A message of a ChatGPT export: its `id`."""
+    """Return the native id of a ChatGPT export's message: its `id`."""
     return id
 
 
 def claude_ai_message(uuid: str) -> str:
-    """A message of a Claude.ai export: its `uuid`."""
+    """Return the native id of a Claude.ai export's message: its `uuid`."""
     return uuid
 
 

@@ -47,7 +47,7 @@ def note_taken(home: Home, common: str, scope: str) -> None:
 
 
 def is_marked(noted: Repositories, common: str, tokens: Sequence[str]) -> bool:
-    """Whether the git folder or `.git` file at a path is the recorded one; `tokens` are its configuration's."""
+    """Whether the git folder or `.git` file at a path is the recorded one; `tokens` are from its config."""
     mark = noted["marks"].get(common)
     return mark == _inode(common) if common in noted["taken"] else mark in _marks(common, tokens)
 

@@ -24,12 +24,12 @@ Key = Literal["y", "n", "s"]
 @click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
 @with_client
 def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as_json: bool) -> None:
-    """Answer rules that wait for you: those said for all projects ("In all my projects, use tabs."), and those in what
-    may be pasted, which instruct nobody until you take them.
+    """Answer rules that wait for you: rules for all projects ("In all my projects, use tabs."), and rules in
+    text that may be pasted, which instruct nobody until you take them.
 
-    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s leaves it.
-    A rule for all projects holds in its own either way; one that may be pasted is taken by its id alone. Only people
-    accept: --origin user at a terminal. To undo, forget the id.
+    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
+    leaves it. A rule for all projects holds in its own project either way; a rule that may be pasted is taken
+    by its id alone. Only people accept: --origin user at a terminal. To undo, forget the id.
 
     \b
     Example:

@@ -89,7 +89,7 @@ def set_embedder(
 @embedder.command()
 @with_home
 def retry(client: Client, as_json: bool) -> None:
-    """Have texts tried again that an embedder has refused three times, as when an endpoint is well again.
+    """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
 
     `memtape run` does so by itself once a day.
 

@@ -50,16 +50,16 @@ def erase(
 ) -> None:
     """Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.
 
-    Every capture that is the same memory goes, and what derives from it. Other events that carry the text are
-    listed. The home is searched before and after, by decoding every file; it exits 1 where that proves nothing. It can
-    be interrupted: call it again with the same ids. Copies of the log are named, and not touched. To hide something
-    until it is restored use `forget`.
+    Every capture of the same memory is erased, and everything derived from it. Other events that carry the
+    text are listed. The home is searched before and after, by decoding every file; the command exits 1 where
+    that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named,
+    and not touched. To hide something until it is restored use `forget`.
 
     \b
     Example:
       memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    from memtape.tools.keep.erasing import ids_matching, plan
+    from memtape.tools.keep.erasing import Selection, ids_matching, plan
 
     chosen = {name: value for name, value in selection.items() if value is not None and name != "limit"}
     if bool(ids) is bool(chosen):
@@ -67,7 +67,7 @@ def erase(
     if chosen:
         query, limit = selection.pop("query"), selection.pop("limit")
         hits = None if query is None else _hits(client, query, limit)
-        ids = ids_matching(client.home, client.log, client.scope, hits=hits, only=only, **selection)
+        ids = ids_matching(client.home, client.log, client.scope, Selection(**selection), hits=hits, only=only)
     copies = _copies(client)
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
     made = plan(client.home, client.log, scope, ids, only=only)
@@ -82,6 +82,11 @@ def erase(
     if chosen and not yes and not confirmed("Erase these for good?"):
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
     made.keep_corrections = keep_corrections or _keeps(made, yes)
+    _erase(client, made, copies, as_json)
+
+
+def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]], as_json: bool) -> None:
+    """Erase a plan and print the proof. Exits 1 without a proof."""
     started = time.monotonic()
     with Phases() as phases:
         erasure = client.erase(made, phases.update, lambda note: say(note, err=True))

@@ -198,7 +198,7 @@ def _ask_to_adopt(error: NotAdopted, home: Path) -> None:
 
 
 def _check_kept(home: str | None) -> None:
-    """Raise `MemtapeError` for an unknown profile, and for a command with files the profile would not keep."""
+    """Raise `MemtapeError` for an unknown profile, and for a command whose files the profile cannot keep."""
     profile = profile_of(Path(home) if home is not None else default_home())
     context = click.get_current_context()
     while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.

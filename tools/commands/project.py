@@ -20,10 +20,10 @@ SHOWN_FOLDERS = 3
 @click.argument("once", metavar="FOLDER|SCOPE")
 @with_folder
 def adopt(home: Path, once: str, as_json: bool) -> None:
-    """Give this folder's project the memory that FOLDER had, before it was renamed, moved or made a repository.
+    """Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.
 
-    A folder outside git is known by its path alone. FOLDER is the path that it had, or SCOPE the scope that
-    `memtape status` names. A folder that is still there keeps its memory.
+    A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
+    `memtape status` names. A folder that still exists keeps its memory.
 
     \b
     Example:

@@ -28,10 +28,10 @@ LISTED = 20
 def prune(
     client: Client, tags: tuple[str, ...], before: str, every: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
-    """Forget what carries a tag and was captured long ago: by default what development has left, after 7 days.
+    """Forget old captures with a tag: by default those of development, after 7 days.
 
-    What was taken from that alone goes with it. What somebody also captured without the tag stays. Nothing is erased:
-    `memtape restore` shows a memory again.
+    Memories derived from them alone are forgotten too. A text that somebody also captured without the tag
+    stays. Nothing is erased: `memtape restore` shows a memory again.
 
     \b
     Example:

@@ -32,9 +32,10 @@ SIZES = ("B", "kB", "MB", "GB", "TB")
 @as_of_option
 @with_home
 def status(client: Client, as_of: str | None, as_json: bool) -> None:
-    """Say on one screen what the home holds, how each view stands, and what to do next.
+    """Print on one screen the contents of the home, the state of each view, and the next step.
 
-    A view is ready, lagging (what it lacks has waited for ten seconds), hydrating (it was never made) or failing.
+    A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
+    or failing.
 
     \b
     Example:

@@ -36,8 +36,8 @@ def tail(
 ) -> None:
     """Follow the log of the whole home: a line for each event as it comes, until interrupted.
 
-    No line has what was said, unless --texts asks for it. With --json each line is one document. Ticks are shown where
-    --type asks for them.
+    No line has a captured text, unless --texts asks for it. With --json each line is one document. Ticks are
+    shown where --type asks for them.
 
     \b
     Example:

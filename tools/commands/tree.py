@@ -34,10 +34,10 @@ class _Tree(click.Group):
 
 @click.group(cls=_Tree)
 def tree() -> None:
-    """The tree of pages that people and agents have written: draw it, look at a page, and write, move and link pages.
+    """The tree of pages by people and agents: draw it, show a page, and write, move and link pages.
 
-    Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is _root. In
-    the vault each page is a file that you can edit: pages/SLUG.md.
+    Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is
+    _root. In the vault each page is a file that you can edit: pages/SLUG.md.
 
     \b
     Example:
@@ -52,7 +52,7 @@ def tree() -> None:
 @click.option("--limit", default=PER_PAGE, show_default=True, type=click.IntRange(1), help="The most below one page.")
 @with_client
 def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> None:
-    """Draw the tree from PAGE down, by default all of it. A page that stands in two places is drawn below the first.
+    """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
     \b
     Example:
@@ -169,12 +169,11 @@ def _listed(number: int, it: ListedNode) -> Iterator[str]:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_client
 def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
-    """List what is wrong with the tree: links that lead nowhere, pages that nobody can reach, circles, what is stale.
+    """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
-    With --fix links end that lead to what is gone or close a circle, and a page that cannot be reached is put below
-    another. No text is changed, and no page goes.
+    With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
+    another. No text is changed, and no page is removed.
 
-    
     Example:
       memtape tree check
       memtape tree check --fix --yes

@@ -19,11 +19,12 @@ SHOWN_CHARS = 80
 @click.option("--all", "every", is_flag=True, help="All that are proposed.")
 @with_client
 def propose(client: Client, slugs: tuple[str, ...], how: str | None, every: bool, as_json: bool) -> None:
-    """List pages that are proposed: by rule of what carries one tag, names one thing, or was kept in one session.
+    """List proposed pages: by rule of memories with one tag, one named thing, or one session.
 
-    Where a model is named in settings.toml, `memtape run` has it propose more. Each page refers to the memories and
-    does not copy them. With --apply they are written, with --decline never proposed again. `tree.auto = true` in
-    settings.toml has them written by themselves.
+    With a model in settings.toml, `memtape run` has it propose more. Each page refers to the memories and
+    does not copy them. With --apply they are written, with --decline never proposed again. `tree.auto = true`
+    in settings.toml has them written by themselves.
+
 
     \b
     Example:

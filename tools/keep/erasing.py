@@ -184,23 +184,29 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     )
 
 
+class Selection(NamedTuple):
+    """Captures to be erased, by session, source and tag; None selects all."""
+
+    session: str | None
+    source: str | None
+    tag: str | None
+
+
 def ids_matching(
     home: Home,
     log: Log,
     scope: str,
+    wanted: Selection,
     *,
-    session: str | None,
-    source: str | None,
-    tag: str | None,
     hits: Sequence[str] | None,
     only: bool,
 ) -> tuple[str, ...]:
-    """Return the ids of a scope with this session, source and tag, among `hits` of a search if given.
+    """Return the ids of a scope in a selection, among `hits` of a search if given.
 
     All captures of a hit's memory count as hits, but not with `only`.
     """
     state = scope_now(home, log, scope) or Scope(scope)
-    ids = {found.id: None for found in selected(state, session=session, source=source, tag=tag)}
+    ids = {found.id: None for found in selected(state, **wanted._asdict())}
     if hits is not None:
         found = hits if only else [capture.id for capture in whole(state, hits)]
         ids = {id: None for id in found if id in ids}
@@ -360,8 +366,7 @@ def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
 def needles_of(
     log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = (), known: Iterable[bytes] = ()
 ) -> Needles:
-    """Return a search's needles: ids, texts and their longer lines, words and vectors, unique to erased
-    events.
+    """Return a search's needles: ids, texts, their longer lines, words and vectors, unique to erased events.
 
     Labels are searched whole. Strings in a living event, and strings in an empty home's structure, prove
     nothing. `known` are vectors of erased events that the log no longer has.

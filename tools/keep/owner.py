@@ -18,7 +18,7 @@ from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation, steps_of
-from memtape.tools.keep.projector import OnProgress, Projector
+from memtape.tools.keep.projector import FlowOptions, OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,
@@ -216,9 +216,7 @@ class Owner:
             self._log,
             once=once,
             views=self._look(),
-            workers=self._workers,
-            processes=self._processes,
-            lock=self._lock,
+            options=FlowOptions(self._workers, self._processes, self._lock),
         )
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0

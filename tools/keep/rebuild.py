@@ -24,7 +24,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.projector import FlowOptions, Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 
@@ -60,7 +60,9 @@ def rebuild(
     for number in range(log.partitions):
         if number not in anew:
             build.adopt(served, number)
-    projector = Projector(home, log, once=True, views=BuildViews(home, log, build, vault=False), workers=workers)
+    projector = Projector(
+        home, log, once=True, views=BuildViews(home, log, build, vault=False), options=FlowOptions(workers)
+    )
     projector.run(lambda done: on_phase("projecting", done, total))
     verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
     if not verdict.ok:

@@ -14,7 +14,7 @@ FOLDER_BYTES = 16
 
 
 class Entry:
-    """The means of entry: the token while the page is served, the code once. The folder alone admits no one."""
+    """The means of entry: the token while the page is served, the code once. The folder alone does not do."""
 
     def __init__(self, port: int) -> None:
         self.port = port

@@ -373,7 +373,7 @@ def is_passphrase(value: str) -> bool:
 
 
 def key_like(value: str) -> bool:
-    """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, or short and mixed."""
+    """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, short and mixed."""
     if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
     if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Secrets in sentences: "the password is …", "use the password …", "пароль: …", in people's languages.
+"""Secrets in sentences: "the password is …", "use the password …", "пароль: …", in several languages.
 
 Sentences also say other things about passwords: required, wrong, hashed. The value must therefore look like a
 password: digits or marks among its letters. Values assigned in files and code are in `assigned`.
@@ -265,9 +265,7 @@ _STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5
 
 
 def very_sure(value: str) -> bool:
-    """Whether a value merely beside the word is a password: unlike names, with letters, several digits and
-    more.
-    """
+    """Whether a value merely beside the word is a password: no name has letters, several digits and more."""
     if _NAMED_VALUE.match(value) or _STRUCTURE.search(value):
         return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))
