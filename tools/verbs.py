@@ -15,7 +15,7 @@ from msgspec import Meta
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Kind, Origin, Tier
 
 Effect = Literal["reads", "adds", "hides", "shows"]
-"""What a tool does for agents: `adds` only ever adds; `hides` changes what is found, which `shows` undoes."""
+"""The effect of a tool for agents: `adds` only adds; `hides` changes what is found, which `shows` undoes."""
 
 Id = Annotated[
     str,
@@ -29,7 +29,7 @@ Text = Annotated[str, Meta(max_length=1_000)]
 CursorText = Annotated[str, Meta(max_length=8_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 RARE = {"rare": True}
-"""What marks an argument that agents are told of only where every tool is listed."""
+"""Marks an argument that agents see only where every tool is listed."""
 Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 

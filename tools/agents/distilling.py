@@ -34,7 +34,7 @@ _NONE = "NONE"
 
 _BULLET = re.compile(r"\A(?:[-*+•–—‣·>]\s+|\(?\d{1,2}[.)]\s+|\[[ xX]?\]\s+)+")
 _NO_STATEMENT = re.compile(r"\A(?:```|~~~|#|[^\w]*\Z)|:\**\Z")
-"""Fences, headings, lines without a letter or number, and what only announces the next line."""
+"""Fences, headings, lines without a letter or number, and announcements of the next line."""
 
 _WHAT = "the end of a conversation between a person and an agent"
 _TASK = """\

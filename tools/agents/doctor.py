@@ -48,7 +48,7 @@ from memtape.tools.keep.lifecycle_settings import lifecycle_settings
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
 RECENT_US = DAY_US
-"""So long an error is shown as something to do. What has not happened again since needs nothing."""
+"""An error counts as a task for this long; older ones need nothing unless they happen again."""
 ANSWER_WAIT_S = 20
 MODEL_WAIT_S = 5.0
 MUCH_LAG = 2_000

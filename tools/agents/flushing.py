@@ -15,7 +15,7 @@ from memtape.tools.importing.latest import records
 from memtape.tools.importing.records import Record
 
 MAX_TAIL_BYTES = 32 * 1024 * 1024
-"""So far back is looked for what was said, behind what tools answered."""
+"""How far back the last turns are searched, behind outputs of tools."""
 
 
 def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int, redactor: Redactor) -> str:

@@ -32,7 +32,7 @@ from memtape.tools.agents.reaching import Link, reached
 from memtape.tools.keep.starting import python_of
 
 END_WAIT_S = 2.0
-"""What is still being answered when the host closes its end is cut short after this."""
+"""After the host closes its end, answers in progress are cut short after this time."""
 TRIES, PAUSE_S = 5, 0.5
 """So many servers may go one after another without an answer; then the session ends. Before each it waits a little
 longer: the last server is the session's own, and where servers are killed, ten sessions should not start ten."""

@@ -25,11 +25,11 @@ MAX_ADDRESS_BYTES = 100
 """A socket's path has at most 104 to 108 bytes."""
 MAX_INPUT_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 256 * 1024
-"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
+"""No host waits for a longer input: reading it and removing its secrets takes about half a second."""
 HAND_WAIT_S = 0.5
-"""A server that has not said by then what it would do is too busy; so long it then has to capture."""
+"""A server without an announcement by then is too busy; afterwards it has as long to capture."""
 ALONE_TIMES = 10
-"""So many times as long as a host a process waits that nobody waits for."""
+"""The detached process waits this many times as long as a host."""
 MAX_LINE_BYTES = 1024 * 1024
 GO, DONE, SHOWN, NOT_MINE = b"go\n", b"done\n", b"shown\n", b"null\n"
 PREFIXES = ("MEMTAPE_", "GIT_")

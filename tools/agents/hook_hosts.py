@@ -15,13 +15,13 @@ import orjson
 Action = Literal["start", "prompt", "answer", "subagent", "act", "flush", "retell", "end"]
 
 SERVED: tuple[Action, ...] = ("start", "prompt", "answer", "subagent", "act")
-"""What a server does for a hook."""
+"""The actions that a server does for a hook."""
 MAX_CONTEXT_CHARS = 10_000
-"""Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
+"""The length at which Claude Code and Codex cut; Codex at 2,500 tokens of 4 bytes."""
 
 
 CONTEXT_TOKENS = 800
-"""What a start is given at most."""
+"""The longest context of a start."""
 
 
 MAX_AGENT_CHARS, MAX_NAME_CHARS = 60, 200
@@ -122,11 +122,11 @@ class Told(NamedTuple):
     answer: str
     prompt_id: str
     agent_transcript: str
-    """That of an agent which the session's own has started and which has just ended, where the host tells it."""
+    """The transcript of a subagent that has just ended, where the host names it."""
     resumed: bool
     """Whether a start goes on with a session that was told one before, and still has it."""
     agent: str = ""
-    """Which agent answers where the session's own has started it."""
+    """The subagent that answers, empty for the session's own agent."""
     done: Done | None = None
 
 

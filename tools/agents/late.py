@@ -16,7 +16,7 @@ from memtape.tools.agents.handing import Handed, hand_over
 from memtape.tools.agents.hook_hosts import SERVED, Action, read
 
 WAIT_S = 60.0
-"""Whoever has waited so long waits no more: one that takes long must not keep all others from being captured."""
+"""The longest wait: one slow process must not keep all the rest from capturing."""
 TURNS: tuple[Action, ...] = ("prompt", "answer", "act", "retell")
 
 

@@ -268,7 +268,7 @@ _PLACES: dict[str, Callable[[], list[Path]]] = {
     "opencode": list,
     "qwen": lambda: _below(qwen_home(), "extensions/extension-enablement.json", "extensions", ""),
 }
-"""What hosts make to install something, the inner before the outer: taken where it is empty and was not there."""
+"""Paths that hosts create for an installation, inner ones first: removed if empty and absent before."""
 
 
 _TRACES: dict[str, Callable[[], list[Path]]] = {

@@ -31,7 +31,7 @@ SERVED_WAIT_S = 5
 BACKLOG = 64
 
 Sessions = Callable[[dict[str, Any], socket.socket], None]
-"""Serves a session of a host, as it was told of it, until its host closes it."""
+"""Serves a session of a host, described by its first line, until the host closes it."""
 
 
 class Warm:

@@ -96,7 +96,7 @@ _COMMANDS: dict[str, tuple[str, str, str, str]] = {
         "ask which one to forget; forget nothing before I have said that.",
     ),
 }
-"""What people type as `/memtape:recall` and so on: its help, what follows it, the tool, and what the agent is told."""
+"""The slash commands, as `/memtape:recall`: help, argument, tool, and instruction for the agent."""
 
 
 def _claude_command(name: str) -> bytes:

@@ -33,7 +33,7 @@ START_WAIT_S = 10.0
 """So long a server may take to listen and to take a session; it loads the SDK for the first."""
 LOOK_S = 0.02
 CUT_WAIT_S, MAX_CUTS = 0.1, 5
-"""A server that is killed may be met before its lock is free. One that cuts so many sessions short cannot serve any."""
+"""A killed server may be met before its lock is free. One that cuts this many sessions cannot serve any."""
 
 
 class Link:
@@ -67,7 +67,7 @@ class Link:
             yield line
 
     def finish(self) -> None:
-        """Say that nothing more comes."""
+        """Say that no further line comes."""
         with suppress(OSError):
             self._talking.shutdown(socket.SHUT_WR)
 

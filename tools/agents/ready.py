@@ -28,7 +28,7 @@ MAX_SCOPES = 8
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
 CLOSE_WAIT_S = 2.0
 _ACTOR = "memtape"
-"""Who reads and projects; nothing is captured under this name."""
+"""The actor of reading and projecting; nothing is captured under this name."""
 
 
 class Offer(NamedTuple):

@@ -33,11 +33,11 @@ from memtape.tools.ask.recorded_vectors import EMBEDDERS
 STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
-"""So often it looks whether it should end."""
+"""Idle check interval (s)."""
 IDLE_S = 10 * 60
 """So long after the last question its model is let go."""
 LOCK_WAIT_S = 1.0
-"""Whoever looks whether a server is there holds its lock for an instant."""
+"""The wait for the lock, since checks for a running server hold it for an instant."""
 M_ARENA_MAX = -8
 """The number of that option in glibc's `malloc.h`."""
 
@@ -131,7 +131,7 @@ class _Use:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold it for a session."""
+        """Count a session during the block."""
         with self._changing:
             self._sessions += 1
         try:

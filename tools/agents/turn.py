@@ -29,10 +29,10 @@ LATE_START = (
     " later."
 )
 WRITTEN_WAIT_S = 5.0
-"""An answer that is not in its transcript yet is waited for so long, by a process of its own."""
+"""The wait of a detached process for an answer that is not in its transcript yet."""
 SOURCES = HOSTS | HEARD
 NICENESS = 10
-"""What nobody waits for leaves the processor to the agent."""
+"""Detached work leaves the processor to the agent."""
 
 
 class Turn:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.found import Found
 
 PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
-"""What readers are told of a capture that only the log has."""
+"""The mark of a capture that only the log has."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):

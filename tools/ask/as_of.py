@@ -27,9 +27,9 @@ from memtape.tools.keep.states import rows_at, state_at
 
 KEPT_VIEWS = 32
 KEPT_S = 600
-"""So long after it was last asked for a view is kept in any case, since somebody may still read it."""
+"""A view is kept at least this long after its last use, since a reader may still have it open."""
 ABANDONED_S = 3_600
-"""What is not whole after so long nobody makes any more."""
+"""An unfinished view of this age is abandoned."""
 
 Positions = dict[int, int]
 

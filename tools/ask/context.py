@@ -167,7 +167,7 @@ def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterato
 
 
 TURNS_LOOKED_AT = 500
-"""Of so many turns at most, the latest, a start tells what they left open."""
+"""The number of latest turns that a start searches for open threads."""
 
 
 def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> list[ContextItem]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # Whoever says that memories were of use folds nothing, and n
     from memtape.tools.ask.reading import Reader
 
 MakeBody = Callable[[tuple[str, ...]], Body]
-"""What makes the body of an event of the ids that it names."""
+"""Makes the body of an event from the ids that it names."""
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):

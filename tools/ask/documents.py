@@ -16,7 +16,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.tools.ask.retrieval import Retriever
 
 NAMED = 5
-"""So many missing parts are named one by one."""
+"""This many missing parts are named one by one."""
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from memtape.tools.ask.found import Found, Said, found_of
 from memtape.tools.ask.readied import Dense, Ready, Use, make_ready, tail_of, text_at
 
 CLOCK_LAG_US = 2 * HOUR_US
-"""The clock by which something is archived goes by ticks, and so is up to an hour and what a tick needs behind."""
+"""The clock of archiving advances by ticks, and so is up to an hour and the duration of a tick behind."""
 
 
 class Moment(NamedTuple):

@@ -43,7 +43,7 @@ _SAID = (MemoryRow, TurnRow)
 
 RowT = TypeVar("RowT", MemoryRow | TurnRow, MemoryRow | TurnRow | SummaryRow)
 Said = MemoryRow | TurnRow | Event
-"""What stands at a place of a scope's texts, but for summaries: a row, or a capture of the tail."""
+"""The content of a place, summaries apart: a row, or a capture of the tail."""
 
 
 class Found(NamedTuple):

@@ -31,7 +31,7 @@ from memtape.tools.ask.retrieval import Retriever
 PAGE_SLOTS = 5_000
 
 By = Unasked | Literal["search"]
-"""What gave an agent memories: what gives them unasked, or a search."""
+"""The occasion on which an agent got memories: an unasked one, or a search."""
 EVERY_WAY: tuple[By, ...] = (*UNASKED, "search")
 Since = Literal["shown", "replaced", "archived", "forgotten", "erased"]
 """How a memory that was given stands now; `forgotten` is all that is hidden."""

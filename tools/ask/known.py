@@ -15,7 +15,7 @@ from memtape.tools.ask.found import Found
 from memtape.tools.ask.standing import is_row_stale
 
 _BEHIND = 10**15
-"""The order of what no view has counted yet."""
+"""The order of texts that no view has counted yet."""
 
 
 def known_in(found: Found, now: int) -> list[Known]:

@@ -28,8 +28,7 @@ from memtape.tools.ask.standing import judged
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
-"""Among so many of a session's first turns of people its first request is looked for, and among so many of agents who
-they are."""
+"""The numbers of first turns searched: people's for the first request, agents' for the names of agents."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,7 +40,7 @@ OTHER = "other"
 REASONS = ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY)
 
 Values = Mapping[tuple[str, ...], float]
-"""What a metric says, by the values of its labels."""
+"""The values of a metric, by the values of its labels."""
 
 
 def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.deep import Deepening
 
 EVERYTHING = 1_000_000
-"""A limit that nothing reaches: what lanes bring is capped far below."""
+"""A limit out of reach: the lanes' caps are far below."""
 
 
 class Asked(NamedTuple):

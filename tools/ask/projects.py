@@ -25,7 +25,7 @@ from memtape.tools.capture.project import folders_known
 from memtape.tools.capture.writing import Writer, check_person
 
 MOST_NAME_CHARS = 200
-"""What an event takes."""
+"""The limit of the event."""
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):

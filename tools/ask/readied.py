@@ -124,7 +124,7 @@ class Use(NamedTuple):
 
 
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
-"""Events that would undo what came between, were a repetition of them taken for another."""
+"""Events that must not be taken for repetitions: they would undo the events in between."""
 
 
 def make_ready(

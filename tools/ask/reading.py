@@ -26,11 +26,11 @@ WORK_AGAIN_S = 60
 AGAIN_S = 10
 """A server that stays small starts no projector sooner after another: each takes half a second of processor time."""
 WAKE_S = 5.0
-"""So long a question waits for the rows of a project that it wakes; then it is answered from what is there."""
+"""The wait of a question for a woken project's rows; afterwards it is answered from the existing rows."""
 LOOK_AGAIN_S = 0.05
-"""One that stays small looks so often whether they are."""
+"""Poll interval of a small reader (s)."""
 INLINE_EVENTS = 2_000
-"""A search projects by itself what is pending while the whole log is shorter than this."""
+"""While the whole log is shorter than this, a search projects the pending events by itself."""
 
 
 class Reader:

@@ -53,7 +53,7 @@ ReadT = TypeVar("ReadT")
 FEW_RESULTS, MOST_SUMMARIES = 3, 3
 """Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
-"""So many of the best results are looked at for what a prompt surely needs."""
+"""The number of best results among which the sure ones for a prompt are searched."""
 
 
 class Answer(NamedTuple):
@@ -86,7 +86,7 @@ class Answer(NamedTuple):
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
-"""Gives those of results, each weighed against a prompt, that it surely needs, at most so many (`ranking.sure`)."""
+"""Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
 
 
 class Plain(NamedTuple):

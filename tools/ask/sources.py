@@ -30,7 +30,7 @@ SOURCE_OF: dict[Kind, Source] = {
     "plan": "plans",
     "journal": "journal",
 }
-"""The source of what is no summary, by its kind."""
+"""The source of a text by its kind, summaries apart."""
 MOST_QUOTA = 1_000
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200
-"""So many other wordings are told beside a result, each on one line of at most so many characters."""
+"""The most further wordings shown beside a result, and the characters of each line."""
 OLD_DAYS = 30
-"""What an agent is told unasked says its day where it is older than that."""
+"""Unasked text of this age is shown with its day."""
 NAME_CHARS = 40
 AWAY = (
     "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"

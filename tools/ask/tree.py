@@ -24,7 +24,7 @@ from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.capture.writing import Writer
 
 DEPTH, PER_PAGE = 6, 50
-"""How far the tree is drawn where nobody says so: so many pages down, and of each page so many below it."""
+"""The default size of the drawn tree: pages down, and child pages of each page."""
 MOST_DEPTH = 100
 REF_CHARS = 300
 

@@ -37,13 +37,13 @@ _PAIRED = (
     "relevant-memories",
     "relevant_memories",
 )
-"""Tags whose whole content a host or a memory system wrote: hook contexts, reminders, includes, echoes of commands."""
+"""Tags with content only by a host or memory system: hook contexts, reminders, includes, command echoes."""
 
 MAX_DEPTH = 32
 """An end looks this many open blocks back for its start."""
 
 _SPEAKERS = ("system", "assistant", "human", "function_results", "tool_result")
-"""Tags as which a model may read who is speaking. They inject nothing, so that a text may hold them."""
+"""Tags that a model may read as a change of speaker. They inject nothing, so a text may hold them."""
 
 _TAG = lazy(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 _ACTING = lazy(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
@@ -56,7 +56,7 @@ _INCLUDE = lazy(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b",
 CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
 """The marks around a context in a file. No text can hold them, since `<` is escaped."""
 CONTEXT_NOTE = "Remembered text, quoted:"
-"""What the first line of a printed context says of the rest, after scope and day."""
+"""The note in the first line of a printed context about the rest, after scope and day."""
 
 _MARKED = lazy(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
 _PRINTED = lazy(
@@ -64,14 +64,14 @@ _PRINTED = lazy(
     r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[0-9,]+ conflicts? waits? for the user: .*|Memory is paused.*|[ \t\r]*)$)*',
     re.MULTILINE,
 )
-"""Its first line, and all that follow of headings, quoted items, what waits or is paused, and nothing."""
+"""Its first line, and following headings, quoted items, lines about waiting or pauses, and blank lines."""
 
 _COMMANDS = "search|show|why|recent|timeline|sessions|given|log|diff|status|context|conflicts|edges|compare|eval|verify"
 _ASKING = lazy(
     rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
     r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
 )
-"""A shell that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
+"""A shell command that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
 MAX_ARGUMENTS_CHARS = 100_000
 
 _SLASH = lazy(

@@ -48,16 +48,16 @@ DOCUMENTS = "documents"
 
 DOCUMENT = "#document"
 BEFORE_PARTS = ("", "#0")
-"""What a native id ends in where a document was captured before documents had such parts."""
+"""The ends of a native id of a document captured before documents had parts as today."""
 
 SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN, DOCUMENTS)
-"""The `source` of whatever is imported, which also names its format."""
+"""The `source` of imported texts, which also names their format."""
 
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
 """The `source` of a capture by the name of the host that a hook is called with, where its transcripts are read."""
 
 HEARD = {"copilot": COPILOT, "opencode": OPENCODE, "qwen": QWEN}
-"""The same of hosts whose transcripts are not read: what their hooks are told is all that is captured."""
+"""The source of hosts whose transcripts are not read: only the inputs of their hooks are captured."""
 
 
 def heard(session: str, role: Role, text: str) -> str:

@@ -17,10 +17,10 @@ from memtape.schemas.placeholders import head_of, tail_of
 from memtape.state.text.courtesies import is_nod
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500
-"""Of what was pasted the beginning is kept, and the end, where the question about it often stands."""
+"""The kept beginning of a pasted text, and its kept end, where the question about it often is."""
 OF_HOST, TOOL_ERROR, BINARY = "metadata of a host", "error of a tool", "binary"
 NODS, MIDDLES = "nods that no search finds", "long texts without their middle"
-"""What is kept of a turn, but not as it was said."""
+"""The reasons for keeping a turn in another form than said."""
 LOOKED_AT_CHARS = 4_000
 LEAST_SIGNS = 32
 BLOB_CHARS = 800
@@ -40,7 +40,7 @@ _AS_ANSWER = lazy(
     r"|(?:Conversation compacted|Compacted)[.…]?",
     re.DOTALL,
 )
-"""What hosts put where an answer stands. People may write the same, and mean it."""
+"""Texts of hosts in the place of an answer. People may write the same, and mean it."""
 _TOOL_ERROR = lazy(
     r"<tool_use_error>.*|(?:Error: )?(?:No such tool available|InputValidationError)\b.*"
     r"|The user doesn't want to (?:proceed with this tool use|take this action right now)\b.*"

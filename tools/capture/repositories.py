@@ -16,10 +16,10 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
 
 Repositories = dict[str, dict[str, str]]
-"""`pinned` and `taken`: scopes by the git folder that all worktrees of a repository share; `marks`: what tells it.
+"""`pinned` and `taken`: scopes by the git folder shared by all worktrees; `marks`: each folder's mark.
 
-The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file is
-`file_mark`, and that of a folder from which everything was taken out is its inode.
+The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file
+is `file_mark`, and that of a folder from which everything was taken out is its inode.
 """
 
 

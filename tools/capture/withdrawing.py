@@ -16,7 +16,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
 
 Said = Mapping[str, Iterable[str]]
-"""Ids under which texts may stand, by scope: of each text those of it whole and of its first part."""
+"""Ids of texts by scope: for each text the id of it whole and of its first part."""
 
 PAGE_SLOTS = 5_000
 PAGE_PARTS = 250

@@ -107,7 +107,7 @@ class Writer:
         self._began = began
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.door: Door = "python"
-        """By which way its questions come, for who measures."""
+        """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._redactor_made: Redactor | None = None
 

@@ -128,7 +128,7 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
 
 HOST_NAMES = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")
 GENERIC = "mcp"
-"""Any other host."""
+"""Any host without a plugin."""
 host_choice = click.Choice((*HOST_NAMES, GENERIC))
 
 

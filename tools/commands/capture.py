@@ -29,7 +29,7 @@ SHOWN_REFUSALS = 20
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
-"""What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
+"""Characters before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
 
 class RefusedLine(msgspec.Struct, frozen=True):

@@ -19,7 +19,8 @@ from memtape.tools.keep.embedder_state import EmbedderState
 
 @click.group()
 def embedder() -> None:
-    """See and change the embedder whose vectors decide what is one memory.
+    """See and change the embedder whose vectors decide which texts are one memory.
+
 
     \b
     Example:

@@ -24,7 +24,7 @@ PARTS = {
     "hot": "lately used, against the hottest",
     "fresh": "said within three days",
 }
-"""What is added up to a relevance, and what each part is for."""
+"""The parts of a relevance, and the purpose of each."""
 LOOKED = "looked: how the looks of a deep search together have moved it"
 YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 

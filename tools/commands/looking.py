@@ -67,10 +67,10 @@ def sessions(client: Client, limit: int, as_json: bool) -> None:
 @with_arguments("given")
 @with_speaker
 def given(client: Client, limit: int, session: str | None, since: str | None, searches: bool, as_json: bool) -> None:
-    """List what agents were given that did not ask, at starts and with prompts, and what came of it, the latest first.
+    """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
 
-    A memory was used where an agent said so, or where its next answer carried what the memory says in particular. What
-    somebody searched for is listed with --searches alone.
+    A memory was used where an agent said so, or where its next answer carried specifics of the memory.
+    Results of searches are listed with --searches alone.
 
     \b
     Example:

@@ -36,7 +36,7 @@ ListedT = TypeVar("ListedT")
 Option = Callable[[CommandT], CommandT]
 
 LEAST_RATED_S = 0.5
-"""After less than that nobody can tell how fast something goes."""
+"""A shorter duration gives no rate."""
 DISK_HINT = (
     "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) is in "
     "force. What was acknowledged stands on the log."
@@ -334,7 +334,7 @@ def progress(length: int | None, label: str) -> Iterator[Any]:
 
 
 _SHOWN: list[Any] = []
-"""The bars that are shown: there is one at a time."""
+"""The visible bars: at most one at a time."""
 
 
 @contextmanager

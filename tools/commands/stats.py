@@ -53,7 +53,7 @@ CHARTS = (
     Drawn("use rate", "% of recalls", _share("used", "searches", "given")),
     Drawn("fold rate", "% of long-term captures", _share("folded", "long_term")),
 )
-"""What is drawn."""
+"""The drawn charts."""
 
 
 @click.command()

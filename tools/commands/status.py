@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAMED = 3
 """So many ids, letters and files are named where there are more; `--json` has them."""
 SHOWN_SCOPES = 8
-"""So many scopes are shown: those that hold the most, and all in which something waits for a person."""
+"""The number of scopes shown: the largest, and all with something waiting for a person."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
 
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
 COMMAND_CHARS, LINE_CHARS = 300, 160
-"""So much of a command, and of a line of its output, tells what it was."""
+"""The kept length of a command, and of a line of its output."""
 END_CHARS = 8_000
 """Of a longer output so much of the beginning and of the end is looked at."""
 MAX_FILES = 50
 MAX_CALLS = 256
-"""The calls whose answers are still awaited, as a parser remembers them."""
+"""The most unanswered calls that a parser remembers."""
 
 EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Create", "replace", "edit", "write_file", "write", "create")
 """Tools that edit a file."""
@@ -59,7 +59,7 @@ _TESTING = lazy(
     r"|zig build|just|task|mvn|gradle|\./gradlew|\./mvnw|manage\.py|rails|composer)\s+(?:-\S+\s+|run[- ])*(?:test|tests"
     r"|check|verify|spec)[\w:.-]*|python[\d.]*\s+-m\s+(?:pytest|unittest|doctest)|(?:node|bun)\s+--test)(?=\s|$)"
 )
-"""What runs tests."""
+"""Commands that run tests."""
 _HEAD = lazy(
     r"\A(?:(?:Command|Directory|Stdout|Chunk ID|Wall time|Error|Signal|Background PIDs|Process Group PGID|Output"
     r"|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b[^\n]*?(?:\n|\Z))+"
@@ -84,7 +84,7 @@ _REFUSED = lazy(
 )
 _PATCHED = lazy(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _TAG = lazy(r"</?[\w-]{1,40}>")
-"""A line in which a host tells who speaks, as `<untrusted_context>` of Gemini CLI."""
+"""A line in which a host names the speaker, as `<untrusted_context>` of Gemini CLI."""
 _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 

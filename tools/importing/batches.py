@@ -31,9 +31,9 @@ from memtape.tools.importing.summary import Summary
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
 HEAD_CHARS = 2_000
-"""So much is kept of what only the head is kept of, as an attachment: what it is about stands there."""
+"""The kept head of a text that is kept only by its head, as an attachment: its subject is there."""
 OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
-"""Sources whose records belong to the project of a folder; where it is not known they are not taken."""
+"""Sources whose records belong to the project of a folder; records of an unknown folder are skipped."""
 
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
@@ -43,7 +43,7 @@ SECRETS = Skipped("of a file of secrets, and not taken")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 _MARKS = (*BEFORE_PARTS, DOCUMENT)
-"""What follows the native id of a record that stands whole (first of all), and of its first part."""
+"""The ends of native ids: of a record kept whole (first of all), and of its first part."""
 
 
 class Waiting(NamedTuple):

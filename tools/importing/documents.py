@@ -21,7 +21,7 @@ from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, time_
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
-"""An Office file is a zip archive; one that says that it unpacks to more is left alone."""
+"""An Office file is a zip archive; one with a larger declared content is skipped."""
 MAX_TEXT_CHARS = 32 * 1024 * 1024
 MAX_MEDIA = 64
 
@@ -33,9 +33,9 @@ _LOCKED = Skipped("a document that asks for a password", problem=True)
 _NO_TEXT = Skipped("a document without text, as a scan is", problem=True)
 
 _NO_TITLES = ("untitled", "(anonymous)")
-"""What programs call a PDF that nobody gave a title."""
+"""Titles that programs give to a PDF without a title."""
 _NOT_READ = ("script", "style", "nav", "noscript", "template")
-"""What of a page is no text of the page."""
+"""The elements of a page that are not its text."""
 
 
 class _Read(NamedTuple):
@@ -224,4 +224,4 @@ FORMATS: dict[str, _Format] = {
     ".xlsx": _Format(_sheets, "openpyxl", "user"),
     ".eml": _Format(_mail, None, "web"),
 }
-"""What a file is read by, by how its name ends. Pages and mail are what others wrote."""
+"""The format of a file by the end of its name. Pages and mail count as written by others."""

@@ -13,7 +13,7 @@ from memtape.tools.importing.records import Found, Skipped, State
 SHAPES = {CHATGPT: chatgpt, CLAUDE_AI: claude_ai, MEM0: mem0}
 
 _LISTS = ("chat_messages", "docs")
-"""Under these keys a file that is one conversation or project of Claude.ai holds its messages and documents."""
+"""The keys of messages and documents in a file of one conversation or project of Claude.ai."""
 OTHER = Skipped("an item of no known shape")
 
 

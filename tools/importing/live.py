@@ -18,7 +18,7 @@ GROWN_BYTES = 100_000
 GROWN_MESSAGES = 50
 QUIET_S = 1.5
 ENDED_S = 600.0
-"""A session that has been quiet for so long counts as ended; no host says so in its transcript."""
+"""A session quiet for this long counts as ended; no host marks the end in its transcript."""
 
 
 class Growth(NamedTuple):

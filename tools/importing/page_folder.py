@@ -111,7 +111,7 @@ class PageFolder:
 
     @property
     def files(self) -> int:
-        """How many files there are."""
+        """The number of files."""
         return len(self._layout.slugs)
 
     def take(self, on_progress: OnProgress = lambda done: None) -> PagesTaken:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memtape.schemas.slugs import slug_of
 
 NODES = ("index.md", "readme.md")
-"""What a folder says of itself, the first that is there."""
+"""The names of a folder's own page; the first existing one counts."""
 
 
 class Layout(NamedTuple):

@@ -20,7 +20,7 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
 
 RULES = 2
-"""Raised when parsers take what they left before, so that everything is read again."""
+"""Raised when parsers take texts that they skipped before, so that everything is read again."""
 PROBE_BYTES = 4_096
 
 

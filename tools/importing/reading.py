@@ -30,11 +30,11 @@ MAX_VALUE_BYTES = 64 * 1024 * 1024
 """One value of a JSON document beyond it ends the reading of the document: the library holds a value whole."""
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 MAX_KEYS = 10_000
-"""Of a document that is one large object, so many keys are looked at."""
+"""The number of keys read of a document that is one large object."""
 MAX_NESTED_ZIPS = 2
 SKIP_BYTES = 1024 * 1024
 PACKED_BYTES = 64 * 1024
-"""So much is unpacked at once, whatever a bomb would make of it."""
+"""The bytes unpacked at once, however large a zip bomb is."""
 MAX_UNPACKED_BYTES = 2**31
 
 CUT_SHORT = Skipped("the last line is cut short", problem=True)
@@ -293,7 +293,7 @@ def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[ArchiveMembe
 
 
 BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
-"""What zipfile raises on damaged archives, on ways of packing that it does not know, and on encrypted ones."""
+"""The errors of zipfile on damaged archives, on unknown ways of packing, and on encrypted ones."""
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int) -> Iterator[ArchiveMember]:

@@ -18,7 +18,7 @@ from memtape.tools.capture.noise import TOOL_ERROR
 
 MAX_NAME_CHARS = 200
 State = dict[str, Any]
-"""What a parser knows of a session from the rows before, as plain JSON; it is remembered between two imports."""
+"""A parser's state of a session from earlier rows, as plain JSON; it is remembered between two imports."""
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ THINKING = Skipped("thinking")
 INJECTED = Skipped("injected by a host or a memory")
 EMPTY = Skipped("no text")
 CALL = Skipped("tool call")
-"""Of exports, whose tools worked on no project."""
+"""For exports, whose tools worked on no project."""
 FAILED = Skipped(TOOL_ERROR)
 RECALLED = Skipped("answer of a memory tool")
 BOOKKEEPING = Skipped("bookkeeping of the host")

@@ -34,9 +34,9 @@ from memtape.tools.importing.summary import Summary
 
 SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
-"""Sources of which a file says what it says: edited or deleted, it takes back what it had said, but for turns."""
+"""Sources whose edited or deleted files withdraw their texts, turns apart."""
 ROWS = "rows"
-"""Rows of JSON of which each tells what it is."""
+"""Rows of JSON, each with its own type."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
 
 OnProgress = Callable[[int], None]

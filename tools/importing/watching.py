@@ -23,9 +23,9 @@ from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.zones import Zones
 
 LOOK_MS = 500
-"""How often it is looked for what has been quiet."""
+"""The interval of checks for quiet sessions."""
 NEW_FOLDERS_S = 30.0
-"""How often it is looked for folders of hosts that were not there before."""
+"""The interval of checks for new folders of hosts."""
 
 
 class Indexed(NamedTuple):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.05
 LAST_WORDS_S = 2.0
-"""How long the others may say what became of them when one has failed, before they are killed."""
+"""The time for the remaining processes to report after one has failed, before they are killed."""
 SHOWN_CHARS = 4_000
 LOOPBACK = "127.0.0.1"
 

@@ -32,7 +32,7 @@ REPORT_S = 0.1
 
 
 PANIC = "panicked at"
-"""What libraries in Rust say of an error that they do not handle."""
+"""The words of libraries in Rust about an unhandled error."""
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):

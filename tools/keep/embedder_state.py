@@ -39,7 +39,7 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     past: tuple[str, ...] = ()
     offer: str = ""
-    """What a local model that is installed would bring, and what that costs; empty where nothing is offered."""
+    """The benefit and the cost of an installed local model; empty without an offer."""
 
 
 def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:

@@ -47,11 +47,11 @@ from memtape.tools.keep.states import scope_now, state_at
 from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
 
 Gone = Mapping[tuple[str | None, str], None]
-"""Scope and id of what is erased."""
+"""Scope and id of erased events."""
 
 
 OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
-"""What Memtape files captures under by itself, whatever is said in them: it gives nothing away."""
+"""Labels that Memtape itself gives to captures, regardless of their text: they reveal nothing."""
 
 
 MOST_SHARED_IDS = 10

@@ -30,11 +30,11 @@ GATE_LIMIT_S = 2.0
 MOST = 12
 MOST_CHARS = 300
 LEAST_CONFIDENCE = 50
-"""Of 100. What a model is less sure of is not kept."""
+"""Of 100. Less sure facts are dropped."""
 LONG_TURN_CHARS = 4_000
 """Of a longer turn its beginning and its end are asked about, half of it each."""
 CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
-"""Those of statements, so that both are found by the same tags. What is none of them is a fact."""
+"""The categories of statements: both are found by the same tags. Any other category becomes a fact."""
 
 _WHAT = "a piece of a conversation, each message with its number, time and speaker"
 _TASK = """\

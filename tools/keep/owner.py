@@ -38,10 +38,10 @@ from memtape.tools.keep.workers import WORKERS
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
-"""How long the end waits for texts that are being embedded; what comes later is lost and made again."""
+"""The wait at the end for texts that are being embedded; later vectors are lost and made again."""
 ASK_POLL_S = 0.1
 ALL_PARTITIONS = -1
-"""What a log is told of instead of a partition where several are meant."""
+"""The partition number in reports about several partitions."""
 REPLY_EVERY_S = 0.2
 
 

@@ -24,7 +24,7 @@ from memtape.tools.keep.states import state_at
 OnProgress = Callable[[int, int], None]
 """Is told how many partitions of how many were looked at."""
 _DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, SUMMARY_TAG)
-"""The first tags of what is made of other captures, which it refers to. What a decision made may have none."""
+"""The first tags of captures made from other captures, in their refs. One by a decision may have none."""
 _TOLD_CHARS = 200
 
 

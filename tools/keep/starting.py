@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memtape.sinks.home.locks import FileLock
 
 NOWHERE = os.path.abspath(os.sep)
-"""Where a process works that outlives the one that started it."""
+"""Working directory of detached processes."""
 
 _CODE = (
     "import sys; sys.path = [place for place in sys.path if place]; "

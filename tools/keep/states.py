@@ -21,7 +21,7 @@ from memtape.tools.keep.waiting import who_waits
 
 ROWS_AT_ONCE = 10_000
 PARTS, LEAST_STEP = 8, 1_024
-"""A log has at most so many snapshots for those who ask for its past, and none is nearer to another.
+"""The most snapshots of a log for past views, and the least distance between two.
 
 To fold 1,000 events takes half a second.
 """

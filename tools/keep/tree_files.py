@@ -46,7 +46,7 @@ SOURCE = "pages"
 """The source of what was captured from a file of the tree."""
 NO_OPERATOR = "only operators write to global, so that nothing was taken from it"
 GIVES_WAY: Stamp = (0, 0, 0)
-"""The stamp of no file, for one that was kept beside: put back in its place as it is, it has the stamp that it had."""
+"""The stamp of no file, for a file that was kept beside: put back unchanged, it has its earlier stamp."""
 LOST_VERSION = "the log does not have the text that stood there, since it is not as it was when that was written"
 TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
 

@@ -39,7 +39,7 @@ AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
 
 CUT_OFF = PlainTextResponse("The form was cut off, and nothing was done.\n", 400)
-"""The answer to a form of which the end never came; nobody reads it."""
+"""The answer to a form without its end; nobody reads it."""
 
 
 class Page:

@@ -9,7 +9,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import check_scope
 
 MOST_CHARS = 4_096
-"""A parameter is no longer than a question that somebody may want to keep."""
+"""The longest parameter: no longer than a question worth keeping."""
 
 
 class Asked(NamedTuple):

@@ -17,9 +17,9 @@ ResultT = TypeVar("ResultT")
 
 WAIT_S = 0.15
 GONE_S = 6.0
-"""Browsers ask again each second. For whom this is not so, as who has gone on to another view, nothing is made."""
+"""Browsers ask again each second. An answer not requested for this long is dropped, as on a view's change."""
 MOST_KEPT = 8
-"""So many answers are made or wait to be fetched; whoever asked for the oldest has gone."""
+"""The most answers in progress or ready; beyond that the oldest is dropped."""
 
 
 class Progress(NamedTuple):

@@ -86,4 +86,4 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "linked": linked,
     "short": short,
 }
-"""What templates call by name. Every text of a memory goes through `visible` or `line`, and is escaped by itself."""
+"""The functions of templates by name. Texts of memories go through `visible` or `line`, and are escaped."""

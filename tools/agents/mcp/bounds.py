@@ -10,7 +10,7 @@ from memtape.schemas.visible import visible
 from memtape.tools.capture.injected import MARKER, without_tags
 
 MAX_ANSWER_BYTES = 36_000
-"""Below the least of what hosts show of a result: 40,000 characters, or 10,000 tokens at 4 bytes each."""
+"""Below the smallest limit of hosts for a result: 40,000 characters, or 10,000 tokens at 4 bytes each."""
 MAX_ERROR_BYTES = 2_000
 _END = f"\n</{MARKER}>"
 

@@ -85,7 +85,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "new_page": _PAGE_WRITTEN,
     "edit_page": _PAGE_WRITTEN,
 }  # fmt: skip
-"""The schema of what a tool answers; one that is not here decides something, and answers the ids that are named."""
+"""The schemas of tools' answers; a tool without one decides, and answers with the named ids."""
 
 
 def schema_of_data(tool: str) -> dict[str, Any]:

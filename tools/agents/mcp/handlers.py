@@ -36,7 +36,7 @@ from memtape.tools.keep.operations import operation
 
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams | types.GetPromptRequestParams | types.ReadResourceRequestParams
-"""What a client asks with that is answered from its project."""
+"""The requests of a client that are answered from its project."""
 ResultT = TypeVar("ResultT")
 
 ROOTS_WAIT_S = 2
@@ -47,13 +47,13 @@ NO_PROJECT = (
     " read or stored. Start it for one project, as `memtape mcp --http --scope project:x`, or use a client that"
     " tells its roots."
 )
-"""What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
+"""The answer of every tool over HTTP to a client of unknown project, against answers from another project."""
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
 SHOW_JSON = ("claude-code", "codex-mcp-client")
-"""How the hosts call themselves whose models are shown structured content, and then not the text."""
+"""Names of hosts that show their models structured content instead of the text."""
 MAX_ACTOR_CHARS = 4_000
-"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
+"""The rest of a longer name is ignored; the kept part is cut after the removal of secrets."""
 
 
 class Memory(Protocol):
@@ -116,7 +116,7 @@ class Handlers:
         return _result(done, _is_for_programs(ctx)) if isinstance(done, Answered) else done
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        """Tell which prompts there are."""
+        """List the prompts."""
         return types.ListPromptsResult(prompts=[_prompt(name, prompt) for name, prompt in PROMPTS.items()])
 
     async def get_prompt(

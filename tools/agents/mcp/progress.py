@@ -11,7 +11,7 @@ import anyio.to_thread
 
 ResultT = TypeVar("ResultT")
 Report = Callable[[float, "float | None", "str | None"], Awaitable[None]]
-"""Tells a client how far its call is: done, of how much where that is known, and what is being done."""
+"""Tells a client the progress of its call: done, the total if known, and the current step."""
 
 EVERY_S = 1.0
 

@@ -30,7 +30,7 @@ for _tool in TOOLS.values():
     msgspec.json.Decoder(_tool.arguments)
 
 READS = orjson.dumps([name for name, tool in TOOLS.items() if tool.offer.effect == "reads"]) + b"\n"
-"""What a forwarder is told when its session is taken: the tools that may be called again where no answer came."""
+"""The answer to a forwarder whose session is taken: the tools that may be called again without an answer."""
 
 
 def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:

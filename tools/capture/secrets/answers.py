@@ -17,7 +17,7 @@ _ASKED = (
 )
 _STEMS = either(PASSWORD_STEMS, stems("pass cred login zugang identifiants api".split()))
 MAY_ASK = _STEMS
-"""One of these is in every question for a password."""
+"""Every question for a password has one of these."""
 _ASKS = (
     r"(?i)"
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"

@@ -26,7 +26,7 @@ PASSWORD = "|".join(
     (?:wi-?fi|wlan|wpa2?)[\s_-]?(?:key|code|psk|schlüssel) psk(?![a-z]) clé\s(?:du\s)?wi-?fi
     """.split()
 )
-"""What a password is called, in the languages of those who write of them."""
+"""The words for a password, in several languages."""
 _SHORT = "|".join(
     r"""
     (?:(?<=[a-z0-9][._-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
@@ -36,7 +36,7 @@ _SHORT = "|".join(
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
 _SERVICES = "algolia cloudflare datadog heroku mailgun pagerduty sendgrid sonar sonarqube trello".split()
-"""What is assigned to the bare name of one of these, and looks like a key, is its key."""
+"""A value assigned to the bare name of one of these, and looking like a key, is its key."""
 KEY = "|".join(
     (
         *r"""
@@ -86,10 +86,10 @@ _KEY_MARKS = marks(
         *(f"{name}=" for name in _SERVICES),
     )
 )
-"""One of these is in every name of a key."""
+"""Every name of a key has one of these."""
 NAME_STEMS = either(PASSWORD_STEMS, KEY_STEMS)
 NAME_MARKS = either(PASSWORD_STEMS, _KEY_MARKS)
-"""One of these is in every text that names a password or key."""
+"""Every text that names a password or key has one of these."""
 _ASSIGNED_OTHERS = either(PASSWORD_STEMS, stems(("sshpass", "auth")))
 _ASSIGNED_STEMS = either(NAME_STEMS, _ASSIGNED_OTHERS)
 _HEADER_STEMS = stems(("authorization", "bearer", "basic ", "_auth"))
@@ -115,7 +115,7 @@ _PAIRED = (
     r"(?:(?:type|sensitive|description|nullable)\s{0,20}=[^\n]{0,80}\n\s{0,20}){0,3}"
     r"[\"']?(?:value|default)[\"']?\s{0,9}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'`<>{}()]{4,512})"
 )
-"""What one field names, and the next one holds: variables of containers and modules, properties."""
+"""A field with the name, the next with the value: variables of containers and modules, properties."""
 _HEADER = (
     r"(?i)"
     r"authorization\\?[\"']?(?:\s{0,2}[:=,]|(?=\s[\"']))\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
@@ -146,7 +146,7 @@ _PGPASS = (
 """A line of `.pgpass`: host, port, database, user, password."""
 _COLONS = signs(":", times=4)
 MAY_ASSIGN = either(_ASSIGNED_OTHERS, _KEY_MARKS, _HEADER_STEMS, _COOKIES_STEMS, _SIGNED_STEMS, _SESSION_STEMS, _COLONS)
-"""One of these is in every text that assigns a secret."""
+"""Every text that assigns a secret has one of these."""
 
 _EXAMPLE = r"(?i)" + "|".join(
     r"""
@@ -158,7 +158,7 @@ _EXAMPLE = r"(?i)" + "|".join(
         expired disabled enabled default unknown text input
         """.split()
 )
-"""What people write where a secret would stand."""
+"""Placeholders that people write in the place of a secret."""
 _REFERENCE = "|".join(
     r"""
         ![a-z_]+ \$[A-Za-z_]\w* \$[({].* \$\w{1,8}\$.* %\w+% @\w+ &\w+ \*\w+ \{.* .*\}\}? ENC\[.* projects/.* .*[([].*
@@ -169,7 +169,7 @@ _REFERENCE = "|".join(
         (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:->|::)\w.*
         """.split()
 )
-"""What says where a secret is to be found: variables, paths, URLs, calls."""
+"""References to a secret's place: variables, paths, URLs, calls."""
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
 _ALGORITHM = (
     r"(?i)(?:[a-z]{3,8}[-_])?(?:sha|aes|hmac|argon|pbkdf|poly|salsa|md(?=5)|ed(?=25519|448))[-_]?\d+[a-z]{0,6}"
@@ -184,14 +184,14 @@ _TECHNICAL = (
     r"(?:[-_ ].*)?"
     r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}"
 )
-"""What is said of passwords and tokens in general: how they are hashed, how long they are."""
+"""General words about passwords and tokens: hashing, lengths."""
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
 _WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
 _NUMBERED = (
     r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*"
     r"|\w*pass\w*|hash|key)\d"
 )
-"""What is numbered where no secret is meant."""
+"""Numbered things that are no secrets."""
 _DRAWN = re.compile(r"[a-z]{3,12}")
 _TELLING = (
     r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form"

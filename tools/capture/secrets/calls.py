@@ -32,7 +32,7 @@ _STEMS = stems(
 )
 _GIVEN = marks(('("', "('", ', "', ", '", "convertto"))
 MAY_CALL = _GIVEN
-"""One of these is in every call that is given a password."""
+"""Every call with a password has one of these."""
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 

@@ -142,7 +142,7 @@ _LICENCE = (
     r"|ライセンス|プロダクトキー|许可证|激活码|产品密钥|라이[선센]스|제품\s?키)[^\n]{0,80}?(?<![\w-])(?P<value>(?-i:"
     r"(?=[A-Z-]*[0-9])(?=[0-9-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])"
 )
-"""Groups of capitals and digits, after a word for what they license."""
+"""Groups of capitals and digits, after a word for the licensed product."""
 _GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
 _LICENCE_STEMS = stems(
     """

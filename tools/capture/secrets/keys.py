@@ -16,7 +16,7 @@ MIN_PASSPHRASE_CHARS = 12
 _MARK = b"memtape redaction key 1\n"
 _SALT_BYTES = 16
 _SCRYPT = {"n": 2**15, "r": 8, "p": 1, "maxmem": 2**26, "dklen": 32}
-"""What OWASP recommends for scrypt at 32 MiB of memory: a try takes some 0.1 s."""
+"""OWASP's recommendation for scrypt at 32 MiB of memory: a try takes some 0.1 s."""
 
 
 class RedactionKey:

@@ -39,7 +39,7 @@ _DETECTORS = {
     "telegram_token.TelegramBotTokenDetector": "telegram-token",
     "twilio.TwilioKeyDetector": "twilio-key",
 }
-"""The library's detectors that are used. Others take quadratic time, find what is no secret, or are done here."""
+"""The library's detectors in use. The rest take quadratic time, find false secrets, or are replaced here."""
 
 _WORDS_OF_LIBRARY = marks(
     """
@@ -49,12 +49,12 @@ _WORDS_OF_LIBRARY = marks(
     (f"-us{digit}" for digit in range(10)),
 )
 _OF_LIBRARY = either(_WORDS_OF_LIBRARY, runs(34, f"{ALPHANUMERIC}_.:-"))
-"""What its formats have in them: one of these words, or a run as long as tokens of Discord, Telegram and Twilio."""
+"""Every format of the library has such a word, or a run as long as tokens of Discord, Telegram and Twilio."""
 _MAY_BE_OF_LIBRARY = (
     r"A3T|AKIA|ABIA|ACCA|ASIA|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|-us[0-9]|pypi-Ag|SG\.|xox[a-z]"
     r"|hooks\.slack\.com|sq0csp-|k_live_|[0-9]{8}:|AC[a-z0-9]{32}|SK[a-z0-9]{32}|\.[\w-]{6}\.[\w-]{27}"
 )
-"""What each of those formats has in it; tests hold that nothing of theirs is found without."""
+"""The marks of each of those formats; tests hold that none of them is found without its marks."""
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH = (
@@ -188,7 +188,7 @@ _PUTTY = r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})"
 
 _KEY_MARKS = marks(("private key", "private-lines"))
 MAY_KNOW = either(_KEY_MARKS, _ENCODED_MARKS, _ANCHORS, _OF_LIBRARY)
-"""One of these is in every secret that its form tells."""
+"""Every secret with a known form has one of these."""
 
 
 def known_secrets(places: Places) -> Iterator[FoundSecret]:

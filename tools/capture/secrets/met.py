@@ -30,7 +30,7 @@ _LINE = re.compile(
     rb"(?: (?P<id>[0-9a-f]{8}) (?P<trust>person|other) (?P<scope>\S+))?$|^forgotten (?P<forgotten>[0-9a-f]{8})$",
     re.MULTILINE,
 )
-"""Lines of older homes end with the digest: nobody knows who told those secrets, so that they are known everywhere."""
+"""Lines of older homes end with the digest: such secrets have no known source, and are known everywhere."""
 _DIGEST_CHARS = 32
 _MAX_ORDINARY = 20_000
 _NO_SCOPE = "-"

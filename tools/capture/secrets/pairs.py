@@ -14,7 +14,7 @@ from memtape.tools.capture.secrets.said import ended, is_no_name, of_sort, very_
 _PAIR = (
     r"(?i)(?:(?<![^\W_])(?:admin(?:istrator)?|root|guest|demo)|@[\w-]+\.[\w.-]+)\s[/|]\s[\"'`]?(?P<bare>[!-~]{8,256})"
 )
-"""The names of many accounts, or an address, and what stands beside them in a row."""
+"""The names of many accounts, or an address, and the value beside them in a row."""
 _USER = (
     r"(?i)"
     r"(?<![^\W_])(?:(?:wi-?fi|wlan|ssid|log[\s-]?in|sign[\s-]?in|credentials?|creds|account"

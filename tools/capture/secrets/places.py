@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
 
 Stems = NewType("Stems", int)
-"""What is looked for together: a bit for each group; only the functions below make it."""
+"""Words sought together: a bit for each group; only the functions below make it."""
 
 SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
     "\u2029\u202f\u205f\u3000"
 )
-"""What `\\s` matches."""
+"""The characters that `\\s` matches."""
 ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 PIECE_CHARS = 65_536
 """A long text is looked through in pieces, since all that is found in one stands in memory at once."""

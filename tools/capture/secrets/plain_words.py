@@ -57,7 +57,7 @@ _NO_PASSWORD = frozenset(
     aynen bos dogru eksik gecersiz gerekli guclu hatali yanlis zayif zorunlu
     """.split()
 )
-"""What is said of passwords; what ends as participles and such words do is too."""
+"""Words about passwords; so are words that end like participles."""
 _TYPES = frozenset(
     """
     string varchar secretstr boolean integer object number buffer bytes postgres password passwort kennwort bcrypt

@@ -48,10 +48,10 @@ Read = Callable[[str], Iterable[FoundSecret]]
 MIN_SECRET_CHARS = 4
 PASSES = 16
 PRIVATE = "private"
-"""What private parts are counted as, beside the kinds of secrets."""
+"""The kind under which private parts are counted, beside the kinds of secrets."""
 LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
-"""What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
+"""Text this near to the end of reading is dropped, since the words that reveal a secret there are unread."""
 
 
 class Speaker(NamedTuple):
@@ -268,9 +268,9 @@ NOT_DRAWN = (
     Reader(number_codes, MAY_NUMBER),
     Reader(seeds, MAY_WORD),
 )
-"""What its form tells, or something beside it."""
+"""The readers by form or by neighbouring words."""
 READERS = (*NOT_DRAWN, Reader(_drawn, MAY_BE_RANDOM))
-"""All that find secrets in a text. Where two find the same, the first says what kind it is of."""
+"""All readers of secrets. Where two find the same, the first decides its kind."""
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:

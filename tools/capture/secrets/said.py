@@ -57,14 +57,14 @@ _BESIDE = (
     rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
     rf"|c['’]est)\s+)?(?P<quote>[\"'`“„«]?)(?P<bare>[!-~]{{6,256}})"
 )
-"""No verb stands between: what follows must look like nothing else."""
+"""Without a verb between: the value must look like nothing but a password."""
 _BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
 _LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
 _BEFORE = (
     r"(?i)(?<![^\s\"'`“„«(])(?P<word>[a-z]{6,32})[\"'`”»]?,?\s(?:is|was|ist|est|es|è|é|as)\s"
     r"(?:(?:the|my|our|a|das|mein|le|mon|la|mi|a|minha)\s)?(?:[\w-]{1,20}\s){0,2}\Z"
 )
-"""What is said before the word: "… is the password"."""
+"""The value before the word: "… is the password"."""
 _ENDS = re.compile(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
 _NEAR = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|creds|credentials?|log[\s-]?in|sign[\s-]?in|get\s(?:you\s)?in\swith|unlocks?\s(?:with|by)"
@@ -85,7 +85,7 @@ _KEY_OWNER = (
     r"(?!cache|restore|public|primary|partition|foreign|sort|object|idempotency|host|session|routing)(?:[\w.-]{1,24}\s)?"
     r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z"
 )
-"""Whose key it is: without one, a key is what finds a value."""
+"""The owner of a key: without one, the word means a key of a lookup."""
 _NEAR_STEMS = either(
     PASSWORD_STEMS,
     stems(
@@ -105,7 +105,7 @@ _OF_SYSTEMS = (
 """Digests, constants, ids, versions, names in code, models, algorithms, addresses, files."""
 _LIST = r"(?i)(?<![^\W_])(?:creds|credentials|passwords|logins)(?:\s(?:for|of|to|on|at)\s[^\n:]{1,40})?[ \t]*:?[ \t]*\n"
 _LISTED = re.compile(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
-"""A line that ends with a password, after what it is for."""
+"""A line with a password at its end, after its purpose."""
 _MAX_LISTED = 20
 _WIFI = (
     r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
@@ -116,14 +116,14 @@ _JOINED = (
     r"(?:密[码碼钥鑰]|口令|令牌|パスワード|キー|トークン|비밀번호|암호|키|토큰)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
     r"[「『“\"'`]?(?P<bare>[!-~]{6,256})"
 )
-"""Scripts without spaces: what is said ends where ASCII ends."""
+"""Scripts without spaces: the value ends where ASCII ends."""
 _JOINED_STEMS = stems(("密", "口令", "令牌", "パスワード", "キー", "トークン", "비밀번호", "암호", "키", "토큰"))
 _KEY_TOLD_STEMS = stems(("key",))
 _LIST_STEMS = stems(("creds", "credentials", "passwords", "logins"))
 _WIFI_STEMS = stems(("wifi", "wi-fi", "wlan", "ssid", "hotspot"))
 MAY_SAY = either(NAME_MARKS, _JOINED_STEMS)
 MAY_STAND_BESIDE = either(NAME_MARKS, _NEAR_STEMS, _LIST_STEMS, _WIFI_STEMS)
-"""One of these is in every text that says a secret, or that has one beside its name."""
+"""Every text that says a secret, or has one beside its name, has one of these."""
 _NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
@@ -131,7 +131,7 @@ _NAMED = (
     r"[a-z]+(?:[._-][a-z]+)*[._-]?\d{1,3}|[A-Z]{2,}[A-Z0-9]*-\d+(?:-\d+)*|.*\d{4}-\d\d-\d\d.*"
     r"|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?:[:/].*)?|v?\d+(?:\.\d+)+.*|.*://.*|.*[\w.-]/[\w.-]+/.*|/.*"
 )
-"""What has letters and digits in a question and is asked about: hosts, tickets, dates, addresses, versions, paths."""
+"""Subjects of a question with letters and digits: hosts, tickets, dates, addresses, versions, paths."""
 
 
 def said_secrets(places: Places) -> Iterator[FoundSecret]:
@@ -261,7 +261,7 @@ def _sure(value: str) -> bool:
 
 
 _STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
-"""What no password has: the next key of a JSON object, a list of settings, an address, the version of a package."""
+"""Never in a password: the next key of a JSON object, a list of settings, an address, a package version."""
 
 
 def very_sure(value: str) -> bool:

@@ -18,7 +18,7 @@ from memtape.tools.page.asked import Asked
 
 MOST_EVENTS = 200
 USE_DAYS = 18
-"""Times of use are kept one by one for so many days before the last."""
+"""Times of use are kept one by one for this many days before the last."""
 BAR = 50
 
 

@@ -18,7 +18,7 @@ from memtape.tools.page.asked import Asked
 
 NAME_CHARS = 80
 KEPT = ("scope", "at", "q", "limit", "kind", "origin", "tier", "tag", "without", "archived", "deep")
-"""What of an address makes a question."""
+"""The parameters of an address that make up a question."""
 BELOW = 5
 """So many results are told that were not good enough for the answer."""
 

@@ -36,7 +36,7 @@ def waiting(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 LISTS = {"unarchive": "Archived", "restore": "Forgotten or withdrawn", "unpin": "Pinned"}
-"""What is listed, by the action that can be taken on it."""
+"""The listed things, by the action on them."""
 
 
 def listed(client: Client, action: str, words: str) -> Listed:
