@@ -178,7 +178,7 @@ class Client(Writer):
 
     @property
     def tree_proposals(self) -> TreeProposals:
-        """The pages that are proposed for the scope."""
+        """The proposed pages of the scope."""
         from memtape.tools.ask.tree_proposals import TreeProposals
 
         return TreeProposals(self)
@@ -233,9 +233,9 @@ class Client(Writer):
         return self._asking.offer(prompt, sure, limit)
 
     def handed_out(self, prompt: str, answer: Answer, tokens: int = 0) -> str | None:
-        """Append which results an agent was shown that did not ask; return the event's id, None without a scope.
+        """Append the results that an agent was shown unasked; return the event's id, None without a scope.
 
-        `tokens` is the length of the text that it was shown.
+        `tokens` is the length of the shown text.
         """
         return self._asking.handed_out(prompt, answer, tokens)
 
@@ -383,10 +383,11 @@ class Client(Writer):
         return self._asking.diff(before, after, scope)
 
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
-        """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
+        """Record recalled ids that shaped an answer, and the recall (`Found.recall_id`); return the receipt.
 
-        The use of a memory of `global` stands and counts in this scope alone; that of another scope's stands there.
-        Raises `NotFound` for an id that is nowhere, and `MemtapeError` for none at all and for those of several scopes.
+        The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's
+        memory in its own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for
+        those of several scopes.
         """
         return self._deciding.use(ids, recall)
 
@@ -432,9 +433,10 @@ class Client(Writer):
     def unarchive(
         self, ids: Sequence[str] = (), *, all_of: Why | None = None, reason: str | None = None
     ) -> ArchivedNow:
-        """Bring back memories and turns, purged ones too, or all of the scope that were archived for a reason.
+        """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
 
-        Raises `NotFound`, and `MemtapeError` for what is archived with its project: `projects.resume` brings it back.
+        Raises `NotFound`, and `MemtapeError` for texts archived with their project: `projects.resume` brings
+        them back.
         """
         return self._archiving.unarchive(ids, all_of, reason)
 
@@ -450,9 +452,10 @@ class Client(Writer):
         )
 
     def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
-        """Return how the scope has aged, and with `dry_run` what the next pass would do, or one at a time (us).
+        """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time
+        (us).
 
-        It folds the log up to its end, and appends nothing. Raises `MemtapeError` for a time that has passed.
+        Folds the log up to its end, and appends nothing. Raises `MemtapeError` for a past time.
         """
         from memtape.tools.ask.aging import aging_of
 
@@ -667,7 +670,7 @@ class Client(Writer):
         )
 
     def close(self) -> None:
-        """Close the log, unless it was handed in."""
+        """Close the log, unless given by the caller."""
         if self._owns_log:
             self.log.close()
 

@@ -1,8 +1,8 @@
-"""The table of verbs: what people and agents ask of Memtape. Commands, client and agents' tools follow from it.
+"""The table of verbs: questions and orders of people and agents. Commands, client and tools follow from it.
 
-A verb's arguments are described here once: the options of its command and the schema of its tool are made from that,
-and a test holds the client's method to it. A verb that decides something about a memory needs no more than its row
-and its method. What a verb does is not here.
+A verb's arguments are described here once: the options of its command and the schema of its tool are made
+from them, and a test holds the client's method to them. A verb that decides about a memory needs only its row
+and its method. The work of a verb is not here.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class EditPageArguments(Arguments, frozen=True):
 
 
 class Offer(NamedTuple):
-    """A verb as agents are offered it. One that is not `common` is listed where every tool is, and can be called."""
+    """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called."""
 
     name: str
     title: str

@@ -130,7 +130,7 @@ def _told_to_model(client: Client, session: str) -> int:
 
 
 def _is_empty(transcript: Path) -> bool:
-    """Whether nothing was said in a session: hosts name its transcript before they write one."""
+    """Whether a session has no turn: hosts name its transcript before the first."""
     try:
         return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
     except OSError:

@@ -1,7 +1,7 @@
-"""Connecting a host: our plugin is written into the home, and the host's own commands install it from there.
+"""Connecting a host: the plugin is written into the home, and the host's own commands install it from there.
 
-What a host writes when it installs is the host's; what it leaves of us afterwards, `leftovers` knows. Whether
-something of ours is still installed is asked of the host, since the exit code of a removal also says that there was
+A host's files of an installation are the host's; `leftovers` knows those that it leaves. The host is asked
+whether anything of Memtape is still installed, since the exit code of a removal also says that there was
 nothing to remove.
 """
 
@@ -138,9 +138,9 @@ def remove_steps(home: Home, host: str) -> list[list[str]]:
 
 
 def connect(home: Home, host: str) -> list[Ran]:
-    """Write the plugin and have the host install it; done again, it is replaced.
+    """Write the plugin and have the host install it; a second call replaces it.
 
-    Raises `MemtapeError` where a step fails; what was done before it is undone then.
+    Raises `MemtapeError` where a step fails; the steps before it are undone then.
     """
     check_installed(host)
     folder = plugin_folder(home, host)

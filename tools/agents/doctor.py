@@ -1,7 +1,7 @@
-"""Is everything as it should be: the home, the server, each host and its hooks; each finding with what to do.
+"""Checks of the home, the server, and each host with its hooks; each finding has its next step.
 
-It looks with what agents use: a capture that is searched for, the server's own protocol, the hosts' own commands. It
-mends nothing, and appends nothing to the log: the capture is put into a home that is made for it and removed.
+The checks use the means of agents: a capture and a search for it, the server's own protocol, the hosts' own
+commands. They mend nothing, and append nothing to the log: the capture goes into a temporary home.
 """
 
 from __future__ import annotations
@@ -389,7 +389,7 @@ def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) ->
 
 
 def _starts(command: list[str]) -> bool:
-    """Whether another installation is there and starts."""
+    """Whether another installation exists and starts."""
     try:
         return run_host([*command, "--version"]).returncode == 0
     except MemtapeError:

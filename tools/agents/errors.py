@@ -56,7 +56,7 @@ def note_error(home: Path, where: str, error: BaseException) -> None:
 
 
 def latest_errors(home: Path, count: int, since: int = 0) -> list[str]:
-    """Return the last lines that were noted since a time, oldest first, of this home and of homes that are gone."""
+    """Return the last recorded errors since a time, oldest first, of this home and of missing homes."""
     lines: list[str] = []
     for folder in (homeless(), home):
         with suppress(OSError):

@@ -177,7 +177,7 @@ class Session:
         return id not in self._again and (message["method"] != "tools/call" or tool in self._link.reads)
 
     def _shake_hands(self) -> None:
-        """Tell the new server the handshake; the host has its answer, or is given it now."""
+        """Repeat the handshake to a new server; forward its answer unless the host already has one."""
         first, *rest = self._handshake
         id = _read(first).get("id")
         self._link.send(first)

@@ -27,7 +27,7 @@ class _Block(TypedDict):
 
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
-    """Return how a server of this home is named in settings as JSON and TOML, and what starts it in a shell."""
+    """Return the settings of a home's server as JSON and TOML, and the command that starts it in a shell."""
     program, words = command[0], [*command[1:], "mcp", "--home", home]
     as_json: dict[str, Any] = {"mcpServers": {PLUGIN: {"command": program, "args": words}}}
     as_toml = f"[mcp_servers.{PLUGIN}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(words)}"

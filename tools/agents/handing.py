@@ -1,12 +1,12 @@
-"""Handing a hook over to a server of its home, which has loaded all that a hook needs.
+"""Handing a hook over to a server of its home, which has everything loaded that a hook needs.
 
-A hook that a server takes loads this file and nothing else of Memtape. Of `socket` and `json` the file takes what is
-compiled, since importing the rest takes as long as Python takes to start. What the server does with a hook is in
-`taking`; where none takes it the hook does all by itself (`hooks`).
+A hook that a server takes imports this file and nothing else of Memtape. Of `socket` and `json` the file
+takes the compiled parts, since importing the rest takes as long as Python takes to start. The server's part
+is in `taking`; a hook without a server does all by itself (`hooks`).
 
-Each side speaks a line at a time. The hook tells what it was told. The server says under which id it would capture
-that, and what the host is to be told. The hook says that it waits, and only then the server captures. So the hook knows
-the id of whatever may have been captured, and captures it again under that id where the server says no more.
+Both sides speak a line at a time. The hook sends its input. The server announces the id of the capture, and
+the answer for the host. The hook says that it waits, and only then the server captures. So the hook knows the
+id of a possible capture, and repeats it under the same id where the server says no more.
 """
 
 from __future__ import annotations

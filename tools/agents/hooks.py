@@ -110,7 +110,7 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
 
 
 def note_time(home: Path | None) -> None:
-    """Note how long the host of this process has waited for it, where anything is kept."""
+    """Record how long the host has waited for this process, unless nothing is kept."""
     where = home or default_home()
     if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
         note(where, [("hook", "hook", "", (time.monotonic_ns() - STARTED_NS) // 1_000)])

@@ -112,7 +112,7 @@ def _of_copilot(home: Home, found: Leftovers) -> None:
 
 
 def _take_empty(home: Home, host: str, found: Leftovers) -> None:
-    """Take the keys of a host's settings that are empty and were not there before."""
+    """Remove empty keys of a host's settings that were absent before."""
     path, noted = _SETTINGS[host](), _json(_noted(home, host)) or {}
     settings = _json(path) or {}
     empty = [key for key in PLUGIN_KEYS if settings.get(key) == {}]

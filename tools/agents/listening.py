@@ -56,10 +56,10 @@ class Warm:
         self._listening: socket.socket | None = None
 
     def start(self) -> None:
-        """Listen from now on, in a thread of its own.
+        """Start listening, in a thread.
 
-        The server of a run that stores nothing, or has a profile of its own, hears no hooks: those of other runs are to
-        be stored as they say.
+        The server of a run that stores nothing, or has a profile of its own, hears no hooks: hooks of other
+        runs are stored by their own settings.
         """
         if stores_nothing() or stands_apart(self._home):
             return
@@ -95,7 +95,7 @@ class Warm:
             threading.Thread(target=self._talk, args=(asking,), name="warm-hook", daemon=True).start()
 
     def _talk(self, asking: socket.socket) -> None:
-        """Serve one hook or session, which may go at any time or ask nonsense."""
+        """Serve one hook or session; its end or nonsense at any time is no error."""
         with suppress(Exception), asking:
             asking.settimeout(SERVED_WAIT_S)
             asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
@@ -120,7 +120,7 @@ class Warm:
                 self._after(asked)
 
     def _vector(self, text: str, embedder: str) -> bytes:
-        """Return the line that tells a question's vector."""
+        """Return the line with a question's vector."""
         from memtape.tools.ask.recorded_vectors import RecordedVectors
         from memtape.tools.ask.served_vectors import vector_line
 

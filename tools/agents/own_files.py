@@ -21,7 +21,7 @@ def own_file() -> Path:
 
 
 def is_placed() -> bool:
-    """Whether a plugin of ours is there."""
+    """Whether Memtape's plugin exists."""
     try:
         return bool(opencode_words(own_file().read_bytes()))
     except OSError:

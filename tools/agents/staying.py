@@ -43,7 +43,7 @@ M_ARENA_MAX = -8
 
 
 def stay(host: str, home: Path, data: bytes) -> None:
-    """Serve a home until nobody needs that any more; first read the project that a hook was told of, if any was."""
+    """Serve a home until it is unused; first read the project of the starting hook, if any."""
     if not hooks.may_leave_server(home):
         return
     lock = Home(home, make=False).hook_server_lock()

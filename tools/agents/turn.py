@@ -64,10 +64,10 @@ class Turn:
         self._ending = threading.Lock()
 
     def client(self) -> Client:
-        """Return a client of the project that the host works in.
+        """Return a client of the host's project.
 
-        Raises `MemtapeError` where the host tells a folder that is not there and has no memory: no other folder's
-        memory, as that of the hook's own, is meant then.
+        Raises `MemtapeError` for a missing folder without a memory: another folder's memory, as the hook's
+        own, is not meant.
         """
         if not self.folder.is_dir():
             scope = scope_of_folder(self.folder, Home(self.home, make=False), pin=False, began=self._began)

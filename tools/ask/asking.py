@@ -247,7 +247,7 @@ class Asking:
         return self._read(all_edges, as_of)
 
     def conflicts(self, every: bool) -> ConflictList:
-        """Return the conflicts of the scope and of `global` that wait for people, or `every` one."""
+        """Return the pending conflicts of the scope and of `global`, or with `every` all."""
         from memtape.tools.ask.conflicts import conflicts_of
 
         return self._read(lambda views, scope: conflicts_of(views, scope, every))
@@ -311,7 +311,7 @@ class Asking:
         return self._read(orders_of)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules that people are asked about."""
+        """Return the rules proposed to people."""
         from memtape.tools.ask.listing import proposals_of
 
         return self._read(proposals_of)
@@ -390,7 +390,7 @@ def is_time(around: str, now_us: int) -> bool:
 
 
 def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
-    """Return the lanes that are not left out. Raises `MemtapeError` where that is none."""
+    """Return the lanes left. Raises `MemtapeError` for none."""
     lanes = tuple(lane for lane in LANES if lane not in without)
     if not lanes:
         raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")

@@ -1,6 +1,6 @@
-"""Which of what a ranking found is returned, and in which order: each thing once, the latest and what holds first.
+"""Selection of results from a ranking, and their order: each thing once, the latest and the valid first.
 
-Nothing is ranked here, and no view is read but the texts that were found.
+Nothing is ranked here, and only the found texts are read.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ AMONG_SCOPES = 10
 
 
 class Told(NamedTuple):
-    """A hit that is told: how many more turns say the same, and the id of a newer memory above it about the same.
+    """A result: a hit, the number of further turns with the same text, and the id of a newer memory above it.
 
-    `mark` is what a reader is told of a turn that says what was replaced.
+    The newer memory is about the same subject. `mark` marks a turn that says a replaced value.
     """
 
     hit: Hit
@@ -62,10 +62,10 @@ class _Best(NamedTuple):
 def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None) -> Iterator[Told]:
     """Yield the best hits, at most `limit`.
 
-    Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
-    for one that was found, it is returned in its place; what was asked for by its time or origin is returned itself.
-    Of memories about the same thing the latest stands first, and what holds now stands right above the first that it
-    replaced, whether the question finds it or not.
+    Of a turn and a statement taken from it only the better is returned. A memory that covers a found one is
+    returned in its place; texts asked for by time or origin are returned themselves. Of memories about the
+    same subject the latest comes first, and a valid memory comes right above the first that it replaced,
+    whether found or not.
     """
     ordered, back = numbered(ranking.places)
     places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
@@ -241,7 +241,7 @@ def alike(found: Found, places: Ints) -> dict[int, list[int]]:
 
 
 def said_of(found: Found, places: Ints) -> list[int | None]:
-    """Return of each text the number that turns have in common which say the same; None for what is no turn."""
+    """Return for each text the number shared by turns of the same text; None for other kinds."""
     ordered, back = numbered(places)
     turns = (found.texts.flags[ordered] & TURN != 0)[back].tolist()
     said = found.texts.column("said", ordered)[back].tolist()

@@ -56,10 +56,11 @@ class _Then:
 def compare(
     retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
 ) -> dict[str, Any]:
-    """Ask the latest `most` recorded searches of a scope of every retriever; without names, of all that can be asked.
+    """Ask every retriever the latest `most` recorded searches of a scope; without names, all usable ones.
 
-    Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
-    marginal recall is what the ordinary search at 10 loses without it. Raises `MemtapeError` where nothing was asked.
+    Recall is that of the used results, over the searches with known uses, else of the returned results. A
+    lane's marginal recall is the loss of the ordinary search at 10 without it. Raises `MemtapeError` without
+    a recorded search.
     """
     recalls = [asked for asked in recalls_of(log, scope) if asked.returned and asked.is_whole][-most:]
     if not recalls:

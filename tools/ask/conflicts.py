@@ -54,9 +54,9 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
-    """Conflicts of a scope and of `global`: those that wait first, the gravest first.
+    """Conflicts of a scope and of `global`: pending ones first, the gravest first.
 
-    `pending` counts those that wait; `lag` is how many events the views lack.
+    `pending` is their number; `lag` is the number of events that the views lack.
     """
 
     scope: str

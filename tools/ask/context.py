@@ -89,7 +89,7 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ending_with(line: str, budget_tokens: int, of: Callable[[int], ProjectContext]) -> ProjectContext:
-    """Return the context that `of` makes for a budget with one more line at its end, where the budget has room."""
+    """Return the context of `of` for a budget, with one more line at its end if the budget has room."""
     count = tokenizer().count
     room = budget_tokens - count(f"{line}\n") - 1
     if room < 1:

@@ -48,7 +48,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def after(self) -> int:
-        """How many results the pages so far had."""
+        """The number of results on the pages up to here."""
         return len(self.given) // ID_BYTES
 
     def ids(self) -> frozenset[bytes]:
@@ -71,7 +71,7 @@ def place_of(log_id: str, scope: str) -> bytes:
 
 
 def question_of(asked: Asked, archived: bool, quotas: Mapping[Source, int]) -> bytes:
-    """Return what tells a question with all that it is narrowed to, but for times, and how long the pages are."""
+    """Return the digest of a question with its filters, times apart, and its page length."""
     filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
     return _digest([asked.query, filters, sorted(asked.lanes), archived, dict(quotas)])
 

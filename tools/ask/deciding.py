@@ -41,7 +41,7 @@ MakeBody = Callable[[tuple[str, ...]], Body]
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
-    """How a conflict was settled: the texts that are kept, and that of what was replaced, None where both are kept."""
+    """The outcome of a conflict: the kept texts, and the replaced text, None where both are kept."""
 
     id: str
     scope: str
@@ -90,12 +90,12 @@ class Deciding:
         self._reader = reader
 
     def forget(self, id: str, only: bool, reason: str | None) -> list[str]:
-        """Append that a memory or turn is hidden, and return the ids that are named."""
+        """Append that a memory or turn is hidden; return the named ids."""
         check_label("reason", reason)
         return self.decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
 
     def restore(self, id: str, reason: str | None) -> RestoredIds:
-        """Append that a memory or turn is shown again, and return the ids that are named."""
+        """Append that a memory or turn is shown again; return the named ids."""
         from memtape.state.views.resolution import named_by_decision
 
         check_label("reason", reason)
@@ -160,7 +160,7 @@ class Deciding:
         return named
 
     def update(self, id: str, text: str) -> Updated:
-        """Append a text and that it replaces a memory, as `Client.update`."""
+        """Append a text in place of a memory, as `Client.update`."""
         id, scope = self._ids.within(id, self._folded)
         memory = _memory(scope, id)
         self._check_trust(id, scope, memory)

@@ -43,7 +43,7 @@ class Deepening(NamedTuple):
 def looked(
     question: str, readies: Sequence[Ready], fields: Sequence[Field], deep: Deepening, limit: int
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
-    """Return the rankings by scope of what a deep search finds, as far as `limit` may need it, and its trace."""
+    """Return the rankings of a deep search by scope, as far as `limit` may need them, and its trace."""
     ground = Ground(fields)
     # Texts that say the same are returned once.
     found = deepened(question, ground, deep.judge, min(2 * limit, MOST_WANTED), deep.clock_us)

@@ -136,7 +136,7 @@ def _prompt(task: str, form: str, question: str, ground: Ground, spots: Sequence
 
 
 def _object(answer: str) -> Mapping[str, Any]:
-    """Return the one JSON object in an answer. Raises `BadAnswer` where there is none."""
+    """Return the only JSON object in an answer. Raises `BadAnswer` without one."""
     found = _OBJECT.search(without_thoughts(answer))
     try:
         told = msgspec.json.decode(found.group(0)) if found is not None else None

@@ -43,9 +43,9 @@ class Moment(NamedTuple):
 
 
 def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Ready:
-    """Return what is ready as it was at a moment, with the uses of then.
+    """Return the prepared texts as of a moment, with the uses of that time.
 
-    Rows say what they say now: of a memory that was said again since, or used, the weight is that of now.
+    Rows have their current content: a memory repeated or used since then has its current weight.
     """
     opened, partition, mark = ready.found.opened, ready.view.mark.partition, ready.view.mark.offset
     choice = ready.found.choice
@@ -128,9 +128,9 @@ def ids_of(said: Said | SummaryRow) -> tuple[str, ...]:
 
 
 def living(then: Found, place: int, now: Found) -> int | None:
-    """Return at which place of the views of now stands what stood at a place; None where it is not shown.
+    """Return the place in the current views of the text at an earlier place; None if no longer shown.
 
-    A memory that was found by a wording is found by that as long as the wording lives.
+    A memory found by a wording has the wording's place as long as the wording lives.
     """
     said = then.shown(place)
     matched = None if isinstance(said, Event) else then.result(place).matched

@@ -68,7 +68,7 @@ class Found(NamedTuple):
         return self.texts.size - len(self.captured)
 
     def row(self, place: int) -> Said:
-        """Return what was said at a place of which no summary is: a row without the wordings that the tail hides."""
+        """Return the row or capture of a place without a summary, without the wordings hidden by the tail."""
         row = self.shown(place)
         assert not isinstance(row, SummaryRow)
         return row

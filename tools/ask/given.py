@@ -1,7 +1,7 @@
-"""What agents were given, at a start, with a prompt or by a search: read from the log, with what has come of it since.
+"""Memories given to agents at a start, with a prompt or by a search, and their later use, from the log.
 
-A memory was of use where a `used` event says so, or where the session's next turn of an agent carried it, which its use
-at the time of something said in that turn tells. Nothing is ranked or changed here.
+A memory was used where a `used` event says so, or where the session's next turn of an agent carried it: it
+then has a use at the time of a statement in the turn. Nothing is ranked or changed here.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, st
 
 
 def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
-    """Whether an answer that came at one of some times carried something; None where times of use tell it no longer."""
+    """Whether an answer at one of these times carried a memory; None once its times of use are unknown."""
     if use is None or not answered or use.last_at < at:
         return False
     if any(time in use.times for time in answered):

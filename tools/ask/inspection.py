@@ -62,7 +62,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
         return row is not None and row.hidden
 
     def why_hidden(self) -> str:
-        """Return in words why it is hidden."""
+        """Return the reason of the hiding in words."""
         row = self.memory or self.turn
         if row is None or self.withdrawn_at is None:
             return "forgotten, or says what was forgotten twice"
@@ -152,9 +152,9 @@ def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseR
 
 
 def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
-    """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them.
+    """Return every event behind an id: captures and the way they joined, echoes, and tombstones or restores.
 
-    Behind a summary it is the captures that it sums up.
+    For a summary these are the captures that it sums up.
     """
     if (summary := retriever.summary(scope, id)) is not None:
         behind = tuple(_captures(log, summary.scope, summary.sources, "source", "summed up"))

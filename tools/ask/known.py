@@ -1,4 +1,4 @@
-"""What a start may be told of a scope: its rows and the captures of its tail, each as `state/views/context.py` has it.
+"""The candidates for a start: a scope's rows and its tail's captures, as in `state/views/context.py`.
 
 Nothing is chosen or written here.
 """

@@ -1,4 +1,4 @@
-"""The lists that people look through: what is stale, pinned or hidden, orders about memory, rules that wait.
+"""Lists for people: stale, pinned and hidden memories, orders about memory, waiting rules.
 
 Nothing is ranked or changed here.
 """

@@ -1,6 +1,6 @@
-"""Looking through a scope without a question: what came last, what came around a moment, and its sessions.
+"""Browsing a scope without a question: the latest texts, the texts around a moment, the sessions.
 
-All of it is read from the texts that can be found, in the order in which they were said. Nothing is ranked or changed.
+Everything is read from the searchable texts, in the order of their times. Nothing is ranked or changed.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_u
 
 
 def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
-    """Return the sessions of a scope, the one that was spoken in last first."""
+    """Return the sessions of a scope, the last active first."""
     check_limit(limit)
     found = retriever.found(scope)[0]
     ordered = _turns(found)

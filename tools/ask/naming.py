@@ -110,9 +110,9 @@ class Ids:
             return meant(self._log, id, (), types)
 
     def of_one_scope(self, ids: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-        """Return the one scope in which events stand, captures or recalls, and their whole ids.
+        """Return the only scope of some captures or recalls, and their whole ids.
 
-        Raises `NotFound`, and `MemtapeError` for those of several scopes.
+        Raises `NotFound`, and `MemtapeError` for events of several scopes.
         """
         found = [self.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
         return the_one(scope for scope, _ in found), tuple(id for _, id in found)

@@ -167,7 +167,7 @@ def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None
 
 
 def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
-    """Return results with each turn that another scope has too once, where it is placed best."""
+    """Return results without repetitions of a turn in another scope; the best place is kept."""
     best: dict[int | str, Result] = {}
     for result, said in found:
         same = result.id if said is None else said

@@ -48,7 +48,7 @@ class Paged(NamedTuple):
 
 
 def first_page(views: Retriever, log: Log, paged: Paged) -> Answer:
-    """Return the answer of a search, with the cursor of the next page where there may be one; a deep search has one."""
+    """Return the answer of a search, with the cursor of a possible next page; a deep search has one page."""
     asked, at = paged.asked, now_us()
     answer = views.answer(paged.scope, asked, paged.limit, archived=paged.archived, quotas=paged.quotas)
     returned = [result.id for result in answer.results if not result.sums]

@@ -98,7 +98,7 @@ class Use(NamedTuple):
     name_of: Callable[[int], str]
 
     def at(self, now: int) -> dict[int, Used]:
-        """Return how often and how lately each text that was used was used in the scope, and what it was used with."""
+        """Return the number and recency of uses of each used text in the scope, and its edges."""
         times = {id: row.times for id, row in self.uses.items()}
         ids_at: dict[int, list[str]] = {}
         for id in self.uses:

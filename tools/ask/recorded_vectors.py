@@ -36,9 +36,9 @@ class _Opened(NamedTuple):
 
 
 class QueryEmbedders:
-    """The embedders that a process has open for questions, by home and key, for any thread.
+    """The open embedders of a process for questions, by home and key, for any thread.
 
-    `is_server` says that the process is the server of a home, which asks no other.
+    `is_server` says that the process is the server of a home, which asks no other process.
     """
 
     def __init__(self) -> None:

@@ -98,10 +98,10 @@ class Plain(NamedTuple):
 
 
 class Retriever(Served):
-    """Answers from the views of one home, as they are or as they were at a position of the past.
+    """Answers from the views of one home, current or at a past position.
 
-    It keeps what it made ready while the views do not change. The past has no tail: it is complete. Without `dense` it
-    finds by words alone.
+    The prepared texts are kept while the views do not change. The past has no tail: it is complete. Without
+    `dense` searches go by words alone.
     """
 
     def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
@@ -263,7 +263,7 @@ class Retriever(Served):
         return [named_by(order.text) for found in read for order in orders_among(found)]
 
     def plain(self, scope: str) -> Plain:
-        """Return all texts that a search in a scope reads, `global` included, for other rankings."""
+        """Return all texts read by a search in a scope, `global` included, for other rankings."""
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         places = [ready.found.places() for ready in readies]
         documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
@@ -284,7 +284,7 @@ class Retriever(Served):
         return ready.found, ready.view
 
     def opened(self, scope: str) -> Opened:
-        """Return the search index of a scope as it is written now, from which its rows are read without any table."""
+        """Return the written search index of a scope, whose rows are read without any table."""
         shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING

@@ -81,11 +81,11 @@ def rivals(
     names: Sequence[str],
     search: Callable[[Sequence[Lane]], Ask],
 ) -> Mapping[str, Ask]:
-    """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
+    """Return the named retrievers over the same texts; `search` makes the ordinary one, less some lanes.
 
-    `of_query` gives a question the vector that the ordinary one gets, which only helps the plain ones.
-    A name is `bm25`, `dense` (cosine alone), `rrf` (the reciprocal ranks of both), that of `without(lane)`, or any
-    other for the ordinary search. Without vectors, those that need them find nothing.
+    `of_query` gives a question's vector as in the ordinary search; only the plain retrievers need it. A name
+    is `bm25`, `dense` (cosine alone), `rrf` (the reciprocal ranks of both), that of `without(lane)`, or any
+    other for the ordinary search. Without vectors, retrievers that need them find nothing.
     """
     ids = [document.id for document in documents]
     bm25 = PlainBm25([embedded_text(document) for document in documents])

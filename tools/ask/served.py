@@ -92,9 +92,9 @@ class Served:
         return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
-        """Return what an action reads from the views; it is done again where they were switched under it.
+        """Return the result of an action on the views; it is repeated where they were switched under it.
 
-        Raises `DamagedViews` where they cannot be read, and notes that for the next projector.
+        Raises `DamagedViews` for unreadable views, and records the damage for the next projector.
         """
         served = self._serving = self._home.current()
         self._unfit.clear()

@@ -133,9 +133,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters: bool = True) -> Status:
-    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile.
+    """Return counts, positions and lag of a home, from its views and the ends of its log, under a profile.
 
-    Without `letters` the latest dead letters are left out, for which a table is opened where there are any.
+    Without `letters` the latest dead letters are left out, whose table is opened only if there are any.
     """
     ends, now = log.ends(), now_us()
     held = _held(retriever, log.partitions, letters)

@@ -66,7 +66,7 @@ def redacted(counts: Mapping[str, int]) -> str:
 
 
 def held(memories: int, turns: int) -> str:
-    """Return how much there is: `2 memories, 1 turn`."""
+    """Return counts in words: `2 memories, 1 turn`."""
     return f"{many(memories, 'memory', 'memories')}, {many(turns, 'turn')}"
 
 

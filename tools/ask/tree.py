@@ -46,7 +46,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True):
-    """The tree of a scope from one page down, the pages that stand below none, and how many pages there are."""
+    """The tree of a scope below a page, the pages without a parent, and the number of pages."""
 
     scope: str
     top: Node | None

@@ -59,5 +59,5 @@ class TreeProposals:
 
 
 def told(it: Proposed) -> dict[str, object]:
-    """Return a proposal as programs read it."""
+    """Return a proposal in its form for programs."""
     return {"slug": it.slug, "title": it.title, "why": it.why, "ids": msgspec.to_builtins(it.ids), "by": it.by}

@@ -161,10 +161,10 @@ class TreeWriting:
         return self._written(page.id)
 
     def link(self, name: str, to: str, relation: str = "related", *, undo: bool = False) -> LinkSaid:
-        """Let a page lead to another, or to a slug that no page has yet; with `undo` end that.
+        """Link a page to another, or to a slug without a page yet; with `undo` end the link.
 
-        Raises `NotFound`, and `MemtapeError` for a page that names itself, a circle, a relation that has no meaning,
-        and a link that is there already, or with `undo` is not.
+        Raises `NotFound`, and `MemtapeError` for a page that names itself, a circle, an unknown relation, and
+        a link that exists already, or with `undo` does not exist.
         """
         if relation not in EDGES:
             raise MemtapeError(f"{relation[:40]} is no relation of pages.", f"There are {', '.join(EDGES)}.")

@@ -95,7 +95,7 @@ _MEMORY_TOOL = lazy(
 
 
 def wrap(context: str) -> str:
-    """Return a context as a host may be handed it, in which no tag acts."""
+    """Return a context wrapped for a host, with no active tag in it."""
     return f"<{MARKER}>\n{without_tags(context)}\n</{MARKER}>"
 
 
@@ -115,10 +115,10 @@ def asks_memory(arguments: object) -> bool:
 
 
 def without_injected(text: str) -> str:
-    """Return a text without its injected blocks; empty where nothing else is in it.
+    """Return a text without its injected blocks; empty for a text of only these.
 
-    Blocks nest. One that never ends runs to the end of the text if it starts a line, or is ours and ends a line, as
-    where somebody pastes the beginning of one; else its tag is just a word.
+    Blocks nest. A block without an end runs to the end of the text if it starts a line, or is Memtape's and
+    ends a line, as where somebody pastes only its beginning; else its tag is just a word.
     """
     if _INCLUDE.match(text):
         return ""

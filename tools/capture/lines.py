@@ -76,9 +76,10 @@ def parse_line(data: bytes) -> Line:
 
 
 def check_size(line: Line) -> None:
-    """Raise `InvalidEvent` for what no event can hold, before anything reads it to its end.
+    """Raise `InvalidEvent` for text too long for any event, before it is read to its end.
 
-    A text that is cut into parts may be of any length. All else is checked again as it will stand on the log.
+    A text that is cut into parts may be of any length. Everything else is checked again in its form on the
+    log.
     """
     if line.kind != "document" and not line.split:
         check_text_size("text", line.text)

@@ -65,7 +65,7 @@ def noise_in(text: str, origin: Origin) -> str | None:
 
 
 def lessened(text: str) -> str | None:
-    """Return as which sort of a turn a text is kept that is not found, or not kept whole; None for any other."""
+    """Return the sort of a turn that is kept but not found, or not kept whole; None for any other."""
     if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
         return MIDDLES
     return NODS if is_nod(text) else None

@@ -83,7 +83,7 @@ def chosen(home: Path, named: str | None = None) -> Chosen:
 
 
 def profile_of(home: Path, named: str | None = None) -> Profile:
-    """Return the profile that holds for a home in this process; raise as `chosen` does."""
+    """Return the profile in effect for a home in this process. Raises the errors of `chosen`."""
     return chosen(home, named).profile
 
 

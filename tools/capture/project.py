@@ -46,10 +46,10 @@ Began = Callable[[], Path | None]
 
 
 def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
-    """Return the scope of the project that a folder belongs to, made and pinned at the first call.
+    """Return the scope of a folder's project, created and pinned at the first call.
 
-    A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
-    nothing is written, and a scope that would be made `is_unmade`. Raises `NotAdopted` for a clone of a repository of
+    A missing folder belongs to its former repository, as a removed worktree. Without `pin` nothing is
+    written, and a scope that would be created `is_unmade`. Raises `NotAdopted` for a clone of a repository of
     this home that no person has allowed to share its scope.
     """
     if not folder.is_dir():
@@ -98,10 +98,10 @@ def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
 
 
 def _unlisted_scope(folder: Path, home: Home, new: str) -> tuple[str, bool]:
-    """Return the scope of a repository whose configuration has none of this home's, and whether `new` is it.
+    """Return the scope of a repository with none of this home's in its configuration, and if it is `new`.
 
-    Raises `NotAdopted` where the configuration, or the origin, names a scope that another folder of this home has, or
-    that another repository at the same path had.
+    Raises `NotAdopted` where the configuration, or the origin, names a scope of another folder of this home,
+    or of an earlier repository at the same path.
     """
     common, noted = _common(folder), repositories.read(home)
     scopes, tokens = _configured(folder)
@@ -181,10 +181,10 @@ def _configured(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def _common(folder: Path) -> str:
-    """Return the git folder that all worktrees of a repository share.
+    """Return the git folder shared by all worktrees of a repository.
 
-    A `.git` file that names a git folder elsewhere, which does not name the file in turn, is its own: whoever made a
-    folder can point it at any repository.
+    A `.git` file counts as its own git folder if it names a git folder that does not name the file in turn:
+    anybody can make a folder whose file points at any repository.
     """
     told = git(folder, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
     if told is None:  # The folder is one of git's own.
@@ -309,7 +309,7 @@ def set_apart(folder: Path, home: Home) -> Adopted:
 
 
 def once_elsewhere(folder: Path, home: Home) -> list[str]:
-    """Return the folders that a folder without a scope may have been: gone ones of its name, or from beside it.
+    """Return the possible former folders of a folder without a scope: missing ones of its name, or beside it.
 
     A repository may also have been the same folder outside git.
     """

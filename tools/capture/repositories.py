@@ -1,8 +1,8 @@
-"""Which repositories this home has given a scope, so that no other copy reads it and a farewell can take it out of all.
+"""The repositories with a scope of this home: no other copy reads it, and a removal reaches all of them.
 
-What was taken out is kept in the home: where Memtape is used there again, the repository has the same scope as before.
-A repository is known by the path of its git folder and by a mark: another one at the same path has another mark.
-Nothing here runs git.
+A removed scope is kept in the home: where Memtape is used there again, the repository has the same scope as
+before. A repository is known by the path of its git folder and by a mark: another one at the same path has
+another mark. Nothing here runs git.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _marks(common: str, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def file_mark(common: str) -> str:
-    """Return the mark of a `.git` file, which has no configuration of its own."""
+    """Return the mark of a `.git` file, a file without a configuration of its own."""
     told = Path(common).stat()
     return f"{told.st_ino}.{told.st_mtime_ns}"
 

@@ -76,7 +76,7 @@ def shown_again(log: Log, scope: str) -> dict[str, None]:
 
 
 def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:
-    """Yield ids, whether they are withdrawn from there on, and whether their source says so."""
+    """Yield ids, whether withdrawn from then on, and whether by their source."""
     partition, offset = partition_of(scope, log.partitions), 0
     while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("withdrawn", "restored")):
         for slot in slots:

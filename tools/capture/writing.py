@@ -127,9 +127,9 @@ class Writer:
 
     @property
     def scope(self) -> str:
-        """The scope that is meant where none is named, found out when it is first needed.
+        """The default scope, found at its first use.
 
-        Reading makes and pins no scope: a folder in which nothing was captured has one that is empty.
+        Reading creates and pins no scope: a folder without captures has an empty one.
         """
         if self._scope is not None:
             return self._scope
@@ -248,8 +248,8 @@ class Writer:
     def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
         """Return id and body of each event of a capture.
 
-        A document of a native id that stands on the log as documents were cut before is cut so again, and so is a
-        turn that stands there in parts.
+        A document on the log in an earlier form of cutting is cut in the same form again, and so is a turn in
+        parts.
         """
 
         def id_of(mark: str = "") -> str:

@@ -47,7 +47,7 @@ class Commands(click.Group):
     """The group of commands; its usage errors are escaped like all printed text."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the command that was asked for."""
+        """Call the given command."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:

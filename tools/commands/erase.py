@@ -151,7 +151,7 @@ def search_as_json(search: FileSearch) -> dict[str, Any]:
 
 
 def _copies(client: Client) -> list[dict[str, str]]:
-    """Return the copies of the log that the home knows, none of which an erasure reaches, and how to erase there."""
+    """Return the known copies of the log, out of reach of an erasure, and the way to erase there."""
     from memtape.sinks.home.copies import how_to_erase_in, known_copies
 
     return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]

@@ -1,4 +1,4 @@
-"""The command that says how the texts of a project have aged, what the next pass would do, and by which settings."""
+"""The command about the aging of a project's texts: their tiers, the next pass, and its settings."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def _count_error(home: Path) -> None:
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
+    """Print text for people, on stdout or stderr, escaped for terminals. Every command prints by this."""
     click.echo(visible(text), err=err, nl=nl)
 
 
@@ -339,7 +339,7 @@ _SHOWN: list[Any] = []
 
 @contextmanager
 def _folding_shown() -> Iterator[None]:
-    """Show a bar while a state of the log is folded, if that takes long and no other bar tells of it already."""
+    """Show a bar during a long fold of the log, unless another bar tells of it already."""
     shown = ExitStack()
     bar: Any = None
     began: float | None = None

@@ -1,4 +1,4 @@
-"""The command that prints the state of a home on one screen."""
+"""The command that prints a home's state on one screen."""
 
 from __future__ import annotations
 

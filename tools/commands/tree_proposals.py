@@ -1,4 +1,4 @@
-"""The command of `memtape tree` that lists pages which are proposed, writes them, or declines them."""
+"""The command of `memtape tree` that lists, writes or declines proposed pages."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def _ran(
 
 
 def ran_text(ran: Ran, redactor: Redactor) -> str:
-    """Return a command that has run as one line. Secrets are out of all of it before anything is cut or chosen."""
+    """Return a finished command as one line. Secrets are removed before anything is cut or chosen."""
     command, output = redactor.text(_one_line(ran.command)), redactor.text(ran.output)
     how = "passed" if ran.act == "test" else ""
     if ran.failed:
@@ -222,7 +222,7 @@ def _ends(output: str) -> str:
 
 
 def _below(path: str, folder: Any) -> str:
-    """Return a path as it stands below a folder, whole where it does not."""
+    """Return a path relative to a folder, whole if outside."""
     if isinstance(folder, str) and folder:
         try:
             return str(PurePath(path).relative_to(folder))

@@ -114,7 +114,9 @@ class Batch:
         self._chars = 0
 
     def _left_out(self, scope: str, waiting: Waiting) -> Skipped | None:
-        """Return why a record is not taken: it is noise, was said in a pause, or comes in one. None where it is."""
+        """Return why a record is skipped: noise, a time in a pause, or a pause in effect. None if it is
+        taken.
+        """
         record = waiting.record
         if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
             return Skipped(noise)
@@ -187,7 +189,7 @@ class Batch:
         return events
 
     def ids_of(self, record: Record, path: Path) -> tuple[str, list[str]] | None:
-        """Return the scope of a record and the ids of it whole and of its first part, None where it has no scope."""
+        """Return the scope of a record and its ids, whole and of its first part; None without a scope."""
         scope = self.scope_of(record, path)
         if scope is None:
             return None
@@ -229,13 +231,13 @@ def _began(path: Path) -> Path | None:
 
 
 def _ids(scope: str, record: Record) -> list[str]:
-    """Return the ids under which a record may stand: whole, its first part, and the same as a hook heard it."""
+    """Return the possible ids of a record: whole, of its first part, and as heard by a hook."""
     names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
     return [derived_id("captured", scope, record.source, f"{name}{mark}") for name in names for mark in _MARKS]
 
 
 def kept_text(record: Record, redactor: Redactor) -> str:
-    """Return what of a record's text is kept; where it is cut, without its secrets and with a note of how much."""
+    """Return the kept part of a record's text; a cut text is without secrets and notes the omitted length."""
     if record.ran is not None:
         return ran_text(record.ran, redactor)
     cut = len(record.text) - HEAD_CHARS

@@ -18,7 +18,7 @@ OTHER = Skipped("an item of no known shape")
 
 
 def source_of(item: Any) -> str | None:
-    """Return which source an item comes from, None where it has no known shape."""
+    """Return the source of an item, None for an unknown shape."""
     return next((name for name, shape in SHAPES.items() if shape.fits(item)), None)
 
 

@@ -28,7 +28,7 @@ _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
 class Source(NamedTuple):
-    """A file to import. `name` is its path below the folder that was named; its place may tell `cwd` and `session`."""
+    """A file to import. `name` is its path below the named folder; `cwd` and `session` are from its place."""
 
     path: Path
     format: str
@@ -157,7 +157,7 @@ def walk(folder: Path) -> Iterator[Path | Unfit]:
 
 
 def format_of_row(row: dict[str, Any]) -> str | None:
-    """Return the format of which a row is, None where it could be anything."""
+    """Return the format of a row, None where several are possible."""
     type = text_of(row, "type")
     if "$set" in row or "$rewindTo" in row or "projectHash" in row or type == "gemini":
         return GEMINI

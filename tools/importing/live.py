@@ -1,7 +1,7 @@
-"""Transcripts that grow: when a session is due to be indexed. Clocks are handed in.
+"""Growing transcripts: when a session is due to be indexed. Clocks are arguments.
 
-A session is indexed when it has grown by so many bytes or messages since the last *indexed* point, once it has been
-quiet for a moment; growth below that accumulates. At its end it is always indexed.
+A session is indexed after its growth by so many bytes or messages since the last *indexed* point, once it has
+been quiet for a moment; smaller growth accumulates. At its end it is always indexed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENDED_S = 600.0
 
 
 class Growth(NamedTuple):
-    """How far a file has grown since the point up to which it is indexed."""
+    """The growth of a file since its last indexed point."""
 
     bytes: int
     messages: int

@@ -1,7 +1,7 @@
-"""A folder of Markdown as pages of the tree: a slug a file, its front matter, and its links to other files.
+"""A folder of Markdown as pages of the tree: a slug for each file, front matter, links to other files.
 
-Imported again, a file that has changed is the next version of its page, upon the version that was imported before: what
-people have written since stands beside it. What people said of a page since then stays, and no page goes.
+At a second import a changed file is the next version of its page, based on the last imported version: edits
+by people since then become a diverged version. People's other changes of a page stay, and no page is removed.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def _native(file: _File, before: Capture | None) -> str:
 
 
 def _imported(scope: Scope) -> Iterator[tuple[str, _Old]]:
-    """Yield the pages that were imported, by the slug with which each was born."""
+    """Yield the imported pages, by the slug of their birth."""
     for page in scope.pages.by_birth.values():
         captures = (scope.captures.by_seq[seq] for seq in page.versions)
         found = [capture for capture in captures if capture.own is not None and capture.own.source == SOURCE]

@@ -1,4 +1,4 @@
-"""Where the files of a folder stand as pages: which files there are, the slug of each, and what is above each."""
+"""The layout of a folder as pages: its files, the slug of each, and the parent of each."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def markdown_in(folder: Path) -> Iterator[str]:
 
 
 def slugs_of(top: str, paths: list[str]) -> dict[str, str]:
-    """Return the slug of each file by its path; two files never have one slug."""
+    """Return the slug of each file by its path; no two files share a slug."""
     slugs, known = dict[str, str](), dict[str, None]()
     for path in paths:
         place, _, name = path.rpartition("/")

@@ -82,7 +82,7 @@ def _by_path(address: str, path: str, layout: Layout) -> str | None:
 
 
 def _by_name(name: str, layout: Layout) -> str | None:
-    """Return the slug of a file that a wiki link names: by its path, else by its name, the shortest path first."""
+    """Return the slug of a wiki link's file: by its path, else by its name, the shortest path first."""
     wanted = name.removesuffix(_ENDING).casefold()
     paths = sorted(layout.slugs, key=lambda path: (path.count("/"), path))
     for path in paths:

@@ -70,7 +70,7 @@ class Positions:
             pass
 
     def unchanged(self, path: Path, status: os.stat_result) -> bool:
-        """Whether a file was read to its end and is as it was then."""
+        """Whether a file was read to its end and is unchanged since then."""
         kept = self._kept.get(self.key(path))
         if kept is None or not _whole(kept):
             return False

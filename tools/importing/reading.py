@@ -105,7 +105,7 @@ def is_packed(path: Path) -> bool:
 
 
 def unpacked(file: IO[bytes]) -> tuple[IO[bytes], Skipped | None]:
-    """Return what a file packed by zstd holds, as a file without a name, and why that is not all of it."""
+    """Return the content of a zstd file, as a file without a name, and why it is incomplete."""
     whole: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
     begin, is_bad = file.tell(), False
     try:
@@ -152,7 +152,7 @@ def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
 
 
 class _Watched:
-    """A file that notices when a reader takes in very much without making anything of it."""
+    """A file that notices a reader's large input without any output."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -44,9 +44,10 @@ OnProgress = Callable[[int], None]
 
 
 class Importer:
-    """Takes files in. `scope` overrides that of each file; `reread` looks at files again that have not changed.
+    """Imports files. `scope` overrides each file's scope; `reread` reads unchanged files again.
 
-    `gone` says that what is missing is gone for good. `summary` counts as it goes. Nothing is written in a dry run.
+    `gone` says that missing files are gone for good. `summary` counts on the way. Nothing is written in a dry
+    run.
     """
 
     def __init__(
@@ -241,7 +242,7 @@ class Importer:
             self.summary.skip(problem, source.path)
 
     def _start(self, source: Source, file: IO[bytes]) -> tuple[int, State]:
-        """Return where to begin, and the state there."""
+        """Return the offset to begin at, and the parser's state there."""
         if self._reread:
             return 0, self._state(source)
         offset, state = self.positions.resume(source.path, file)
@@ -263,7 +264,7 @@ class Importer:
         self._remember(source, file, status, status.st_size, {})
 
     def _keep_said(self, path: Path, *, sound: bool) -> None:
-        """Keep what a file had said where that is not known to be gone: it was read for another scope, or not whole."""
+        """Keep the earlier texts of a file read for another scope or in part: they may still be there."""
         for scope, ids in self.positions.said(path).items():
             if not sound or (self._said and scope not in self._said):
                 self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
@@ -331,7 +332,7 @@ class Importer:
             self._put_all(notes.take_note(text, name, modified), source, place, modified)
 
     def _put_all(self, found: Iterable[Found], source: Source, place: str, moment: int) -> int:
-        """Put records where they wait; return the time of the last. One without a time has that of the one before."""
+        """Add records to the batch; return the time of the last. One without a time has its predecessor's."""
         for one in found:
             if isinstance(one, Record) and self._only in (None, one.source):
                 moment = min(one.at if one.at is not None else moment, now_us())
@@ -352,7 +353,7 @@ class Importer:
         return moment
 
     def _remember(self, source: Source, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
-        """Note how far a file was read; it counts once all that was found up to there is on the log."""
+        """Note the read position of a file; it counts once all records up to it are on the log."""
         kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
         packed = status.st_size if reading.is_packed(source.path) else 0
         size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)

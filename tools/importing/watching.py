@@ -110,7 +110,7 @@ class Watcher:
                 self.index([source], always=self._sessions.ended(path, now))
 
     def index(self, sources: Iterable[Source], *, always: bool) -> None:
-        """Index sessions that have grown by enough, or all that have grown where it is their end; none in a pause."""
+        """Index sessions with enough growth, or with any growth at their end; none in a pause."""
         if silence_of(self._writer.home.path, None) is not None:
             return
         importer = Importer(self._writer, self._scope)

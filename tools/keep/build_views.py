@@ -14,12 +14,11 @@ from memtape.sinks.tables import Shard, foreign
 
 
 class BuildViews:
-    """A shard for each partition of a build, its watermark, and what the log says of it; by default the served build.
+    """A build's shards by partition, their watermarks, and the log's erasures; by default the served build's.
 
-    `vault` is False for a build that is not served yet.
-
-    What was read is kept, so that an object serves for one pass over the partitions: until the flow or a rebuild writes
-    views. An `erased` event that another process appends meanwhile is met by the flow.
+    `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
+    pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
+    another process appends meanwhile.
     """
 
     def __init__(self, home: Home, log: Log, build: Build | None = None, *, vault: bool = True) -> None:

@@ -65,7 +65,7 @@ class ProcessFailure(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a process is: slots read by partition, whether its flow ends by itself, and at its end what happened."""
+    """The progress of a process: slots read by partition, whether its flow ends by itself, its outcome."""
 
     read: dict[int, int]
     stopping: bool

@@ -22,9 +22,9 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Copied(NamedTuple):
-    """A copy at `place` that was read back: `slots` in all, of which this call wrote `copied`.
+    """A verified copy at `place`: `slots` in all, of which this call wrote `copied`.
 
-    The source has got `behind` slots more since.
+    The source has `behind` more slots by now.
     """
 
     place: str

@@ -43,7 +43,7 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
-    """Return the state of a home's embedders; `opened` says to load or ask this machine's, so as to know its key."""
+    """Return the state of a home's embedders; `opened` loads or asks this machine's, to learn its key."""
     history = [configured.settings for configured in configured_on(log)]
     settings = history[-1]
     key = settings.embedder_next or settings.embedder

@@ -72,7 +72,7 @@ def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Ope
 
 
 def is_offered(home: Home, history: Sequence[Settings]) -> bool:
-    """Whether a log that finds by words alone could find by meaning, by a local model that nobody has chosen yet."""
+    """Whether a log without vectors could get them from an installed local model that nobody chose yet."""
     options = local_settings(home).embedder
     return (
         options.choice == "auto" and not any(map(wants_dense, history)) and first_embedder(options, os.environ) != FLOOR
@@ -257,11 +257,11 @@ def try_again(home: Home, log: Log) -> int:
 
 
 def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Tell the log that the embedder of these options is to take over. The floor does at once, having no vectors.
+    """Append that the embedder of these options is to take over.
 
-    On a log without a text any embedder takes over at once, so that it decides the fold of the first text.
-    `fold_cosine_hundredths` is the cosine from which texts fold under it, where that is said. Raises `MemtapeError`
-    where this machine cannot open it.
+    The floor takes over at once, having no vectors. On a log without a text any embedder takes over at once,
+    and decides the fold of the first text. `fold_cosine_hundredths` is the cosine from which texts fold under
+    it, if given. Raises `MemtapeError` where this machine cannot open the embedder.
     """
     if options.choice == "local":
         from memtape.flows.embed.local import model_folder
@@ -286,12 +286,12 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
 
 
 def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Tell the log that the embedder of a key is to take over; the floor does at once."""
+    """Append that the embedder of a key is to take over; the floor does at once."""
     return configure(log, lambda now: with_next(now, key, fold_cosine_hundredths))
 
 
 def goes_back_to(log: Log) -> str:
-    """Return the embedder that decides again after `roll_back`; raise where there is none."""
+    """Return the embedder that decides again after `roll_back`. Raises `MemtapeError` without one."""
     history = [configured.settings for configured in configured_on(log)]
     target = before_that(history)
     if target is None:

@@ -138,7 +138,7 @@ class ErasurePlan(KeptPlan, kw_only=True):
         self.standing = [it for it in self.standing if it.id not in gone]
 
     def ids(self) -> dict[str, list[str]]:
-        """Return the ids that go, by scope."""
+        """Return the ids to be erased, by scope."""
         by_scope: dict[str, list[str]] = {}
         for item in self.items:
             by_scope.setdefault(item.scope, []).append(item.id)
@@ -214,7 +214,7 @@ def ids_matching(
 
 
 def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
-    """Return the plan of these ids that was cut short, or without ids any of the scope: what selected them is gone."""
+    """Return the unfinished plan of these ids, or without ids any of the scope: its selection is lost."""
     for kept in unfinished_erasures(home, KeptPlan):
         plan = ErasurePlan(**msgspec.structs.asdict(kept), is_resumed=True)
         if plan.scope == scope and not {*ids} - {*plan.ids().get(scope, ()), *plan.erased_before}:
@@ -230,7 +230,7 @@ class FileSearch(NamedTuple):
 
     @property
     def found(self) -> list[Place]:
-        """The files in which something was found."""
+        """The files with a finding."""
         return [place for place in self.places if place.found]
 
     @property
@@ -245,7 +245,7 @@ class FileSearch(NamedTuple):
 
     @property
     def unreadable(self) -> list[Place]:
-        """The files that could not be looked into."""
+        """The unreadable files."""
         return [place for place in self.places if place.unreadable]
 
     @property
@@ -577,7 +577,7 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
 
 
 def _names_and_texts(event: Event) -> Iterator[Said]:
-    """Yield the texts of an event, and its scope, whose name can be telling too."""
+    """Yield the texts of an event, and its scope's name, which can be telling too."""
     yield from texts_of(event)
     if event.scope is not None:
         yield Said("$.scope", event.scope, "name")

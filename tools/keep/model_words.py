@@ -23,7 +23,7 @@ _TELLING = "since previously previous before earlier until formerly now currentl
 
 
 def check_words(text: str, known: str) -> None:
-    """Raise `BadAnswer` for a text with an order, or a word or value that what it was made of, `known`, has not."""
+    """Raise `BadAnswer` for a text with an order, or a word or value missing from its sources, `known`."""
     if not is_part(values(text), values(known)):
         raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
     if not is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not is_part(turning(text), turning(known)):

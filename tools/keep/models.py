@@ -107,9 +107,9 @@ def without_thoughts(answer: str) -> str:
 
 
 def listed_in(answer: str, type: type[ItemT], what: str, *, strict: bool = True) -> list[ItemT]:
-    """Return the JSON list of an answer, `what` as people call its items. Raises `BadAnswer` where there is none.
+    """Return the JSON list of an answer; `what` is the name of its items in messages.
 
-    Unless it is `strict`, a number may stand between quotation marks.
+    Raises `BadAnswer` without a list. Unless `strict`, a number may be quoted.
     """
     answer = without_thoughts(answer)
     said = answer[answer.find("[") : answer.rfind("]") + 1].encode("utf-8", "replace")

@@ -347,7 +347,7 @@ class Owner:
 
 
 def _failure(error: BaseException) -> Reply:
-    """Return the answer that says what a request ended with; a name of a file in it may be no valid Unicode."""
+    """Return the answer with the error of a request; a file name in it may be invalid Unicode."""
     known = isinstance(error, MemtapeError)
     said = str(error) if known else f"{type(error).__name__}: {error}."
     hint = error.hint if isinstance(error, MemtapeError) else "`memtape verify` says whether the views are right."
@@ -396,7 +396,7 @@ def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
 
 
 def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:
-    """Return the projector's answer, None where it ended without one and the lock is free."""
+    """Return the projector's answer, None after its end without one."""
     while True:
         reply = requests.answer(id)
         if reply is not None and reply.finished:

@@ -46,7 +46,7 @@ def apply_proposals(writer: Writer, scope: Scope, proposals: Iterable[Proposed])
 
 
 def _above(scope: Scope, made: Mapping[str, str], slug: str) -> str:
-    """Return the id of the page below which one of a slug stands: that of the longest beginning, else the root."""
+    """Return the id of a new slug's parent page: the longest existing prefix, else the root."""
     while "/" in slug:
         slug = slug.rpartition("/")[0]
         page = scope.pages.at(slug) if slug not in made else None

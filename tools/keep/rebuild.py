@@ -134,7 +134,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
 
 
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
-    """Write every page of a partition's scopes as it should be at `offset`, and take away those that should not be."""
+    """Write every page of a partition's scopes as of `offset`, and remove unexpected ones."""
     vault = Vault(home)
     state = state_at(log, build, partition, offset) if offset else Partition(partition)
     gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)

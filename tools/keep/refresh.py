@@ -86,9 +86,9 @@ def _is_made(views: BuildViews, build: Build, number: int, mark: Watermark) -> b
 
 
 def _make(views: BuildViews, build: Build, number: int, mark: Watermark, fed: Collection[Fed]) -> bool:
-    """Make the tables of a partition as of its watermark, in a folder that takes its name when it is whole.
+    """Build the tables of a partition as of its watermark, in a folder renamed when whole.
 
-    Returns whether nothing was erased meanwhile, and whatever was kept can be read.
+    Returns whether nothing was erased meanwhile, and all shared tables can be read.
     """
     state = state_at(views.log, build, number, mark.offset)
     if state.erasures.count != mark.erased:

@@ -31,9 +31,10 @@ class Scrubbed(NamedTuple):
 
 
 class _Blanked(msgspec.Struct):
-    """Up to which offset a partition's slots are blank under its `count` erased ids; `derived` as in `Erasures`.
+    """The offset up to which a partition's slots are blank under `count` erasures; `derived` as in
+    `Erasures`.
 
-    `trail` is that of the log before the offset. A log that went back is looked through from its beginning.
+    `trail` is the log's trail before the offset. A log that went back is searched from its beginning.
     """
 
     count: int

@@ -1,7 +1,7 @@
-"""How Memtape starts itself again: by this Python, without what lies in the folder that it is started in.
+"""Starting Memtape again: by this Python, without modules from the current folder.
 
-`python -m` puts the working directory first among the places of modules. That is whatever repository an agent happens
-to work in, and a `click.py` there would be run.
+`python -m` puts the working directory first among the places of modules. An agent may work in any repository,
+and a `click.py` there would be run.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
 
 
 def rows_at(state: Partition, offset: int, tables: Collection[str] = tuple(TABLES)) -> Iterator[list[Guarded]]:
-    """Yield every row of these tables as a state before `offset` has it, some at once."""
+    """Yield every row of these tables in a state before `offset`, some at once."""
     changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in tables]
     for start in range(0, len(changes), ROWS_AT_ONCE):
         yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))

@@ -58,7 +58,7 @@ def prompt_for(talk: str) -> str:
 
 
 def lines_of(answer: str) -> list[str]:
-    """Return the lines of an answer that can be kept. Raises `BadAnswer` where it has none."""
+    """Return the valid lines of an answer. Raises `BadAnswer` without any."""
     found = [_LINE.match(line.strip()) for line in said(without_thoughts(answer)).splitlines()]
     lines = [f"{line[1].lower()}: {' '.join(line[2].split())}" for line in found if line]
     kept = [line for line in dict.fromkeys(lines) if len(line) <= LINE_CHARS][:MOST_LINES]

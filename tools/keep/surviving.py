@@ -81,9 +81,9 @@ def kept_anew(correction: Correction) -> Event:
 
 
 def still_saying(log: Log, scope: str, corrections: Iterable[Correction], gone: Iterable[str]) -> list[Standing]:
-    """Return the captures of a scope that say a value that was replaced and stay, in the order of the log.
+    """Return the remaining captures of a scope with a replaced value, in the order of the log.
 
-    A correction marks them as long as what it corrected is there. Afterwards nothing does.
+    A correction marks them as long as the corrected text exists; after the erasure nothing does.
     """
     values = [words for it in corrections if (words := all_words(it.older))]
     left = dict.fromkeys(gone)

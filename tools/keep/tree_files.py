@@ -100,7 +100,7 @@ class TreeFiles:
 
     @cached_property
     def _before(self) -> Scope:
-        """The state that the files were written from."""
+        """The state from which the files were written."""
         mark = self._vault.mark(self._scope)
         end = self._log.ends()[self._number]
         return self._state(end if mark is None else min(mark.offset, end))
@@ -168,9 +168,9 @@ class TreeFiles:
     def _page_of(
         self, path: str, slug: str, data: bytes, stamps: dict[str, Stamp]
     ) -> tuple[Page | None, TreePage | None]:
-        """Return the page of which a file is, and what Memtape had written of it; none of a file that is a new page.
+        """Return the page of a file, and Memtape's last version of it; none for a new page.
 
-        A file with the id of a page whose own file is gone was given another name.
+        A file with the id of a page whose own file is gone was renamed.
         """
         before, id = self._before, page_file(data).id
         here = before.pages.at(slug) if before.pages.by_birth else None
@@ -230,7 +230,7 @@ class TreeFiles:
         return events + self._made(due, [replace(edit, id=page.id), *change.links], page.id, slug, problems)
 
     def _captured(self, due: _Due, text: str, path: str | None, native: str, problems: list[str]) -> Event | None:
-        """Return the capture of a text, None of one that may not stand on the log."""
+        """Return the capture of a text, None for a text unfit for the log."""
         at = due.stamp[2] // 1_000
         line = Line(text=text, kind="page", path=path, source=SOURCE, native_id=native, at=min(at, now_us()))
         try:
@@ -334,7 +334,7 @@ def _body(text: str) -> str:
 
 
 def _says(text: str, page: Page, problems: list[str]) -> bool:
-    """Whether a text may be that of a page; an empty one hides nothing."""
+    """Whether a text may be a page's; an empty one hides nothing."""
     if text.strip() or page.slug == ROOT:
         return bool(text.strip())
     problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")

@@ -1,6 +1,6 @@
-"""Who waits for states of the log is told how far they are, wherever on the way these are asked for.
+"""Progress of folding states of the log, for the caller that waits, wherever the fold happens.
 
-Nothing is loaded here, since every command says that it may wait.
+Nothing is imported here, since every command sets the callback.
 """
 
 from __future__ import annotations

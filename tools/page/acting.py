@@ -1,7 +1,7 @@
-"""What a person can do on the page: a table of actions, each with what it will do and how it is undone.
+"""The actions of a person on the page: a table with a description and the undoing of each.
 
-Nothing is done without a second click that says both. What cannot be undone, erasing above all, is no action here; the
-page has the command for it.
+Nothing is done without a second click that says both. Actions without an undoing, erasing above all, are not
+here; the page has the command for it.
 """
 
 from __future__ import annotations

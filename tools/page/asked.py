@@ -29,7 +29,7 @@ class Asked(NamedTuple):
 
     @property
     def as_of(self) -> str | None:
-        """The same, as the client takes it."""
+        """The time, in the client's form."""
         return self.at or None
 
     def today(self) -> Asked:
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
         return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a parameter without white space around it. Raises `MemtapeError` where it is too long."""
+        """Return a parameter without white space around it. Raises `MemtapeError` for too long a value."""
         value = self.given.get(name, [default])[0].strip()
         if len(value) > MOST_CHARS:
             raise MemtapeError(f"{name} is longer than {MOST_CHARS:,} characters.", "Ask for less.")
@@ -59,9 +59,9 @@ class Asked(NamedTuple):
         return self.text(name) in ("1", "on", "yes", "true")
 
     def link(self, path: str = "", /, **changed: object) -> str:
-        """Return the address of a view of the same project at the same time, or of this one with other parameters.
+        """Return the address of a view of the same project and time, or of this view with other parameters.
 
-        It is relative to the folder of the page, in which all views are.
+        It is relative to the folder of the page, which has all views.
         """
         kept: dict[str, object] = {"scope": self.scope, "at": self.at}
         if not path:

@@ -41,7 +41,7 @@ class Entry:
         return self._opening
 
     def end_opening(self) -> None:
-        """Take the code and its file away."""
+        """Remove the code and its file."""
         self._code = ""
         if self._opening is not None:
             self._opening.unlink(missing_ok=True)

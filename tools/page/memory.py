@@ -21,7 +21,7 @@ MAX_CLIENTS = 4
 
 
 class PageMemory:
-    """A home as its owner looks at it. `scope` is where the page begins."""
+    """A home for the page of its owner. The page begins in `scope`."""
 
     def __init__(self, home: Path, scope: str) -> None:
         self.home = opened_home(home).path

@@ -1,9 +1,8 @@
-"""The process that draws views for which the log is folded: `python -m memtape.tools.page.past_process`, started by
-`past`.
+"""The process that draws past views: `python -m memtape.tools.page.past_process`, started by `past`.
 
-Its home and scope come as a line of JSON on stdin, then what to draw, a line each; how far it is and what it has drawn
-go out as lines of JSON on stdout. Where stdin ends, its page has ended: it ends at once. Whatever it is at can be cut
-short at any point. It yields the processor to the page and to agents.
+It folds the log. Its home and scope come as a line of JSON on stdin, then the addresses to draw, a line each;
+progress and drawn pages go out as lines of JSON on stdout. At the end of stdin its page has ended: it ends at
+once. It can be killed at any point. It yields the processor to the page and to agents.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
 def when(at: int | None) -> Markup:
-    """Return a time as people say it, with the whole of it at hand."""
+    """Return a time in words, with the full time as a tooltip."""
     if at is None:
         return Markup("never")
     whole = format_time(at)
@@ -47,7 +47,7 @@ def size(count: int) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share of one in hundredths."""
+    """Return a share of 1 in hundredths."""
     return f"{value:.2f}"
 
 

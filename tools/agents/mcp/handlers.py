@@ -140,7 +140,7 @@ class Handlers:
     async def list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """Tell which resources are addressed by an id."""
+        """List the resources addressed by an id."""
         return types.ListResourceTemplatesResult(resource_templates=[_template(one) for one in TEMPLATES])
 
     async def read_resource(
@@ -157,7 +157,7 @@ class Handlers:
     async def _read(
         self, ctx: Context, params: Params, what: str, action: Callable[[Client], str]
     ) -> str | types.InputRequiredResult:
-        """Return the text that an action makes, as long as hosts show one. Raises `MCPError`."""
+        """Return the text of an action, cut to the hosts' limit. Raises `MCPError`."""
         try:
             text = await self._do(ctx, params, what, action)
         except MemtapeError as error:

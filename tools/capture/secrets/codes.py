@@ -194,7 +194,7 @@ def seeds(places: Places) -> Iterator[FoundSecret]:
 
 
 def _codes(text: str, start: int) -> Iterator[FoundSecret]:
-    """Yield the codes that follow their name, up to the first word that is none."""
+    """Yield the codes after their name, up to the first word of another form."""
     stop = min(len(text), start + MAX_CODES_CHARS)
     before = compiled(_BEFORE_CODES).match(text, start, stop)
     place = before.end() if before else start

@@ -1,6 +1,6 @@
-"""The key of the placeholders: one for each log. The first need makes it; homes that share a log share its key.
+"""The key of the placeholders: one for each log. Its first user creates it; homes of one log share its key.
 
-A key leaves its home only wrapped (RFC 3394) under a passphrase, in a file that another home joins by.
+A key leaves its home only wrapped (RFC 3394) under a passphrase, in a file with which another home joins.
 """
 
 from __future__ import annotations

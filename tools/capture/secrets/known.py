@@ -1,8 +1,8 @@
-"""Secrets that can be told by their form: keys and tokens of providers, JWTs, private keys. Nothing is changed here.
+"""Secrets with a known form: keys and tokens of providers, JWTs, private keys. Nothing is changed here.
 
-The formats are those of the library `detect-secrets` where its expressions take linear time, and our own for providers
-that it does not know. The library is loaded only where a text has what one of its formats begins with, since that costs
-as much as capturing a text.
+The formats are those of the library `detect-secrets` where its expressions take linear time, and Memtape's
+own for other providers. The library is imported only for a text with the beginning of one of its formats,
+since the import costs as much as a capture.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _private_keys(text: str) -> Iterator[FoundSecret]:
 
 
 def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[FoundSecret]:
-    """Yield the end of a private key of which the beginning was cut off: the lines of base64 before its last one."""
+    """Yield the end of a private key without its beginning: the lines of base64 before its last line."""
     first = end = mark.start()
     while found := compiled(_LINE_BEFORE).search(text, max(start, first - 100), first):
         first = found.start()

@@ -72,7 +72,7 @@ class MetSecrets:
         return bool(self._known)
 
     def all(self) -> list[KnownSecret]:
-        """Return the secrets that are known, in the order in which they were met."""
+        """Return the known secrets, in the order of their first meeting."""
         every = dict.fromkeys(secret for secrets in self._known.values() for secret in secrets)
         return [secret for secret in every if secret.id not in self._forgotten]
 

@@ -91,10 +91,10 @@ class Redactor:
         return self._redacted(text)
 
     def question(self, query: str) -> str:
-        """Return a question without secrets. One that names a secret's kind has no word that only a secret looks like.
+        """Return a question without secrets; if it names a secret's kind, also without words like a secret.
 
-        Nobody tells a password with the words of a sentence to ask for it. Of private parts no mark is left to be
-        searched for, so that a question that is nothing else is empty.
+        Nobody tells a password with the words of a sentence to ask for it. Private parts leave no mark to be
+        searched for: a question of only these is empty.
         """
         self._met.refresh()
         return without_marks(self._redacted(query, asked=True))
@@ -137,9 +137,9 @@ class Redactor:
         return self._redacted(said.text, names=said.role == "name", labels=said.role != "statement")
 
     def check_path(self, path: str | None) -> None:
-        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys.
+        """Raise `Denied` for a path or source with content that is nobody's memory, as a file of keys.
 
-        Of a file that is here it does not matter how it is named: from which folder, by a link, or with `..`.
+        For a file on this machine the naming does not matter: from which folder, by a link, or with `..`.
         """
         if not path:
             return
@@ -194,10 +194,10 @@ class Redactor:
 
 
 def findings(text: str, *, names: bool = False, labels: bool = False, more: Read | None = None) -> list[FoundSecret]:
-    """Return the secrets of a text, in order and apart from each other; in names only those of known forms.
+    """Return the disjoint secrets of a text, in order; in names only those of known forms.
 
-    `labels` are texts that many events have, such as names, sources and tags. `more` finds those secrets that something
-    else than the text tells.
+    `labels` are texts shared by many events, such as names, sources and tags. `more` finds secrets by other
+    means than the text.
     """
     if len(text) < MIN_SECRET_CHARS:
         return []

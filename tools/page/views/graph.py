@@ -32,7 +32,7 @@ class Node(NamedTuple):
 
 
 class Line(NamedTuple):
-    """An edge in the drawing, by its ends."""
+    """An edge of the drawing, with its two ends."""
 
     edge: Linked
     source: Node

@@ -57,9 +57,10 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
 
 
 def beside(home: Home) -> list[Given]:
-    """Return what every host with our server is given beside that: the server's instructions, and its tools.
+    """Return the text given besides to hosts with Memtape's server: the server's instructions, its tools.
 
-    Of a tool the name, the description and the schema of its arguments count, which hosts put before their models.
+    Of a tool the name, the description and the schema of its arguments count, which hosts put before their
+    models.
     """
     count = tokenizer().count
     every = local_settings(home).every_tool

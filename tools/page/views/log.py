@@ -73,7 +73,7 @@ def errors_of(client: Client) -> list[str]:
 
 
 def _types(asked: Asked) -> tuple[str, ...]:
-    """Return the types that are chosen, all that can be read where none is."""
+    """Return the chosen types, by default all readable ones."""
     return tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
 
 

@@ -22,7 +22,7 @@ class Line(NamedTuple):
 
 
 def tree(client: Client, asked: Asked) -> dict[str, Any]:
-    """Return the tree from its root down, and the pages that stand below none."""
+    """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
