@@ -167,7 +167,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
 
 
 class _Held(NamedTuple):
-    """The contents of a home's views: watermarks by partition, and what these and the tables hold by scope."""
+    """The contents of a home's views: watermarks by partition, and their content by scope."""
 
     marks: dict[int, Watermark | None]
     counters: Counters

@@ -114,7 +114,7 @@ def claude_tool(row: str, tool_use_id: str) -> str:
 
 
 def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role, text: str) -> str:
-    """Return the native id of a Codex rollout's message: session and row `ordinal`, for old rows the content."""
+    """Return the native id of a Codex message: session and row `ordinal`, for old rows the content."""
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 

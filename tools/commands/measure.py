@@ -97,7 +97,7 @@ def eval_command(
 
 
 def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
-    """Open the embedder of the options, by default of the home's settings. Raises `MemtapeError` where unusable."""
+    """Open the embedder of the options, by default of the home's settings. Raises `MemtapeError`."""
     from memtape.flows.embed.choice import choose_embedder
 
     options = local_settings(Home(home)).embedder

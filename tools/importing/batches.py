@@ -114,9 +114,7 @@ class Batch:
         self._chars = 0
 
     def _left_out(self, scope: str, waiting: Waiting) -> Skipped | None:
-        """Return why a record is skipped: noise, a time in a pause, or a pause in effect. None if it is
-        taken.
-        """
+        """Return why a record is skipped: noise, a time in a pause, a pause in effect. None if taken."""
         record = waiting.record
         if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
             return Skipped(noise)

@@ -140,7 +140,7 @@ class Positions:
             self._kept.pop(key, None)
 
     def put(self, path: Path, position: FilePosition) -> None:
-        """Remember a position for `save`. One with a secret in its state is dropped: its file is read again."""
+        """Remember a position for `save`. One with a secret in its state is dropped, for a new reading."""
         state = msgspec.json.encode(position.state).decode()
         if self._redactor.name(state) == state:
             self._kept[self.key(path)] = position

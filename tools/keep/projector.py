@@ -25,7 +25,7 @@ OnProgress = Callable[[int], None]
 
 
 class FlowOptions(NamedTuple):
-    """The way a flow runs: in `workers` threads of this process, or of each of the `processes` that it starts.
+    """The way a flow runs: in `workers` threads of this process, or of each of the `processes` it starts.
 
     The processes inherit the projector's `lock` and hold it until the last has ended. `epoch` and
     `batch_events` are by default those of `flows.views`.

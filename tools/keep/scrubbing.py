@@ -31,8 +31,7 @@ class Scrubbed(NamedTuple):
 
 
 class _Blanked(msgspec.Struct):
-    """The offset up to which a partition's slots are blank under `count` erasures; `derived` as in
-    `Erasures`.
+    """The offset up to which a partition's slots are blank under `count` erasures; `derived`: see `Erasures`.
 
     `trail` is the log's trail before the offset. A log that went back is searched from its beginning.
     """

@@ -1,4 +1,4 @@
-"""Secrets in sentences: "the password is …", "use the password …", "пароль: …", in several languages.
+"""Secrets in sentences: "the password is …", "use the password …", "пароль: …", in many languages.
 
 Sentences also say other things about passwords: required, wrong, hashed. The value must therefore look like a
 password: digits or marks among its letters. Values assigned in files and code are in `assigned`.
