@@ -452,8 +452,7 @@ class Client(Writer):
         )
 
     def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
-        """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or one at a
-        time.
+        """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
 
         The time is in microseconds. Folds the log up to its end, and appends nothing. Raises `MemtapeError`
         for a past time.
@@ -586,7 +585,9 @@ class Client(Writer):
         scope: str | None = None,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Stats:
-        """Return daily counts of captures, searches, uses and folds since a time (us), of one scope or all."""
+        """Return daily counts of captures, searches, uses and folds since a time (us), of one scope or the
+        home.
+        """
         from memtape.tools.ask.stats import stats_of
 
         return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))

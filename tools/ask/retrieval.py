@@ -367,9 +367,7 @@ class Retriever(Served):
         return ready
 
     def _used_at(self, ready: Ready, now: int) -> Ready:
-        """Return a scope's texts with uses and edges as of the hour of `now`, within which both change
-        little.
-        """
+        """Return a scope's texts with uses and edges as of the hour of `now`; the hour's changes are small."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready

@@ -116,7 +116,7 @@ def _lines(number: int, it: Project) -> Iterator[str]:
 @project.command()
 @with_client
 def show(client: Client, as_json: bool) -> None:
-    """Show this project: its state, its last activity, the aging of its texts, and its folder.
+    """Show this project: state, last activity, aging of texts, folder.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that prints a home's state on one screen."""
+"""The command for the state of a home on one screen."""
 
 from __future__ import annotations
 

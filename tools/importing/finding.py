@@ -197,7 +197,7 @@ def _is_of_export(path: Path) -> bool:
 
 
 def _format_of_lines(path: Path) -> str | None:
-    """Return the format of a file of rows; an unreadable one gets a format too, so that it is reported."""
+    """Return the format of a file of rows; unreadable files get a format too, and are reported later."""
     bad = None
     with reading.opened(path) as file:
         for count, row in enumerate(reading.rows(file)):

@@ -396,7 +396,7 @@ def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
 
 
 def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:
-    """Return the projector's answer, None after its end without one."""
+    """Return the projector's answer, None if the projector ended without answering."""
     while True:
         reply = requests.answer(id)
         if reply is not None and reply.finished:
