@@ -8,8 +8,8 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
     print(memory.search("staging port").results[0].text)
 ```
 
-Each verb is a few lines here, and what it does stands with its subject. Nothing that reads views is imported before a
-verb needs it, since whoever only captures must not wait for LanceDB.
+Each verb is a few lines here; its work is in the file of its subject. Readers of views are imported only when
+a verb needs them, since a pure writer must not wait for LanceDB.
 """
 
 from __future__ import annotations
@@ -199,25 +199,24 @@ class Client(Writer):
         cursor: str | None = None,
         deep: bool = False,
     ) -> Found:
-        """Return what the scope and `global` know of a query, best first.
+        """Return the results of the scope and of `global` for a query, best first.
 
-        What is pending is projected first where that is quick; otherwise the answer covers it by words and says how far
-        the views are behind. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
-        a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out, `filters`
-        (`state.views.filters.make_filters`) say what may be returned. `explain` adds how the question was read.
-        With `valid_at`, a time in microseconds, what held then answers, as it is known now, and nothing is appended.
-        With `archived` what is archived is found too. Where little is found, summaries follow (`Result.sums`).
-        `quotas` say how many results of a source there are at most, as `turns=3` (`tools.ask.sources`).
-        `cursor` is the `next` of an answer to the same question: then the page behind that is returned. Raises
-        `MemtapeError` for a damaged cursor, and for one of another question, scope or home. A `deep` search looks up to
-        three times, each time for what was not found before, follows edges, and has one page (`Answer.trace`); where a
-        model is named, the model is asked what belongs to the answer and what is missing.
+        Pending events are projected first if quick; else the answer covers them by words and has the lag of
+        the views. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
+        a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
+        `filters` (`state.views.filters.make_filters`) restrict the results. `explain` adds the reading of the
+        question. With `valid_at`, a time in microseconds, the facts valid then answer, as known now, and
+        nothing is appended. With `archived` archived texts are found too. Below few results, summaries follow
+        (`Result.sums`). `quotas` give the most results of a source, as `turns=3` (`tools.ask.sources`).
+        `cursor` is the `next` of an answer to the same question, for the page after it. Raises `MemtapeError`
+        for a damaged cursor, and for a cursor of another question, scope or home. A `deep` search looks up to
+        three times, each time for texts not found before, follows edges, and has one page (`Answer.trace`); a
+        configured model is asked which texts belong to the answer and which are missing.
         """
-        return self._asking.search(
-            query,
-            limit,
-            filters,
-            without,
+        from memtape.tools.ask.asking import SearchOptions
+
+        options = SearchOptions(
+            without=without,
             quiet=quiet,
             as_of=as_of,
             explain=explain,
@@ -227,6 +226,7 @@ class Client(Writer):
             cursor=cursor,
             deep=deep,
         )
+        return self._asking.search(query, limit, filters, options)
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
@@ -248,7 +248,7 @@ class Client(Writer):
         return self._asking.recent(limit, kinds)
 
     def timeline(self, around: str, limit: int = 10) -> list[Result]:
-        """Return what was said around a memory or turn, by its id, or around a time, in its order.
+        """Return the texts around a memory or turn, by its id, or around a time, in order.
 
         A time is ISO 8601 or an age as 3d. Raises `NotFound`.
         """
@@ -368,7 +368,7 @@ class Client(Writer):
         return self._asking.compare(retrievers, limit, on_phase)
 
     def compare_shadows(self, since: str | None = None) -> Any:
-        """Return what shadow retrievers found beside the scope's answers, as `tools.ask.shadow_report` says.
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadow_report`.
 
         `since` is a time or an age.
         """
@@ -483,10 +483,10 @@ class Client(Writer):
         return self._deciding.link(id, "replaced_by", by)
 
     def update(self, id: str, text: str) -> Updated:
-        """Capture a text that takes the place of a memory, of its kind, and say that it replaced the memory.
+        """Capture a text in place of a memory, of the memory's kind, and append that it replaced the memory.
 
-        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger:
-        nothing is captured then.
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
+        stronger one: nothing is captured then.
         """
         return self._deciding.update(id, text)
 
@@ -502,9 +502,9 @@ class Client(Writer):
         return self._deciding.settle(conflict, keep, note)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules of this scope that people are asked about, the latest first, with how each stands.
+        """Return the rules of this scope proposed to people, the latest first, each with its status.
 
-        They were said for all projects, or stand in what may be pasted.
+        They were said for all projects, or are in text that may be pasted.
         """
         return self._asking.proposals()
 
@@ -619,9 +619,10 @@ class Client(Writer):
     def refold(
         self, *, dry_run: bool = False, fold: Folding | None = None, on_phase: OnPhase = lambda *_: None
     ) -> Refolded:
-        """Fold all memories of all scopes anew under the settings in force, and return what changes.
+        """Refold all memories of all scopes under the settings in effect, and return the changes.
 
-        `fold` switches folding on or off with it. A dry run changes nothing. The views follow when they are projected.
+        `fold` also switches folding on or off. A dry run changes nothing. The views follow at their next
+        projection.
         """
         check_kept(self.home, "A folding")
         from memtape.tools.keep.refolding import refold
@@ -659,10 +660,10 @@ class Client(Writer):
         at_once: bool = False,
         on_cluster: Callable[[int, int], None] = lambda done, total: None,
     ) -> Consolidated:
-        """Bring memories of the scope together that are alike, where a pass may begin by now, or `at_once`.
+        """Consolidate similar memories of the scope, where a pass may begin by now, or `at_once`.
 
-        A dry run tells what the rules would do and appends nothing. Raises `MemtapeError` where a model that is named
-        cannot be asked, and `Locked` where another process does the same.
+        A dry run tells the decisions by rule and appends nothing. Raises `MemtapeError` where a configured
+        model cannot be asked, and `Locked` where another process does the same.
         """
         check_kept(self.home, "A consolidation")
         from memtape.tools.keep.consolidating import consolidate_scope

@@ -166,10 +166,10 @@ def connect(home: Home, host: str) -> list[Ran]:
 
 
 def disconnect(home: Home, host: str, *, every: bool = False) -> tuple[list[Ran], Leftovers]:
-    """Have the host remove our plugin, and delete what was written and what is left of it.
+    """Have the host remove the plugin, and delete the written files and the leftovers.
 
-    Where `every` host is disconnected, repositories are left to `leaving`.
-    Raises `MemtapeError` where something of ours is left in the host's own lists.
+    Where `every` host is disconnected, repositories are left to `leaving`. Raises `MemtapeError` where an
+    entry of Memtape remains in the host's own lists.
     """
     if CONNECTABLE[host].remove:
         check_installed(host)
@@ -207,7 +207,7 @@ def _undone(home: Home, host: str) -> str:
 
 
 def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
-    """Run every step of the removal, and return what they said and whether nothing of ours is left."""
+    """Run every step of the removal; return their output and whether nothing of Memtape is left."""
     if not CONNECTABLE[host].remove:
         own_files.take(home)
         return [], not own_files.is_placed()

@@ -50,10 +50,10 @@ def is_wanted(home: Path) -> bool:
 
 
 def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
-    """Ask the model about the flush at a place of the log, capture its statements and return how many they were.
+    """Ask the model about the flush at a place of the log, capture its statements and return their number.
 
-    The outcome is counted. Nothing is asked without a model, or where it was distilled before or erased. Raises
-    `ModelTimeout` and `MemtapeError` for what went wrong, without anything that was said.
+    The outcome is counted. Nothing is asked without a model, or for a flush distilled before or erased.
+    Raises `ModelTimeout` and `MemtapeError`, both without any text of the conversation.
     """
     flushed = _flushed(home, place)
     if flushed is None or not is_wanted(home):

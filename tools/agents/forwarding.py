@@ -1,14 +1,14 @@
-"""`memtape mcp` over stdin and stdout: a process that hands lines on between a host and the one server of a home.
+"""`memtape mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
 
-It imports the least of the standard library, and nothing of what serves. The server is the one that answers hooks
-(`staying`), and is started where there is none (`reaching`). Where the server does not take a session nothing was read
-yet, and the command serves by itself: for another version or environment, under `hook_server = false`, or where a path
-is too long for a socket.
+It imports the least of the standard library, and nothing of the server. The server is the one for hooks
+(`staying`), and is started if missing (`reaching`). Where the server refuses a session nothing was read yet,
+and the command serves by itself: for another version or environment, under `hook_server = false`, or where a
+path is too long for a socket.
 
-A session outlives its server. Where the server goes, another is found or started, else a process of this session's own,
-and is told the handshake that the first was told. What was asked and not answered is asked again where it only reads,
-once. Any other call is answered with an error, since nobody knows whether it was done. What the host answers to
-questions of the server that went is dropped.
+A session outlives its server. After its end another is found or started, else a process for this session
+alone, and gets the first handshake again. Unanswered read-only requests are repeated once. Any other request
+is answered with an error, since its outcome is unknown. The host's answers to questions of the lost server
+are dropped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What each host tells its hooks and what it takes from them: names of events and fields, and the form of an answer.
+"""The hooks of each host: names of events and fields in their input, and the form of their answer.
 
-Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI
-1.0.102 and Qwen Code 0.15.10, as they ran, and the plugin that OpenCode 1.18 gets from us (`plugins`).
+Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61,
+Copilot CLI 1.0.102 and Qwen Code 0.15.10, as they ran, and Memtape's plugin for OpenCode 1.18 (`plugins`).
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Told(NamedTuple):
 
 
 def read(host: str, data: bytes) -> Told | None:
-    """Return what a host's JSON says, None for an event that means nothing to us. Raises `ValueError`."""
+    """Return a hook's input from a host's JSON, None for an event unknown here. Raises `ValueError`."""
     if host not in HOSTS_OF_HOOKS:
         raise ValueError("unknown host")
     told = orjson.loads(data)

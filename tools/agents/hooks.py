@@ -139,7 +139,7 @@ def _leave_out(told: Told, home: Path) -> None:
 
 
 def _left(turn: Turn) -> bytes:
-    """Leave what is long to a process of its own, from the first: nothing interrupts the reading of a long text."""
+    """Leave a long input to a detached process at once: nothing interrupts the reading of a long text."""
     try:
         turn.go_on()
     except Exception as error:
@@ -289,10 +289,10 @@ def _prompt(turn: Turn) -> bytes:
 
 
 def _recalled(client: Client, prompt: str) -> tuple[str, str]:
-    """Return what a prompt surely needs and a note of it, found by words in the views as they are.
+    """Return the sure memories for a prompt and a note about them, found by words in the current views.
 
-    Both are empty where nothing is needed, and where the views are far behind.
-    Vectors are left to a server, since no prompt can wait for an embedder.
+    Both are empty without any, and where the views are far behind. Vectors are left to a server, since no
+    prompt can wait for an embedder.
     """
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
@@ -369,9 +369,9 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
 
 
 def capture(turn: Turn, client: Client, text: str, native: str | None = None) -> None:
-    """Put a turn on the log under the id that an import of its transcript derives, or finds.
+    """Append a turn under the id that an import of its transcript derives, or finds.
 
-    Nothing is stored in a pause, nor what is noise or private as a whole; these are counted.
+    Nothing is stored in a pause, and no noise or wholly private text; these are counted.
     """
     user = turn.told.action == "prompt"
     if reason := "paused" if client.silence() else noise_in(text, "user" if user else "agent"):

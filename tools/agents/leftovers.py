@@ -44,7 +44,7 @@ def note_before(home: Home, host: str) -> None:
 
 
 def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
-    """Remove what a host was left with; with `last`, after the last host, also this repository's files."""
+    """Remove a host's leftovers; with `last`, after the last host, also this repository's files."""
     found = Leftovers([], [])
     if host in _OF_HOST:
         _OF_HOST[host](home, found)
@@ -58,7 +58,7 @@ def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
 
 
 def has_traces(host: str) -> bool:
-    """Whether a host's own files name us. The host is not asked: whoever is asked for the first time writes files."""
+    """Whether a host's own files name Memtape. The host is not asked, since its first run writes files."""
     for path in _TRACES[host]():
         try:
             if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):

@@ -35,10 +35,10 @@ Sessions = Callable[[dict[str, Any], socket.socket], None]
 
 
 class Warm:
-    """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without.
+    """Listens for hooks as long as a server lives. Without a possible socket, hooks do without.
 
-    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits. Without
-    `sessions` no session of a host is taken.
+    Each hook has its own thread, so that none waits for another, and nothing waits for the work `after` its
+    answer. Without `sessions` no session of a host is taken.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""What Memtape gives a host to install: one plugin for Claude Code, Codex and Copilot CLI, an extension for Gemini CLI
-and Qwen Code, and a file of JavaScript for OpenCode.
+"""The files that hosts install: a plugin for Claude Code, Codex and Copilot CLI, an extension, a script.
 
-The files are made for a machine, since a host starts our command from anywhere and with little of the environment: the
-command and the home stand in them in full. Where the command is gone, or does not start any more, a hook does nothing,
-without a word, since hosts stop an agent at a hook that fails. Nothing here writes a file or runs a program.
+The extension is for Gemini CLI and Qwen Code, the file of JavaScript for OpenCode. The files are made for a
+machine, since a host starts the command from anywhere and with little of the environment: they have the full
+command and home. Where the command is gone, or no longer starts, a hook silently does nothing, since hosts
+stop an agent at a failing hook. Nothing here writes a file or runs a program.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _COMMANDS: dict[str, tuple[str, str, str, str]] = {
 
 
 def _claude_command(name: str) -> bytes:
-    """Return a command of a plugin, which nobody but a person can call and the model is not told of."""
+    """Return a slash command of a plugin, for people only: the model does not know of it."""
     about, hint, tool, text = _COMMANDS[name]
     tools = dict.fromkeys((tool, *(("search_memories",) if name in ("why", "forget") else ())))
     allowed = [it for it in tools if it != "forget_memory"]  # A host asks its user before it hides anything.

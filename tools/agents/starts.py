@@ -19,7 +19,7 @@ KEPT_DAYS = 30
 
 
 def told_at(home: Path, scope: str, session: str) -> int | None:
-    """Return when a session was last told a start, in microseconds; None where it was not, or nobody knows."""
+    """Return the time of a session's last start, in microseconds; None if none is known."""
     try:
         return _mark(home, scope, session).stat().st_mtime_ns // 1_000
     except OSError:

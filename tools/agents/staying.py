@@ -67,7 +67,7 @@ def _share_heap() -> None:
 
 
 def _give_back() -> None:
-    """Give the system what the heap no longer needs, where the C library can: a fold leaves some megabytes."""
+    """Return unused heap to the system, where the C library can: a fold leaves some megabytes."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

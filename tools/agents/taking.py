@@ -77,7 +77,7 @@ def about(turn: Turn) -> Asked:
 
 
 def note_time(home: Path, began_ns: object) -> None:
-    """Note how long a host has waited for a hook whose process began then, by the clock that processes share."""
+    """Record how long a host has waited for a hook, from `began_ns`, by the clock that processes share."""
     if isinstance(began_ns, int):
         note(home, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 

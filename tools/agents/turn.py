@@ -87,7 +87,7 @@ class Turn:
         self._ending.acquire()
 
     def give_up(self, then: Callable[[], None]) -> None:
-        """End here, since the agent should not wait; what is not captured yet is left to another process.
+        """End here, since the agent should not wait; the missing captures are left to a detached process.
 
         `then` is done last: it leaves a server, without which the next hook would be as late.
         """

@@ -22,10 +22,10 @@ from memtape.tools.keep.states import state_at
 
 
 class Aging(msgspec.Struct, frozen=True, kw_only=True):
-    """How a scope has aged: how it stands as a whole, its texts by where they stand, and the latest tick.
+    """The aging of a scope: its own state, the numbers of its texts by tier, and the latest tick.
 
-    `ticked_at` is the clock of its partition, in microseconds, 0 before its first event. `pass_` is what the next pass
-    would do, None unless it was asked for. `on` says whether passes happen at all.
+    `ticked_at` is the clock of its partition, in microseconds, 0 before its first event. `pass_` has the
+    changes of the next pass, None unless asked for. `on` says whether passes happen at all.
     """
 
     scope: str

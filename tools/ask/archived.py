@@ -1,6 +1,6 @@
-"""The archive as people look through it: what is archived, since when and why, and projects that are out of the way.
+"""The archive for people: archived texts with time and reason, and inactive projects.
 
-It is read from the table `archive`. Of what was purged the log alone has the text. Nothing is brought back here.
+It is read from the table `archive`. Texts of purged rows are only on the log. Nothing is brought back here.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a scope and of `global` is archived, by why, in each the latest first; at most so many as were asked for.
+    """The archived texts of a scope and of `global`, by reason, each list the latest first, up to a limit.
 
-    `counts` has by why how many there are, `purged` of how many of all the rows have left the views. `projects` are
-    those of the home that are dormant or finished, by scope. `lag` is how many events the views lack.
+    `counts` has their number by reason; of all these, `purged` rows have left the views. `projects` are the
+    home's dormant and finished projects, by scope. `lag` is the number of events that the views lack.
     """
 
     scope: str

@@ -1,7 +1,7 @@
-"""The past: what the views were at a position or a time, replayed into a small cached view of its own.
+"""The past: the views at a position or a time, replayed into a small cached view.
 
-A position is a vector of offsets; a partition that is not named counts up to its end. As of a time T is, in
-each partition, what stands before its first event with `sent` after T.
+A position is a vector of offsets; a partition that is not named counts up to its end. As of a time T means,
+in each partition, the events before its first event with `sent` after T.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class PastViews:
                 _remove(folder)  # Something was erased just now, and what took that away may not have seen this.
 
     def _forget_old(self) -> None:
-        """Remove the views that were not asked for lately, but for some; and what killed processes left half made."""
+        """Remove the views without a recent use, except some, and the unfinished ones of killed processes."""
         now = time.time()
         found: list[tuple[float, Path]] = []
         for path in self._home.as_of.iterdir():

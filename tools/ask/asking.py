@@ -60,6 +60,20 @@ class Found(NamedTuple):
         return self.answer.results
 
 
+class SearchOptions(NamedTuple):
+    """The options of a search, as in `Client.search`."""
+
+    without: Collection[Lane] = ()
+    quiet: bool = False
+    as_of: str | None = None
+    explain: bool = False
+    valid_at: int | None = None
+    archived: bool = False
+    quotas: Sequence[str] = ()
+    cursor: str | None = None
+    deep: bool = False
+
+
 class Asking:
     """The questions of a caller in one scope: read from the views, and recorded where an event is due."""
 
@@ -75,16 +89,7 @@ class Asking:
         query: str,
         limit: int,
         filters: Filters | None,
-        without: Collection[Lane],
-        *,
-        quiet: bool,
-        as_of: str | None,
-        explain: bool,
-        valid_at: int | None = None,
-        archived: bool = False,
-        quotas: Sequence[str] = (),
-        cursor: str | None = None,
-        deep: bool = False,
+        options: SearchOptions,
     ) -> Found:
         """Search, and append the question and its results, as `Client.search`."""
         check_asked(query, limit)
@@ -94,22 +99,24 @@ class Asking:
         from memtape.tools.ask.paging import Paged, first_page, next_page
         from memtape.tools.ask.sources import quotas_of
 
-        limits = quotas_of(quotas)
-        lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
+        limits, valid_at = quotas_of(options.quotas), options.valid_at
+        lanes, redactor, session = lanes_left(options.without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
-        deepening = self._deepening() if deep else None
-        is_past = quiet or as_of is not None or valid_at is not None
+        deepening = self._deepening() if options.deep else None
+        is_past = options.quiet or options.as_of is not None or valid_at is not None
         began_ns = began(self._writer.door)
 
         def page_of(views: Retriever, scope: str) -> Answer:
-            asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at, deep=deepening)
-            paged = Paged(scope, asked, limit, archived, limits)
-            return first_page(views, self._log, paged) if cursor is None else next_page(views, self._log, paged, cursor)
+            asked = Asked(query, filters, lanes, options.explain, session=session, valid_at=valid_at, deep=deepening)
+            paged = Paged(scope, asked, limit, options.archived, limits)
+            if options.cursor is None:
+                return first_page(views, self._log, paged)
+            return next_page(views, self._log, paged, options.cursor)
 
-        answer = self._read(page_of, as_of)
+        answer = self._read(page_of, options.as_of)
         profile = self._writer.profile
         unkept = () if profile.keeps else (profile.told,)
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
@@ -122,7 +129,7 @@ class Asking:
         return Found(answer, recorded)
 
     def _deepening(self) -> Deepening:
-        """Return how a deep search is made here: by the model that is named, or by rules."""
+        """Return the parts of a deep search: a judge by the configured model, or by rules."""
         from memtape.tools.ask.deep import Deepening
         from memtape.tools.ask.deep_model import judge_of
 
@@ -365,7 +372,7 @@ class Asking:
         return self._reader.read(lambda views: action(views, scope), scope, as_of)
 
     def _read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
-        """Return what an action reads of the views, the scope in which an id stands, and the whole id."""
+        """Return the result of an action on the views, the scope of an id, and the whole id."""
         return self._ids.within(
             id, lambda scope, id: self._read_in(scope, lambda views, scope: action(views, scope, id), as_of)
         )

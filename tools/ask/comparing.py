@@ -116,7 +116,7 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
 
 
 def uses_by_recall(events: Iterable[Event]) -> dict[str, dict[str, None]]:
-    """Return by the id of a search what events say to have been used of it, each once."""
+    """Return by a search's id the ids that events report as used, each once."""
     used: dict[str, dict[str, None]] = {}
     for event in events:
         if isinstance(event.body, Used) and event.body.recall is not None:

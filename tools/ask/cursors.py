@@ -1,6 +1,6 @@
-"""Cursors: the short text by which the next page of a search is asked for, and what makes one fit a question.
+"""Cursors: the short text that requests the next page of a search, and its match with a question.
 
-A cursor holds no word of the question or of a result. How a page is made stands in `paging`.
+A cursor holds no word of the question or of a result. `paging` makes pages.
 """
 
 from __future__ import annotations

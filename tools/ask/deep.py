@@ -1,6 +1,6 @@
-"""A deep search of what is ready: looks at all scopes that are read, and the trace of their steps.
+"""A deep search of the prepared texts: looks at all readable scopes, and the trace of their steps.
 
-What each step does is in `state/ranking/deep`, how a model is asked in `deep_model`.
+The steps are in `state/ranking/deep`, the questions to a model in `deep_model`.
 """
 
 from __future__ import annotations

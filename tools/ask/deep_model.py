@@ -1,7 +1,7 @@
-"""How a model is asked in the steps of a deep search, and what becomes of an answer that is late, silent or wrong.
+"""Questions to a model in the steps of a deep search, and the handling of late, silent and wrong answers.
 
-A filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is ready with all. A choice that
-an answer leaves out keeps all, and an empty one keeps nothing. What a model reads of the memory is data.
+A filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is ready with all. A
+choice missing from an answer keeps all, and an empty one keeps nothing. Memories in a prompt are data.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
 def judge_of(home: Home, redactor: Redactor) -> Judge:
-    """Return who decides in the steps of a deep search: the model that is named here, else rules."""
+    """Return the judge of a deep search's steps: the configured model, else rules."""
     return ModelJudge(home, redactor) if is_named(home) else Rules()
 
 
@@ -148,9 +148,9 @@ def _object(answer: str) -> Mapping[str, Any]:
 
 
 def _dropped(answer: Mapping[str, Any], asked: Sequence[Spot]) -> dict[Spot, None]:
-    """Return which of the numbered texts an answer does not choose; none where it leaves the choice out.
+    """Return the numbered texts that an answer does not choose; none where it leaves the choice out.
 
-    Raises `BadAnswer` for a choice of what was not shown.
+    Raises `BadAnswer` for a choice of unknown numbers.
     """
     if "keep" not in answer:
         return {}

@@ -1,4 +1,4 @@
-"""What changed between two positions of the log: a state folded to the first and on to the second, and compared."""
+"""Changes between two positions of the log: a state folded to the first and on to the second, compared."""
 
 from __future__ import annotations
 

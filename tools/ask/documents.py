@@ -1,4 +1,4 @@
-"""Reading a document back from its parts: byte for byte, the overlap and the titles taken out, or what is missing."""
+"""Reassembly of a document from its parts, byte for byte without overlap and titles, or missing parts."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Linked(msgspec.Struct, frozen=True, kw_only=True):
-    """An edge: `weight` at `EdgeList.now`, where one use together just now is 1.0; `windows` used both.
+    """An edge: `weight` at `EdgeList.now`, 1.0 for one joint use just now; `windows` used both.
 
     `learned` says how much more often than by chance 90 days of windows held both, from 0.2 to 1, over
-    `learned_windows` with both; 0 for what has not been learned.
+    `learned_windows` with both; 0 if not learned.
     """
 
     source: End
@@ -71,7 +71,7 @@ def all_edges(retriever: Retriever, scope: str) -> EdgeList:
 
 
 class _Listed(NamedTuple):
-    """Edges between what is visible at a time, their ends by id, and how many events the views lack."""
+    """Edges between visible memories at a time, their ends by id, and the number of events the views lack."""
 
     scope: str
     now: int

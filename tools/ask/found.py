@@ -74,7 +74,7 @@ class Found(NamedTuple):
         return row
 
     def shown(self, place: int) -> Said | SummaryRow:
-        """Return what stands at a place: a row of the index without the wordings that the tail hides, or a capture."""
+        """Return the content of a place: an index row without wordings hidden by the tail, or a capture."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
         return self._as_shown(self._indexed(place), self.texts.head(place))

@@ -19,7 +19,7 @@ _BEHIND = 10**15
 
 
 def known_in(found: Found, now: int) -> list[Known]:
-    """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
+    """Return all candidates for a start from a scope, at a time in microseconds."""
     of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
     return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
 

@@ -35,7 +35,7 @@ class Stale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
-    """Return what is stale in a scope and in `global`, the most used first, then the oldest."""
+    """Return the stale memories of a scope and of `global`, the most used first, then the oldest."""
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
     listed = [row for found, _ in read for row in _stale_in(found, now)]

@@ -49,7 +49,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind]) -> list[Result]:
-    """Return what was said last in a scope, the latest first: of these kinds, by default all but turns."""
+    """Return the latest texts of a scope, the latest first: of these kinds, by default all but turns."""
     check_limit(limit)
     found, view = retriever.found(scope)
     places = np.array(found.places(), np.int64)

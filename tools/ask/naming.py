@@ -88,7 +88,7 @@ class Ids:
         self._confined = confined
 
     def within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
-        """Return what an action makes of the scope in which an id is to be found, and of the whole id."""
+        """Return the result of an action on the scope of an id and the whole id."""
         if is_whole(id):
             try:
                 return action(self._scope(), id)
@@ -98,7 +98,7 @@ class Ids:
         return action(*self.meant(id, ("captured",)))
 
     def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
-        """Return the scope and the whole id of what an id or its beginning means, here or in `global` first.
+        """Return the scope and the whole id of an id or its beginning, first from here or `global`.
 
         Raises `NotFound`, and `MemtapeError` for a beginning of several.
         """

@@ -167,9 +167,9 @@ class _Page:
         return places, not self._given.isdisjoint(map(told_id, ids))
 
     def _placed(self, number: int, places: Iterable[int]) -> tuple[Ready, int, bool] | None:
-        """Return what of now shows the first of some places of then, where it does, and whether only the archive does.
+        """Return the current text that shows the first of some earlier places, and if only the archive has it.
 
-        None where nothing of that is shown any more.
+        None where none of them is shown any more.
         """
         then, ready = self._then[number].found, self._present[number]
         for place in places:

@@ -84,7 +84,7 @@ class Projects:
         return to_be_archived(scope)
 
     def finish(self) -> Said:
-        """Append that the project is finished: what was said up to now is archived. Raises as `to_finish` does."""
+        """Append that the project is finished, with its texts up to now archived. Raises as `to_finish`."""
         texts = self.to_finish()
         return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
 
@@ -106,7 +106,7 @@ class Projects:
         return self._say(ScopeChanged(git_at=None, name=name, state=None), 0)
 
     def _stands(self, what: str) -> Scope:
-        """Return the state of the scope where who speaks may say something of it as a whole."""
+        """Return the state of the scope for a writer allowed to change it as a whole."""
         origin, name = self._writer.actor.origin, self._writer.scope
         then = f"The user can run `memtape project {what}`; who is a person says --origin user."
         check_person(origin, f"{what} a project", then)

@@ -22,7 +22,7 @@ Answered = Literal["waits", "accepted", "declined"]
 
 
 def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
-    """Return the proposals in what is known of a scope, the latest first, with how each stands."""
+    """Return the proposals of a scope's known texts, the latest first, each with its status."""
     own, view = retriever.found(scope)
     known = known_in(own, retriever.now([view]))
     proposals = own.once.of("proposed", None, lambda: proposed(known))

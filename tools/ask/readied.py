@@ -1,6 +1,6 @@
-"""A scope's texts as they are ready to be ranked: what of the views and of the tail they are made from, and how.
+"""A scope's texts prepared for ranking, from the views and the tail.
 
-Nothing is searched here, and no table is read but by the index.
+Nothing is searched here, and tables are read only through the index.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ class ScopeView(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What a scope's texts were made from: the tables, how far they were, the ids of the tail's events, and which of
-    all texts were asked for, a finished project apart.
+    """The inputs of a scope's texts: the tables with their positions, the tail's event ids, the choice.
+
+    The choice says which texts were asked for, a finished project apart.
     """
 
     path: Path
@@ -76,7 +77,7 @@ class Key(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A scope's visible texts, ready to be ranked for as long as `key` stays what it is."""
+    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same."""
 
     scope: str
     key: Key

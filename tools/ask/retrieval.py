@@ -1,4 +1,4 @@
-"""How a question is answered: the rows of a scope, what stands behind their watermark, and one ranking.
+"""Answering of a question: the rows of a scope, the events past their watermark, and one ranking.
 
 A project's search reads its scope and `global`, each scored from its own texts alone, then merged.
 """
@@ -57,14 +57,14 @@ OFFERED_FROM = 20
 
 
 class Answer(NamedTuple):
-    """The results, best first, the position that they are true up to, and how many events the views lack.
+    """The results, best first, with the position of the views, and the number of events they lack.
 
-    `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
-    `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
-    `warnings` say what is wrong with the views, a sentence each. `aside` is a sentence on what was not searched, where
-    little was found: texts that are archived, by themselves or with their project. `sources` has the count of each
-    source, by `quotas` that were asked for. `next` is the cursor of the next page, None where there is none, and
-    `after` says how many results the pages before had. `trace` has the steps of a deep search.
+    `read` has each scope's reading of the question, if asked for; `held` is the number of texts in the scope
+    itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
+    reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
+    on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
+    has the count of each source, by the given `quotas`. `next` is the cursor of the next page, None without
+    one, and `after` the number of results on the pages before. `trace` has the steps of a deep search.
     """
 
     results: list[Result]
@@ -146,11 +146,10 @@ class Retriever(Served):
         archived: bool = False,
         quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
-        """Return the best results of a scope as `search` does.
+        """Return the best results of a scope, as `search`. With `archived` archived texts are found too.
 
-        With `archived` what is archived is found too. Where little is found, summaries tell of what else was said,
-        below what was found, unless `repeats` or a time at which it held are asked for. Of no source more than its
-        quota is returned. A `deep` search looks up to three times.
+        Where little is found, summaries of further texts follow the results, unless `repeats` or a time of
+        validity is asked for. No source gets more than its quota. A `deep` search looks up to three times.
         """
         choice = EVERY_TEXT if archived else AT_HAND
         answer = self._ranked(scope, asked, limit, now, choice, quotas)
@@ -199,7 +198,7 @@ class Retriever(Served):
         return answer._replace(sources=counted(order.found(readies), results, quotas))
 
     def _now_of(self, readies: Sequence[Ready]) -> int:
-        """Return ranking's now: what was said within the hour is told apart by when, and now is never before it."""
+        """Return ranking's now, never before any text: texts within the hour are ordered by time."""
         return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
 
     def readied(self, scope: str, *, archived: bool) -> Ready:
@@ -367,7 +366,7 @@ class Retriever(Served):
         return ready
 
     def _used_at(self, ready: Ready, now: int) -> Ready:
-        """Return a scope's texts with uses and edges as of the hour of `now`; the hour's changes are small."""
+        """Return a scope's texts with uses and edges as of the hour of `now`; its changes are small."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready

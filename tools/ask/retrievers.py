@@ -1,6 +1,7 @@
-"""The retrievers that `eval` and `compare` set side by side: Memtape's own, with and without lanes, and plain ones.
+"""The retrievers of `eval` and `compare`: Memtape's own, with and without lanes, and plain ones.
 
-Each answers a question with ids, best first. What they do is in `retrieval` and in `state/ranking/baselines.py`.
+Each answers a question with ids, best first. Their work is in `retrieval` and in
+`state/ranking/baselines.py`.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class _Pair(NamedTuple):
 
 
 class _Names:
-    """The texts that a scope and `global` show: what an id is called now, where texts have folded since, and uses."""
+    """The visible texts of a scope and `global`: the current ids of folded texts, and uses."""
 
     def __init__(self, views: Retriever, scope: str) -> None:
         self._found: list[Found] = [views.found(name)[0] for name in scopes_read(scope)]
@@ -51,7 +51,7 @@ class _Names:
         self._uses = {row.id: row for row in own.opened.rows("uses") if isinstance(row, UseRow)}
 
     def named(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Return ids as they are called now, each once; what is shown no longer keeps its own."""
+        """Return current ids, each once; a text no longer shown keeps its own."""
         return tuple(dict.fromkeys(map(self._name, ids)))
 
     def line(self, id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""How a shadow retriever answers a search of the log: by another recipe, of what the search could find.
+"""A shadow retriever's answer to a search of the log: another recipe over the texts the search could find.
 
 Nothing is put on the log here.
 """
@@ -42,10 +42,10 @@ class Shadowing:
         self._present: dict[str, Retriever] = {}
 
     def answer(self, question: Question) -> Answered:
-        """Return what a retriever finds of a search, as of its place on the log and at its time.
+        """Return a retriever's results for a search, as of its place on the log and at its time.
 
-        Where nothing that a search reads has come since, the views are asked as they are, else as they were. Raises
-        whatever the retriever raises.
+        Where nothing that a search reads has come since, the current views are asked, else the views of then.
+        Raises the retriever's errors.
         """
         recipe = recipe_of(question.retriever)
         event = self._asked(question)

@@ -69,25 +69,21 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
+    """The state of a home. Counts are from the views; `lag` is the number of events they lack.
 
-    `profile` is the one in force for who asks.
-    `retrievers` are those that the log names; shadows among them are asked `shadow_percent` of all searches.
-    `hook_server_pid` is that of the server which a hook has left behind, if one is there.
-    `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
-    `zones` say what of people's zones in pages could not be taken, a sentence each.
-    `warnings` say which views are not served and why, a sentence each.
-    `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
-    `left_out` counts what hooks were told and did not store, by reason, and `lessened` what they stored so that no
-    search finds it, or without its middle.
-    `spooled` counts the captures that wait in the home for a broker.
-    `paused` are the pauses that last now, in which nothing is stored.
-    `erasures` are the commands that finish erasures which were cut short.
-    `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
-    may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
-    `types` counts the events behind the views by type. `views` says how each view of each partition stands, none of the
-    past, and `state` is the worst of that. `last_at` is when the latest of what the views hold came, in microseconds, 0
-    where they hold nothing. `disk` has bytes by kind.
+    `log` is the log's place. `profile` is the caller's profile. `retrievers` are those named by the log;
+    shadows among them get `shadow_percent` of all searches. `hook_server_pid` is the pid of the server left
+    by a hook, if any. `kept` are people's changed files of the vault, saved beside the pages under another
+    name. `zones` are problems of people's zones in pages, a sentence each. `warnings` name the views that are
+    not served and why, a sentence each. `flushes` counts the flushes before a compaction by outcome, as of
+    today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason, and
+    `lessened` those stored without being searchable, or without their middle. `spooled` counts the captures
+    that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are the commands that
+    finish interrupted erasures. `model` has the calls of models today and in all, and windows of talk by
+    outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging of the scopes with
+    any. `types` counts the events past the views by type. `views` has the health of each view of each
+    partition, none of the past, and `state` is the worst of them. `last_at` is the time of the latest event
+    in the views, in microseconds, 0 without any. `disk` has bytes by kind.
     """
 
     home: str
@@ -287,13 +283,13 @@ def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:
 
 
 def _sent(log: Log, number: int, offset: int, types: tuple[str, ...] = LOUD_TYPES) -> int | None:
-    """Return when the first event of some types from an offset on came onto the log, None where nobody knows."""
+    """Return the time of the first event of some types from an offset on, None if unknown."""
     events = (event_of(slot.payload) for slot in log.read(number, offset, 1, types=types))
     return next((event.sent for event in events if event is not None), None)
 
 
 def next_steps(status: Status) -> list[str]:
-    """Return what is to be done next, a sentence each with its command; none where nothing is."""
+    """Return the next steps, a sentence each with its command; none where nothing is to be done."""
     stands: dict[str, list[Health]] = {"failing": [], "hydrating": [], "lagging": [], "ready": []}
     for its in status.views:
         stands[its.state].append(its)

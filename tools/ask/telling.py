@@ -39,12 +39,12 @@ def told_who(actor: str, origin: Origin) -> str:
 
 
 def hidden_told(count: int, ids: Sequence[str]) -> str:
-    """Return what people are told of captures that are hidden, nothing where none is; `ids` are the first of them."""
+    """Return the message about hidden captures, empty for none; `ids` are the first of them."""
     return f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore {ids[0]}" if count else ""
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:
-    """Return the day of something, as an agent that did not ask is told: nothing of what is not old."""
+    """Return the day of a text for unasked context; empty for a recent text."""
     return format_day(at) if always or now - at > OLD_DAYS * DAY_US else ""
 
 

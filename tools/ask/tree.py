@@ -65,7 +65,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """What a page tells of: a file, a URL or an id, with the text of a memory that is shown."""
+    """A reference of a page: a file, a URL or an id, with the text of a visible memory."""
 
     name: str
     text: str
@@ -98,7 +98,7 @@ class ListedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tree:
-    """The pages of the scope in which somebody stands. `fresh` gives their rows, None where the views are behind."""
+    """The pages of a caller's scope. `fresh` gives their rows, None where the views are behind."""
 
     def __init__(self, writer: Writer, fresh: Callable[[], list[PageRow] | None]) -> None:
         self._writer = writer

@@ -1,6 +1,7 @@
-"""Changing the tree of pages: a page is written, edited, moved or linked, and what is no tree is refused at the door.
+"""Changes of the tree: pages are written, edited, moved or linked; changes against its form are refused.
 
-Each change is put on the log at once or not at all. What a change means is decided in `state/subjects/pages.py`.
+Each change is put on the log at once or not at all. `state/subjects/pages.py` decides the meaning of a
+change.
 """
 
 from __future__ import annotations
@@ -101,10 +102,10 @@ class TreeWriting:
         hints: Sequence[str] | None = None,
         refs: Sequence[str] | None = None,
     ) -> Written:
-        """Give a page another text, title or the like; None changes nothing. `base` is the version that was seen.
+        """Give a page another text, title or the like; None changes nothing. `base` is the version last seen.
 
-        Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where nothing
-        would change, or for the text of a root that nobody has written.
+        Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where
+        nothing would change, or for the text of a root that nobody has written.
         """
         check_storing(self._writer.home.path, lambda: self._writer.scope)
         if text is not None:
@@ -136,8 +137,8 @@ class TreeWriting:
     def move(self, name: str, slug: str | None = None, *, under: str | None = None) -> Written:
         """Give a page another slug, or put it below another page and below that alone, or both.
 
-        Raises `NotFound`, and `MemtapeError` for the root, for what is no slug, for one that another page has, and
-        where the page would stand below itself.
+        Raises `NotFound`, and `MemtapeError` for the root, for an invalid slug, for another page's slug, and
+        where the page would be below itself.
         """
         scope = self._known(self._state(), name)
         page = meant(scope, name)

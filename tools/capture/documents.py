@@ -1,8 +1,8 @@
-"""Cutting a document into parts: at headings and at ends of sentences, with overlap. It reads nothing and has no clock.
+"""Cutting of documents into parts: at headings and at ends of sentences, with overlap. No input, no clock.
 
-A part's text is the titles it stands under, an empty line, and its characters of the document as they are. The part's
-path tells where these stand (`schemas.places`). The same text is cut the same each time, so that a document of a native
-id whose append was cut short is completed by capturing it again.
+A part's text is its titles, an empty line, and its characters of the document unchanged. The part's path has
+their place (`schemas.places`). The same text is cut the same each time: a document with a native id whose
+append was interrupted is completed by capturing it again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Section(NamedTuple):
 def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captured]]:
     """Return id and body of each part of a document's body; `document` becomes the id of the first.
 
-    What came with the document (`media`) stays with its first part.
+    The document's `media` stay with its first part.
     """
     found, made = cuts(said.text), []
     for number, cut in enumerate(found, start=1):

@@ -31,11 +31,12 @@ class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One capture as a caller writes it. What is left out comes from the command or the client.
+    """One capture in a caller's form. Missing fields come from the command or the client.
 
-    `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and it, so that
-    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for one event
-    is cut into chunks, and of a turn its beginning and end are kept (`noise`); a document is always cut (`documents`).
+    `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and native id:
+    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for
+    one event is cut into chunks, and of a turn only its beginning and end are kept (`noise`); a document is
+    always cut (`documents`).
     """
 
     text: str

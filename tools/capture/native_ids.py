@@ -61,15 +61,15 @@ HEARD = {"copilot": COPILOT, "opencode": OPENCODE, "qwen": QWEN}
 
 
 def heard(session: str, role: Role, text: str) -> str:
-    """Return the native id of a turn of which only session, role and text are known, as a hook is told them.
+    """Return the native id of a turn known only by session, role and text, as to a hook.
 
-    What was injected into the text is left out of account, as it is when a transcript is read.
+    Injected text does not count, as in the reading of a transcript.
     """
     return f"heard:{session}:{role}:{digest(without_injected(text))}"
 
 
 def again(heard_as: str, before: str) -> str:
-    """Return the native id of a turn that was heard and says what the row with the native id `before` had said."""
+    """Return the native id of a heard turn that repeats the text of the row with the native id `before`."""
     return f"{heard_as}:after:{digest(before)}"
 
 

@@ -22,10 +22,10 @@ LONG_TERM: tuple[Kind, ...] = ("fact", "insight", "journal", "goal", "plan")
 
 
 class Profile(NamedTuple):
-    """What a profile does with captures; `told` is a sentence of it, empty where nothing is out of the ordinary.
+    """A profile's treatment of captures; `told` is a sentence about it, empty for the usual treatment.
 
-    `tag` is given to every capture. A capture of a long-term kind that says how important it is needs `least`, in
-    hundredths. Unless it `keeps`, nothing outlives the process.
+    `tag` is added to every capture. A capture of a long-term kind with an importance needs at least `least`,
+    in hundredths. Without `keeps`, nothing outlives the process.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Profile(NamedTuple):
         return tags if self.tag is None or self.tag in tags else (*tags, self.tag)
 
     def check(self, kind: Kind, importance: int | None) -> None:
-        """Raise `Unimportant` for a capture whose importance, in hundredths, is given and is less than this takes."""
+        """Raise `Unimportant` for a capture with an importance, in hundredths, below the profile's least."""
         if importance is not None and importance < self.least and kind in LONG_TERM:
             raise Unimportant(
                 f"Profile {self.name} takes a {kind} of importance {self.least / 100:g} or more, and this one has"

@@ -358,7 +358,7 @@ def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
 
 
 def _redactor(home: Home, keeps_key: bool = True) -> Redactor:
-    """Return what takes secrets out of names. Its rules are loaded late: a folder with a scope needs none of them."""
+    """Return the redactor of names. Its rules are imported late: a folder with a scope needs none of them."""
     from memtape.tools.capture.secrets.redaction import Redactor
 
     return Redactor(home, keeps_key=keeps_key)

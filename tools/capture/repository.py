@@ -27,7 +27,7 @@ _NAME = re.compile(r"\A[A-Za-z0-9@][\w.@/-]*")
 
 
 def repository_lines(folder: Path) -> list[Line]:
-    """Return what is to be captured of the repository that a folder is in; nothing outside of git."""
+    """Return the lines about a folder's repository; none outside of git."""
     top = git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return []

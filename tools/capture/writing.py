@@ -78,11 +78,11 @@ class Receipts(list[Receipt]):
 
 
 class Writer:
-    """One actor's way onto a log. Not for several threads at once.
+    """A writer to a log for one actor. For one thread at a time.
 
-    `scope` is by default that of the project of a `folder`, by default the current one; `began` tells the folder that a
-    session began in. `profile` is by default that of the environment or of the home. `origin` says what kind of actor
-    speaks, see `schemas.events`.
+    `scope` is by default the scope of the project of `folder`, by default the current folder; `began` returns
+    the first folder of a session. `profile` is by default the environment's or the home's. `origin` is the
+    kind of actor, see `schemas.events`.
     """
 
     def __init__(
@@ -160,9 +160,9 @@ class Writer:
         return receipts[0]
 
     def capture_many(self, lines: Iterable[Line]) -> Receipts:
-        """Put many texts on the log, all or none, and return a receipt for each event.
+        """Append many texts, all or none, and return a receipt for each event.
 
-        Only what comes from files of secrets or is private as a whole is left out, and named in `refused`.
+        Only texts from files of secrets and wholly private ones are left out, and named in `refused`.
         """
         events: list[Event] = []
         redacted: list[Mapping[str, int]] = []
@@ -200,12 +200,11 @@ class Writer:
         return []
 
     def events_of(self, line: Line, erased: Erased) -> list[Event]:
-        """Return the `captured` events of a line, without its secrets: one, or one for each part of a document.
+        """Return the `captured` events of a line, without secrets: one, or one for each part of a document.
 
-        Raises `Paused` where nothing is stored now. The profile in force checks and tags what is captured.
-
-        `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
-        Raises `InvalidEvent` and `Denied`.
+        Raises `Paused` where nothing is stored now. The profile in effect checks and tags the captures.
+        `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id
+        needs them. Raises `InvalidEvent` and `Denied`.
         """
         check_storing(self.home.path, lambda: line.scope or self.scope)
         check_size(line)
@@ -281,7 +280,7 @@ class Writer:
         return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """Return which ids an event of a scope has already, for who captures; none while the log is away."""
+        """Return the ids already used by an event of a scope, with offsets; none while the log is away."""
         try:
             return self.log.known(scope, ids)
         except LogAway:
@@ -304,7 +303,7 @@ class Writer:
         return Receipt(event.id, self.log.append([event])[0], profile=self.profile.name)
 
     def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str | None = None) -> Event:
-        """Return an event of a body, without its secrets, for who appends several at once; `id` is by default new."""
+        """Return an event of a body, without secrets, for a batch; `id` is by default new."""
         now = now_us()
         event = _event(type, id or _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
         return self.redactor.event(replace(event, refs=refs))

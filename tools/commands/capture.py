@@ -1,4 +1,4 @@
-"""The commands that put what was said or used on the log. None of them loads LanceDB to capture."""
+"""The commands that append captures and uses. None of them imports LanceDB to capture."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ YIELDS = "yields: it only asks, or its session has just said it, and stands belo
 
 
 def told_sources(answer: Answer, *, whole: bool) -> str:
-    """Return one line on how many texts of each source were found and are shown, of some or of the `whole` answer.
+    """Return a line with the numbers of found and shown texts of each source; `whole` asks for all sources.
 
-    It is empty where nobody asked for the whole, and no quota has left anything out.
+    It is empty where `whole` is not asked for, and no quota has left anything out.
     """
     counts = answer.sources.items()
     cut = any(its.limit is not None and its.found > its.returned == its.limit for _, its in counts)

@@ -268,7 +268,7 @@ def _size(source: finding.Source | finding.Unfit) -> int:
 
 
 def _vectors_told(speaker: Client, summary: Summary) -> str:
-    """Return how long texts wait for their vectors, nothing where that is less than a minute or nobody makes any."""
+    """Return a sentence on the wait of texts for vectors, empty for less than a minute or no vectors."""
     from memtape.schemas.embedding import FLOOR
     from memtape.sinks.logs.configuring import settings_on
     from memtape.tools.keep.embedder_state import minutes_for

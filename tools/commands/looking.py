@@ -26,7 +26,7 @@ TEXT_CHARS, LINE_CHARS = 300, 120
 @with_arguments("recent")
 @with_client
 def recent(client: Client, limit: int, kinds: tuple[Kind, ...], as_json: bool) -> None:
-    """List what was remembered last in this project, the latest first: memories, documents and pages, no turns.
+    """List the latest memories of this project, the latest first: memories, documents and pages, no turns.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def recent(client: Client, limit: int, kinds: tuple[Kind, ...], as_json: bool) -
 @with_arguments("timeline")
 @with_client
 def timeline(client: Client, around: str, limit: int, as_json: bool) -> None:
-    """List what was said and remembered around a memory or turn, by its id, or around a time, in order.
+    """List the texts around a memory or turn, by its id, or around a time, in order.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The commands that measure recall: eval on a file of questions, compare on what was really asked."""
+"""The commands that measure recall: `eval` on a file of questions, `compare` on past searches."""
 
 from __future__ import annotations
 

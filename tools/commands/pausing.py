@@ -1,4 +1,4 @@
-"""The commands that stop and go on storing: pause and resume. What a pause is stands in `sinks/home/pauses.py`."""
+"""The commands `pause` and `resume`, which stop and continue storing. See `sinks/home/pauses.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The option that gives a run a profile: of `memtape` itself and of each command. It is light, since hooks load it.
+"""The option for the profile of a run: of `memtape` itself and of each command. Light, since hooks import it.
 
-What a profile does is not here, but in `tools/capture/profiles.py`.
+`tools/capture/profiles.py` defines profiles.
 """
 
 from __future__ import annotations

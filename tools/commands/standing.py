@@ -1,4 +1,4 @@
-"""The commands that list what a person may want to look at: stale memories, and orders about memory."""
+"""The commands that list stale memories and orders about memory."""
 
 from __future__ import annotations
 

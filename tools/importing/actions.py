@@ -1,8 +1,8 @@
-"""What an agent did by a tool: one action for each edit, command and test, with path, exit and one line of output.
+"""Actions of an agent by tools: one for each edit, command and test, with path, exit and one line of output.
 
-What else a tool put out is not kept: it is bulk, and stands in the project. How hosts name their tools is here, their
-rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102, OpenCode 1.18, Qwen Code
-0.15, as they ran.
+The rest of a tool's output is not kept: it is bulk, and stands in the project. The tool names of hosts are
+here, their rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102,
+OpenCode 1.18, Qwen Code 0.15, as they ran.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def called(state: State, id: Any) -> Call | None:
 
 
 def call_of(name: str, arguments: Any) -> Call:
-    """Return what a call of a tool does. A shell that asks Memtape counts as a memory's tool."""
+    """Return a tool call's action. A shell command that asks Memtape counts as a memory's tool."""
     short = clean(name).rpartition(".")[2] if len(name) <= MAX_NAME_CHARS else "tool"
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
@@ -196,7 +196,7 @@ def ran_text(ran: Ran, redactor: Redactor) -> str:
 
 
 def _line(output: str, ran: Ran) -> str:
-    """Return the line of an output that says most: the count of tests, what failed, else the first."""
+    """Return the most telling line of an output: the count of tests, the failure, else the first line."""
     lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ") and not _TAG.fullmatch(line)]
     if not lines:
         return ""

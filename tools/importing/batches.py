@@ -1,4 +1,4 @@
-"""Records to events: their scope, what of them stands on the log already, and the append. It opens no file."""
+"""Records to events: their scope, the check for events already on the log, and the append. Opens no file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rollouts of Codex, old and new: `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-New rows have `ordinal`, and what was said is in `response_item` alone. Older files say it a second time in
-`event_msg`, and the oldest have bare items without a payload.
+New rows have `ordinal`, and messages only in `response_item`. Older files repeat them in `event_msg`, and the
+oldest have bare items without a payload.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | Non
 
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield what a row says. `state` holds session and folder, and `last` and `place` of a session read twice."""
+    """Yield the records of a row. `state` has session and folder; read twice, also `last` and `place`."""
     if "sessionId" in row and "type" not in row:
         state["session"] = text_of(row, "sessionId") or state.get("session")
         state["kind"] = text_of(row, "kind")

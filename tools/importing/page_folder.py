@@ -186,7 +186,7 @@ class PageFolder:
             self._tell(path, str(error))
 
     def _said(self, file: _File, old: _Old | None) -> list[Event]:
-        """Return the events of a file that is new or has changed. Raises what the door raises."""
+        """Return the events of a new or changed file. Raises the errors of the writer."""
         read = self._sound(file)
         last = old.last if old is not None else None
         slug, native = old.page.slug if old is not None else file.slug, _native(file, last)

@@ -1,8 +1,8 @@
-"""How far each file has been read. It only saves time: ids keep an import from adding a thing twice.
+"""The read position of each file. Positions only save time: ids keep an import from adding a thing twice.
 
-A position holds for one log and one way of naming scopes, and for a file that still begins as it did. Where the log is
-not as it was when positions were kept, every file is read again. Nothing that
-was said is kept here, nor the name of a file; of a parser's state only what later rows need.
+A position holds for one log and one way of naming scopes, and for a file with the same beginning. Where the
+log is not the one of the positions, every file is read again. No text is kept here, nor the name of a file;
+of a parser's state only the needs of later rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Bytes to rows: lines of JSON, items of a JSON document, files in a zip archive, texts. All of it in bounded memory.
+"""Bytes to rows: lines of JSON, items of a JSON document, files in a zip archive, texts. In bounded memory.
 
-What cannot be read becomes a `Skipped` that is a problem, and reading goes on where that is possible. No source is
-known here.
+Unreadable data becomes a `Skipped` that is a problem, and reading goes on where possible. No source is known
+here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TEXT_TOO_LARGE = Skipped(f"a text of more than {MAX_TEXT_BYTES // 2**20} MB", pr
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file to be read. Raises `OSError` for what is no file, as a pipe, which might be waited for for ever."""
+    """Open a file for reading. Raises `OSError` for other things, as a pipe, whose reading may never end."""
     number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
@@ -122,9 +122,9 @@ def unpacked(file: IO[bytes]) -> tuple[IO[bytes], Skipped | None]:
 
 
 def _unpack(file: IO[bytes], whole: IO[bytes], until: int) -> None:
-    """Write what a packed file holds, until that is too large. Raises `OSError` at a bad place.
+    """Write the content of a packed file, up to the size limit. Raises `OSError` at a bad place.
 
-    What is read together with a bad place is lost: from `until` on it is read byte by byte.
+    Data read together with a bad place is lost: from `until` on it is read byte by byte.
     """
     import pyarrow as pa
 
@@ -274,7 +274,7 @@ def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
 
 
 class ArchiveMember(NamedTuple):
-    """A file in an archive, open for reading, or what is wrong with it; `size` is packed."""
+    """A file in an archive, open for reading, or its problem; `size` is packed."""
 
     name: str
     size: int

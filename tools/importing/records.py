@@ -1,4 +1,4 @@
-"""What a parser yields: a record to be taken, or why something is not. No source is known here."""
+"""The output of parsers: records, and reasons of skips. No source is known here."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was said or written. `at` is microseconds, None where the source does not tell.
+    """A said or written text. `at` is microseconds, None where the source does not tell.
 
-    `heard` is the native id under which a hook may have captured the same (`native_ids.heard`). Texts are whole: what
-    is too long is cut when its secrets are out, and of one with `only_head`, as an attachment, only the head is kept.
-    `ran` is of a command that an agent ran, which is told in one line of its own.
+    `heard` is the native id under which a hook may have captured the same text (`native_ids.heard`). Texts
+    are whole: a text too long is cut after the removal of its secrets, and of one with `only_head`, as an
+    attachment, only the head is kept. `ran` is the command of an agent, told in one line of its own.
     """
 
     source: str

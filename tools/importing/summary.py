@@ -28,16 +28,14 @@ class Tally(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """Counts of an import. `files` were read, `unchanged` not again, of `unread` nothing could be taken, `denied`
-    were not opened.
+    """Counts of an import. `files` were read, `unchanged` not again, `unread` gave nothing, `denied` stayed
+    shut.
 
-    `withdrawn` texts are those that a file says no longer, `again` those that one says again after that.
-    `missing` files are not there, and nothing of theirs was withdrawn, since their folder is missing or empty, or
-    cannot be read whole.
-    `lessened` were taken, and are not found or lack their middle, by sort.
-    `spooled` events of what was taken wait in the home for a broker that is away.
-    `hidden` of what was taken or is there already was forgotten, and `hidden_ids` are the first of it.
-    `problems` are the first thousand of `problem_count`.
+    `withdrawn` texts are gone from their file, `again` texts returned to one. `missing` files are absent, but
+    nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
+    `lessened` texts were taken, and are not found or lack their middle, by sort. `spooled` events wait in the
+    home for an unreachable broker. `hidden` texts, of those taken or already there, were forgotten;
+    `hidden_ids` are the first of them. `problems` are the first thousand of `problem_count`.
     """
 
     dry_run: bool = False

@@ -41,9 +41,9 @@ Clock = Callable[[], float]
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it from another thread.
+    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it, in any thread.
 
-    `zones` takes what people write in the pages of the vault; `on_written` is told how many texts that were.
+    `zones` reads people's edits in the pages of the vault; `on_written` gets the number of their texts.
     """
 
     def __init__(

@@ -68,7 +68,7 @@ class BuildViews:
         return target
 
     def _nothing_was_erased(self, number: int) -> bool:
-        """Whether the views have read the whole of a partition and have met no erasure. Then nobody need look again."""
+        """Whether the views have read a whole partition without an erasure, and need no further look."""
         mark = self.watermarks[number]
         if mark is None or mark.erased or not mark.trail or mark.offset != self.ends[number]:
             return False

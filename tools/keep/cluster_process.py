@@ -36,10 +36,10 @@ PANIC = "panicked at"
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process of a cluster is to do. `log` is the path of an embedded log or a topic; `epoch_s` in seconds.
+    """The orders of a process. `log` is the path of an embedded log or a topic; `epoch_s` in seconds.
 
-    `bases` and `written` are what the owner found, for each partition: only the owner looks at the views before all
-    processes are there, and only it discards any.
+    `bases` and `written` are the owner's findings for each partition: only the owner looks at the views
+    before all processes run, and only it discards any.
     """
 
     home: str
@@ -57,7 +57,7 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessFailure(msgspec.Struct, frozen=True):
-    """What ended a process: an error that Memtape or the system raised, a mistake, or Bytewax by itself."""
+    """The cause of a process's end: an error of Memtape or the system, a mistake, or Bytewax by itself."""
 
     kind: Literal["memtape", "system", "mistake", "bytewax"]
     message: str

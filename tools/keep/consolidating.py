@@ -73,10 +73,10 @@ class Consolidator:
         self._home = home
 
     def __call__(self, due: Due) -> list[Conclusion]:
-        """Return what is decided of a cluster: by rule, and of what the rules leave by the model that is named.
+        """Return the decisions about a cluster: by rule, and for the rest by the configured model.
 
-        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` where the model
-        cannot be asked at all.
+        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
+        usable model.
         """
         concluded = rules.conclude(due.cluster)
         named = {candidate.id: None for conclusion in concluded for candidate in conclusion.cluster}

@@ -76,7 +76,7 @@ class ErasedItem(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A name that carries a text and stays: in the header of `events` events of a scope, or in what is never blank.
+    """A name that carries a text and stays: in the header of `events` events of a scope, or in a kept field.
 
     `scope` is empty for settings and time, which have none.
     """
@@ -281,10 +281,10 @@ class Erasure(NamedTuple):
 
 
 def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
-    """Carry out a plan and return the proof. Cut short, it goes on when it is called again with the same ids.
+    """Carry out a plan and return the proof. A second call with the same ids resumes an interrupted erasure.
 
     Raises `MemtapeError` before anything is erased where the writer may not write to a scope of the plan, and
-    `StillHeld` where another process keeps what was erased.
+    `StillHeld` where another process keeps erased data.
     """
     on_phase("reading the log", 0, 1)
     renewals = list(_renewals(home, log, made))
@@ -311,7 +311,7 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
 
 
 def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
-    """Return what to look for, and a search for that before the erasure, None where the texts are not at hand."""
+    """Return the needles, and their search before the erasure, None without the texts."""
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )

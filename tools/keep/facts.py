@@ -1,7 +1,7 @@
-"""Facts of talk, as a model is asked for them and as they are captured.
+"""Facts of conversations: their prompt for a model, and their capture.
 
-Talk is data, and so is the answer: whatever either says, facts of the lowest trust are all that can come of it. Which
-talk is asked about, and when, is in `flows/workers/distill.py`.
+A conversation and an answer are data: whatever either says, only facts of the lowest trust come of it.
+`flows/workers/distill.py` decides about which conversations a model is asked, and when.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ class FactAsker:
         self._redactor = Redactor(home)
 
     def __call__(self, window: Window, number: int) -> Answered:
-        """Return the captures of a window, or what is wrong with an answer.
+        """Return the captures of a window, or the problem of the answer.
 
-        Raises `BudgetSpent`, and `MemtapeError` where the model cannot be asked at all.
+        Raises `BudgetSpent`, and `MemtapeError` without a usable model.
         """
         try:
             outcome, events = self._ask(window, number)

@@ -1,6 +1,7 @@
-"""What owners and servers of a home do, as one line of a log each and as samples: names, numbers and kinds of errors.
+"""Operations of a home's owners and servers, as log lines and as samples: names, numbers and kinds of errors.
 
-No text of a memory, a question or a file comes here: `operation` takes numbers, and words of this program alone.
+No text of a memory, a question or a file comes here: `operation` takes numbers, and words of this program
+alone.
 """
 
 from __future__ import annotations

@@ -94,9 +94,9 @@ class Owner:
         return check_views(self._look())
 
     def project(self, on_progress: OnProgress | None = None, on_phase: OnPhase = lambda *_: None) -> int:
-        """Bring the views up to date and return how many events were read.
+        """Project to the end of the log and return the number of events read.
 
-        `on_phase` is told how far it is with what has to be made right first, as after an upgrade.
+        `on_phase` gets the progress of earlier repairs, as after an upgrade.
         """
         self._log.check_briefly()
         self._mend(on_phase)
@@ -115,9 +115,9 @@ class Owner:
         return events
 
     def work(self, on_progress: OnProgress = lambda done: None, *, without: Collection[str] = ()) -> dict[str, int]:
-        """Have the workers catch up that a single run has; return how much each did, and bring the views up to date.
+        """Run the workers of a single run, then project; return each worker's count.
 
-        What a worker could not do is noted, and goes on waiting. `without` are the names of those that do nothing.
+        A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
         """
         before = self._done
         workers = {name: self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"}
@@ -251,7 +251,7 @@ class Owner:
             return self._run(once, on_progress)
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
-        """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        """Repair the remains of an upgrade, a crash or a deleted folder, before anything is added."""
         self._hear_people()
         views = self._look()
         adopt_pages(views)

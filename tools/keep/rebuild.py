@@ -1,7 +1,7 @@
-"""Making views anew beside the living ones: project into a new build, verify it, switch, mend the vault.
+"""Rebuilding of views beside the living ones: project into a new build, verify it, switch, mend the vault.
 
-Whoever calls these functions holds the projector's lock. Nothing is appended to the log, and no worker
-wakes. Until the switch, searches are served from the old build.
+The caller of these functions holds the projector's lock. Nothing is appended to the log, and no worker wakes.
+Until the switch, searches are served from the old build.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def adopt_pages(views: BuildViews) -> None:
 
 
 def without_list(views: BuildViews) -> list[tuple[int, int]]:
-    """Return (partition, offset) of the views whose pages are on no list that is known to be whole."""
+    """Return (partition, offset) of the views whose pages have no complete list."""
     vault, marks = Vault(views.home), enumerate(views.watermarks)
     due = [(number, mark) for number, mark in marks if mark is not None and not vault.covered(number)]
     return [(number, min(mark.offset, views.ends[number])) for number, mark in due if mark.log_id == views.log.log_id]

@@ -25,10 +25,10 @@ from memtape.tools.keep.verify import verify
 
 
 def refresh(views: BuildViews, on_phase: OnPhase, on_note: OnNote) -> bool:
-    """Make anew what depends on changed rules, verify all and serve it; whether that could be done.
+    """Rebuild the tables fed by changed rules, verify all and serve the build; return if it was possible.
 
-    It cannot where views are lost, damaged or of another log, where something was erased or has become readable since,
-    or where every table is to be made anew. One that was begun before and not finished is gone on with.
+    It is not possible for lost or damaged views, views of another log, erasures or newly readable slots since
+    then, or where every table must be rebuilt. An unfinished earlier build is resumed.
     """
     home, log, build = views.home, views.log, views.home.build(views.build.number + 1)
     fed = fed_by(dict.fromkeys(rule for mark in _marks(views).values() for rule in changed_rules(mark.rules)))
@@ -57,7 +57,7 @@ def _marks(views: BuildViews) -> dict[int, Watermark]:
 
 
 def _can_be_kept(views: BuildViews, number: int) -> bool:
-    """Whether the tables of a partition are what the log says, but for the rules; also where there are none."""
+    """Whether a partition's tables agree with the log, apart from the rules; True without tables."""
     mark = views.watermarks[number]
     if mark is None:
         return not views.shards[number].exists()

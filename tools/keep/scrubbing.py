@@ -1,7 +1,7 @@
-"""Making an erasure true in bytes: views that held what was erased are made anew, caches dropped, slots blanked.
+"""Scrubbing of erased bytes: views with erased texts are rebuilt, caches dropped, slots blanked.
 
-Whoever calls `scrub` holds the projector's lock. Each step can be cut short: what is left to do is read from
-the views, the log and a small file of the build, and done by the next call.
+The caller of `scrub` holds the projector's lock. Each step may be interrupted: the next call reads the
+remaining work from the views, the log and a small file of the build.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The state of a partition at any offset, from the nearest snapshot of a build and the log; and the rows of a state.
+"""The state of a partition at any offset, from a build's nearest snapshot and the log; the rows of a state.
 
-Whoever waits is told how far it is (`tools/keep/waiting.py`). Whoever asks for the past leaves snapshots on the way.
+The waiting caller gets the progress (`tools/keep/waiting.py`). Questions about the past leave snapshots on
+the way.
 """
 
 from __future__ import annotations

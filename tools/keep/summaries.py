@@ -1,7 +1,7 @@
-"""Summaries of sessions, as a model is asked for them and as they are captured.
+"""Summaries of sessions: their prompt for a model, and their capture.
 
-What was said is data, and so is the answer: a text of the lowest trust is all that can come of it. Which session is
-asked about, and when, is in `flows/workers/summarise.py`.
+Turns and answer are data: only a text of the lowest trust comes of them. `flows/workers/summarise.py` decides
+about which session a model is asked, and when.
 """
 
 from __future__ import annotations

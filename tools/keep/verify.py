@@ -1,4 +1,4 @@
-"""Whether the views are what the log says: a replay through the oracle, compared row by row and page by page."""
+"""Verification of views against the log: a replay through the oracle, compared row by row, page by page."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class _Read(NamedTuple):
 
 
 class Zones(Worker):
-    """Brings to the log what the zones of a home's vault say; `done` counts texts that were taken or withdrawn."""
+    """Appends the edits in the zones of a home's vault; `done` counts texts taken or withdrawn."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None) -> None:
         super().__init__(on_note)

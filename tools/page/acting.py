@@ -37,7 +37,7 @@ class Action(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """What an action is about: ids, the text of each, and how many more there are than can be done at once."""
+    """The ids of an action, the text of each, and the number of ids beyond the limit."""
 
     ids: tuple[str, ...]
     told: tuple[str, ...]

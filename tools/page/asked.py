@@ -13,9 +13,9 @@ MOST_CHARS = 4_096
 
 
 class Asked(NamedTuple):
-    """The parameters of an address: of each name the first value, and all values of what may be chosen many times.
+    """The parameters of an address: the first value of each name, and all values where many are allowed.
 
-    `scope` is the project that is looked at; `at` a position or time of the past, empty for now.
+    `scope` is the visited project; `at` a position or time of the past, empty for now.
     """
 
     path: str

@@ -89,7 +89,7 @@ class Guard:
         return None
 
     def _entry(self, scope: Scope) -> Response | None:
-        """Return what is answered instead of the page: a cookie for the token, or a word on how to come in."""
+        """Return the answer in place of the page: a cookie for the token, or a hint on how to enter."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == TOKEN_KEY]
         is_here = scope["path"].startswith(f"{self._own.folder}/")

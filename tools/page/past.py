@@ -33,7 +33,7 @@ class Past:
         self._closed = False
 
     def drawn(self, path: str, pairs: list[tuple[str, str]]) -> Drawn:
-        """Return a view; whoever waits is told how far it is. Raises `MemtapeError` where the process ends."""
+        """Return a view, with progress for the waiting caller. Raises `MemtapeError` at the process's end."""
         process = self._started()
         self._tell(process, ToDraw(path, pairs))
         try:

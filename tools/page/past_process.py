@@ -41,7 +41,7 @@ class ToDraw(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How many slots are folded of how many, or at the end what was drawn; `broken` names a mistake of ours."""
+    """The numbers of folded slots and of all, or at the end the drawn page; `broken` names our mistake."""
 
     done: int = 0
     total: int = 0

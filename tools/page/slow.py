@@ -62,7 +62,7 @@ class _Making(Generic[ResultT]):
 
 
 class Slow(Generic[ResultT]):
-    """Answers by their addresses, from when they are asked for until they are fetched, or nobody asks any more."""
+    """Answers by address, from their request until they are fetched or no longer requested."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

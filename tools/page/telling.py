@@ -1,4 +1,4 @@
-"""How the templates tell values: times, counts, sizes, kinds. What is told of a view is in the view."""
+"""Values in templates: times, counts, sizes, kinds. The words of a view are in the view."""
 
 from __future__ import annotations
 

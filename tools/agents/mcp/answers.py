@@ -278,7 +278,7 @@ def quoted(text: str) -> str:
 
 
 def _part(whole: str, start: int) -> str:
-    """Return what of a text is opened from a character on: as much as fits when it is quoted."""
+    """Return a text from character `start` on, as much as fits when quoted."""
     fits, chars = 0, min(PART_CHARS, len(whole) - start)
     if _shown_bytes(whole[start : start + chars]) <= PART_BYTES:
         return whole[start : start + chars]

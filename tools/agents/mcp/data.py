@@ -1,7 +1,7 @@
-"""What tools answer programs: the values of their Markdown as JSON, and the schemas of that.
+"""Structured answers of tools: the values of their Markdown as JSON, and their schemas.
 
-Two hosts would put JSON before their model in place of the Markdown, without its marks that make quoted text data, so
-that they get none (`handlers`). Texts are cut as in the Markdown, and visible; times are ISO 8601.
+Two hosts would show their model JSON in place of the Markdown, without its marks that make quoted text data,
+so they get none (`handlers`). Texts are cut as in the Markdown, and visible; times are ISO 8601.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a client of the MCP server asks for, and what it is answered: tools, prompts and resources in the SDK's types.
+"""The requests of MCP clients and their answers: tools, prompts and resources in the SDK's types.
 
-Each is done in the project that the client works in, by its roots. What a tool, prompt or resource means stands in
-files of their own; how a client reaches the server stands in `server`.
+Each request is done in the client's project, given by its roots. Tools, prompts and resources are defined in
+files of their own; `server` has the connections of clients.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The prompts that a host offers people as slash commands: recall, remember, why, forget.
 
-Each does its thing when it is asked for, by a tool, and its message tells the agent of that. What is remembered stands
-in it quoted as data, as in the tool's answer. Nothing here knows the protocol, see `handlers`.
-
-A person chooses a prompt, but no server can tell a person from a program that asks for it, and some programs let their
-model ask. So what `remember` captures is an agent's, as with every tool: only people's sentences instruct later agents.
+Each does its work at the request, by a tool, and its message tells the agent of it. Memories in it are quoted
+as data, as in the tool's answer. Nothing here knows the protocol, see `handlers`. A person chooses a prompt,
+but a server cannot tell a person from a program, and some programs let their model ask. Captures of
+`remember` are therefore an agent's, as with every tool: only people's sentences instruct later agents.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ def recall(client: Client, said: str) -> str:
 
 
 def remember(client: Client, said: str) -> str:
-    """Capture a text, and return what was captured where.
+    """Capture a text, and return the id and scope of the capture.
 
-    A host that hands on the first of several words would have half a sentence remembered.
+    A host that passes only the first of several words would have half a sentence remembered.
     """
     if len(said.split()) < LEAST_WORDS:
         raise MemtapeError(
@@ -88,7 +87,7 @@ PROMPTS: dict[str, Prompt] = {
 
 
 def prompted(client: Client, name: str, arguments: dict[str, str]) -> str:
-    """Do what a prompt is for and return its message. Raises `MemtapeError` with a sentence for the person."""
+    """Run a prompt and return its message. Raises `MemtapeError` with a sentence for the person."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise MemtapeError(f"There is no prompt {name[:100]!r}.", f"There are {', '.join(PROMPTS)}.")

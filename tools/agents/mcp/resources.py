@@ -1,6 +1,7 @@
-"""The resources that a host can open: the context of a start, a memory, a session. Each is read as a tool's answer is.
+"""The resources that a host can open: the context of a start, a memory, a session.
 
-What is remembered stands in them quoted as data, and as long as hosts show it. Nothing here knows the protocol.
+Each is read like a tool's answer. Memories in it are quoted as data, within the hosts' limit. Nothing here
+knows the protocol.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The JSON schemas of the tools' arguments: whole, by which a call is explained, and short, as hosts are told of them.
+"""The JSON schemas of the tools' arguments: whole, for explanations of a call, and short, for hosts.
 
-A host puts the schemas of all tools before its model at every turn, so that the short form has what a model needs to
-call a tool well: names, types, values, and what is required. A call is checked against the whole.
+A host puts the schemas of all tools before its model at every turn, so the short form has only the needs of a
+good call: names, types, values, and required arguments. A call is checked against the whole.
 """
 
 from __future__ import annotations

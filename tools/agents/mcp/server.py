@@ -1,8 +1,8 @@
 """The MCP server: its tools, prompts and resources over stdio, or over HTTP on loopback with a token.
 
-Only this file and `handlers` know the `mcp` SDK. What a tool, prompt or resource means stands beside them. LanceDB is
-loaded behind the back of a client that has been answered, so that a server starts in about the SDK's own time. Any
-number of servers may work on one home at once.
+Only this file and `handlers` know the `mcp` SDK. Tools, prompts and resources are defined in other files.
+LanceDB is imported in the background after the first answer, so that a server starts in about the SDK's own
+time. Any number of servers may work on one home at once.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ServedMemory:
         return self.do(lambda client: call(client, name, arguments), project, actor)
 
     def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT:
-        """Return what an action makes of the client for a project, by its scope or a folder."""
+        """Return the result of an action on the client of a project, given by scope or folder."""
         with self._using():
             client = self._client(self.scope or project, actor)
             client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
@@ -183,9 +183,10 @@ def serve_http(memory: ServedMemory, listening: socket.socket, token: str) -> No
 
 @contextmanager
 def _hooks_answered(memory: ServedMemory, *, at_once: bool = False) -> Iterator[None]:
-    """Answer the hooks of this home as long as a server runs, and close everything after it, also on SIGTERM.
+    """Answer the hooks of this home as long as a server runs; close everything after it, also on SIGTERM.
 
-    `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
+    `at_once` is for a server that may be waiting for its client: only the end of the process interrupts the
+    wait.
     """
     warm = Warm(memory.home, memory.offer, memory.freshen)
 

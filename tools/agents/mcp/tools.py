@@ -1,7 +1,7 @@
-"""The tools that an agent has: what each does with a client. Their names and descriptions stand in the table of verbs.
+"""The tools of agents: the function of each on a client. The table of verbs has their names and descriptions.
 
-Nothing here knows the protocol, see `server`. What is not in this table an agent cannot do: there is no tool
-that erases, settles, configures or names a scope, and nothing here writes to `global`.
+Nothing here knows the protocol, see `server`. An agent can do only the things in this table: no tool erases,
+settles, configures or names a scope, and nothing here writes to `global`.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def edit_page(client: Client, asked: verbs.EditPageArguments) -> Answered:
 
 
 class Answered(NamedTuple):
-    """What a tool answers: Markdown, and the same for programs, as the tool's schema has it (`data`)."""
+    """A tool's answer: Markdown, and the same for programs, by the tool's schema (`data`)."""
 
     text: str
     data: dict[str, Any]
@@ -294,7 +294,7 @@ _RUN: dict[str, tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]]
 
 
 def _decided(name: str) -> tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]:
-    """Return what decides something of a memory of the project, made from the row of the verb."""
+    """Return the function and arguments of a tool that decides about a memory, from the verb's row."""
     verb = verbs.VERBS[name]
     assert verb.method is not None and verb.arguments is not None and verb.decision is not None
     method, decision = verb.method, verb.decision

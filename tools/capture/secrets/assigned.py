@@ -226,7 +226,7 @@ def names_a_secret(text: str) -> bool:
 
 
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
+    """Yield the values assigned, said or sent as a password, key or token. Takes linear time."""
     text = places.text
     for found in places.matches(_ASSIGNED, _ASSIGNED_STEMS if may_name_key(places) else _ASSIGNED_OTHERS):
         yield from _assigned(text, found)
@@ -323,12 +323,12 @@ def _sent(found: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _secret_word(value: str, shouted: bool) -> bool:
-    """Whether what is called a secret is a word of a person; in capitals it is asked less of."""
+    """Whether a value called a secret is a word of a person; in capitals the test is laxer."""
     return bool(_WORD_AND_NUMBER.fullmatch(value)) or (shouted and password_like(value, quoted=True, shouted=False))
 
 
 def is_no_secret(value: str) -> bool:
-    """Whether what stands where a secret would be is an example or an algorithm, or says where to find the secret."""
+    """Whether a value in the place of a secret is an example, an algorithm, or a reference to the secret."""
     if any(compiled(pattern).fullmatch(value) for pattern in (_EXAMPLE, _REFERENCE, _ALGORITHM)):
         return True
     return _ATTRIBUTE.fullmatch(value) is not None and not (

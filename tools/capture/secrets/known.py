@@ -192,7 +192,7 @@ MAY_KNOW = either(_KEY_MARKS, _ENCODED_MARKS, _ANCHORS, _OF_LIBRARY)
 
 
 def known_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what has the form of a known secret; findings may overlap. Takes time linear in the text."""
+    """Yield the strings with a form of known secrets; findings may overlap. Takes time linear in the text."""
     text = places.text
     if places.may(_KEY_MARKS):
         yield from _private_keys(text)

@@ -76,7 +76,7 @@ def pair_secrets(places: Places) -> Iterator[FoundSecret]:
 
 
 def pairs_in_rows(places: Places) -> Iterator[FoundSecret]:
-    """Yield what stands in a row with the name of a user, and has a digit. Takes linear time."""
+    """Yield the values with a digit in a row with a user's name. Takes linear time."""
     if not places.numbered:
         return
     for found in places.matches(_PAIR, _PAIR_STEMS) if places.has(_BETWEEN) else ():
@@ -86,7 +86,7 @@ def pairs_in_rows(places: Places) -> Iterator[FoundSecret]:
 
 
 def is_beside_user(value: str) -> bool:
-    """Whether what follows a user and a slash is a password: it has a digit or a mark, and is no version or path."""
+    """Whether a value after a user and a slash is a password: with a digit or mark, no version or path."""
     return (
         password_like(value, quoted=True, shouted=False)
         and not value.isdigit()

@@ -46,7 +46,7 @@ compiled = lru_cache(maxsize=None)(re.compile)
 
 
 def stems(*groups: Iterable[str]) -> Stems:
-    """Return what is to be looked for together, in lower case; a constant, since each is looked for in every text."""
+    """Return words to be sought together, in lower case; a constant, since each is sought in every text."""
     return _noted(groups, placed=True)
 
 
@@ -89,7 +89,7 @@ def _new_group(*, placed: bool) -> int:
 
 @cache
 def _automaton(size: int) -> tuple[list[tuple[str, int, bool]], int, AhoCorasick]:
-    """Return all that is looked for, `size` words, how long the longest is, and what finds them."""
+    """Return all `size` sought words, the length of the longest, and their automaton."""
     from ahocorasick_rs import AhoCorasick
 
     assert len(_EVERY) == size

@@ -70,7 +70,7 @@ def plainly(text: str) -> str:
 
 
 def _plain(piece: str) -> str:
-    """Return a word or character of equal length as it is read, nothing of what is invisible."""
+    """Return a word or character of equal length as people read it, without invisible characters."""
     if _is_invisible(piece[0]):
         return ""
     read = "".join(map(_without_style, piece))

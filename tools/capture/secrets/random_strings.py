@@ -72,7 +72,7 @@ _PAIRS = frozenset(
 
 
 def random_strings(places: Places) -> Iterator[FoundSecret]:
-    """Yield what was drawn at random and has no reason to be there but to be secret. Takes linear time."""
+    """Yield the strings drawn at random with no other reason than to be secret. Takes linear time."""
     text = places.text
     if not places.numbered:
         return
@@ -113,7 +113,7 @@ def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False)
 
 
 def _wordy(body: str) -> int:
-    """Return how many characters stand in what may be words: four letters and more, of common pairs."""
+    """Return the number of characters in possible words: four letters and more, of common pairs."""
     count = 0
     for word in _WORDS.finditer(body):
         lower = word[0].lower()

@@ -105,9 +105,10 @@ class Redactor:
         return self._redacted(name, names=True)
 
     def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
-        """Return at most the first `chars` characters of a text, cut after its secrets were taken out.
+        """Return at most the first `chars` characters of a text, cut after the removal of its secrets.
 
-        What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
+        The words that reveal a secret may be behind the cut, so a little more is read, and nothing else of a
+        long text.
         """
         text = self._public(text)  # Where a private part ends may stand anywhere.
         read = text[: chars + LOOKAHEAD_CHARS]

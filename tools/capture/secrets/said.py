@@ -152,7 +152,7 @@ def said_secrets(places: Places) -> Iterator[FoundSecret]:
 
 
 def secrets_beside(places: Places) -> Iterator[FoundSecret]:
-    """Yield what merely stands beside the name of a password or key, and has a digit. Takes linear time."""
+    """Yield the values with a digit merely beside the name of a password or key. Takes linear time."""
     if not places.numbered:
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
@@ -201,7 +201,7 @@ def _near(text: str, label: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _listed(text: str, place: int) -> Iterator[FoundSecret]:
-    """Yield what ends the lines of a list of passwords, up to the first line that ends with none."""
+    """Yield the passwords at the ends of a list's lines, up to the first line without one."""
     for _ in range(_MAX_LISTED):
         line = _LISTED.match(text, place)
         if line is None or not is_no_name(line["bare"]) or compiled(_OF_SYSTEMS).fullmatch(line["bare"]):

@@ -41,7 +41,7 @@ MAY_HEAD = either(NAME_MARKS, _KINDS)
 
 
 def table_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what stands in columns of passwords and keys, and the data of Secrets. Takes linear time."""
+    """Yield the values in columns of passwords and keys, and the data of Secrets. Takes linear time."""
     text = places.text
     if places.may(_KINDS) and "Secret" in text and "data:" in text:
         yield from _manifests(text)

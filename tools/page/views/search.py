@@ -73,9 +73,9 @@ def _chosen(asked: Asked, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def kept_or_dropped(client: Client, asked: Asked) -> str:
-    """Keep a question of a form under a name, or `drop` one; return the address at which it is shown.
+    """Keep a question of a form under a name, or `drop` one; return the question's address.
 
-    Secrets are taken out, as they are out of what is asked. Raises `MemtapeError` for no name and for no question.
+    Secrets are removed, as from any question. Raises `MemtapeError` for no name and for no question.
     """
     home = client.home.path
     if asked.text("drop"):

@@ -45,7 +45,7 @@ def start(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 def parts_of(context: ProjectContext) -> list[Part]:
-    """Return what each section of a context costs: its lines as they are told, without the heading."""
+    """Return the cost of each section of a context: its lines as printed, without the heading."""
     count = tokenizer().count
     parts = []
     for section in get_args(Section):
