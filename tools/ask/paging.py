@@ -167,7 +167,7 @@ class _Page:
         return places, not self._given.isdisjoint(map(told_id, ids))
 
     def _placed(self, number: int, places: Iterable[int]) -> tuple[Ready, int, bool] | None:
-        """Return the current text that shows the first of some earlier places, and if only the archive has it.
+        """Return the current text that shows the first of some earlier places, and if it is archived.
 
         None where none of them is shown any more.
         """

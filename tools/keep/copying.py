@@ -1,4 +1,4 @@
-"""Copying of a log to another place, slot for slot, with all ids, offsets, times, blank and unreadable slots."""
+"""Copying of a log to another place, slot for slot: same ids, offsets, times, blank and unreadable slots."""
 
 from __future__ import annotations
 
