@@ -293,7 +293,7 @@ class Asking:
         return self._read(pages_of, as_of)
 
     def fresh_pages(self) -> list[PageRow] | None:
-        """Return the pages of the scope, None where the views are behind. Who looks at them wakes no project."""
+        """Return the pages of the scope, None where the views are behind. Listing pages wakes no project."""
         from memtape.tools.ask.listing import fresh_pages_of
 
         scope = self._writer.scope

@@ -75,9 +75,9 @@ class Reader:
             return owner.project(on_progress)
 
     def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None] | None = None) -> None:
-        """Bring the views up to date, or wait until whoever else does so has come to a revision of the settings.
+        """Project, or wait for another projector, up to a revision of the settings.
 
-        Only of these scopes that is waited for: a projector need not write a watermark where no row has changed.
+        Only these scopes are waited for: a projector need not write a watermark where no row has changed.
         """
         partitions = dict.fromkeys(partition_of(scope, self._log.partitions) for scope in scopes)
         while True:

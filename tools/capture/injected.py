@@ -1,7 +1,7 @@
-"""What a memory system put into a conversation by itself, which must never come back as something that was said.
+"""Text that memory systems inject into a conversation, and that must never return as captured text.
 
-Our own context is wrapped here before a host is handed it, and recognised here, with what the hosts themselves inject,
-before a text is taken. Nothing here reads a transcript or knows a host's rows.
+Memtape's own context is wrapped here before a host gets it, and recognised here, with the hosts' own
+injections, before a text is captured. Nothing here reads a transcript or knows a host's rows.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from memtape.tools.keep.embedder_state import EmbedderState
 def embedder() -> None:
     """See and change the embedder whose vectors decide which texts are one memory.
 
-
     \b
     Example:
       memtape embedder set local

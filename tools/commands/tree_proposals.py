@@ -25,7 +25,6 @@ def propose(client: Client, slugs: tuple[str, ...], how: str | None, every: bool
     does not copy them. With --apply they are written, with --decline never proposed again. `tree.auto = true`
     in settings.toml has them written by themselves.
 
-
     \b
     Example:
       memtape tree propose

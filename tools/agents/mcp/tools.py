@@ -329,9 +329,8 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
 
 
 def answered(client: Client, name: str, arguments: dict[str, Any]) -> Answered:
-    """Run a tool by name, listed or not.
-
-    Raises `MemtapeError` with a sentence for whatever the agent can do something about.
+    """Run a tool by name, listed or not. Raises `MemtapeError` with a sentence for errors the agent can act
+    on.
     """
     tool = TOOLS.get(name)
     if tool is None:
