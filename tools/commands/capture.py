@@ -168,11 +168,11 @@ def update(client: Client, id: str, text: str, as_json: bool) -> None:
 @with_arguments("used")
 @with_client
 def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
-    """Name the memories or turns that shaped an answer. Used memories are found sooner, with links between
-    those used together.
+    """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
     Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
     memories counts by itself.
+
 
     \b
     Example:
