@@ -30,7 +30,7 @@ from memtape.sinks.tables import Shard
 from memtape.state.core.replay import replay
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.projector import FlowOptions, Projector
 from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
@@ -100,7 +100,8 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
         epoch = timedelta(seconds=epoch_s)
-        Projector(home, log, once=True, workers=workers, epoch=epoch, batch_events=batch).run()
+        options = FlowOptions(workers, epoch=epoch, batch_events=batch)
+        Projector(home, log, once=True, options=options).run()
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, workers, epoch_s], vaults[batch, workers, epoch_s] = verdict.state_hash, vault_bytes(home)

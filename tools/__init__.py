@@ -1,4 +1,4 @@
-"""Who asks: the Python client, the commands over it, retrieval, the projector's wiring, and benchmarks.
+"""The callers: the Python client, its commands, retrieval, the projector's wiring, and benchmarks.
 
-Nothing here writes a view by hand, and nothing here decides what an event means.
+Nothing here writes a view by hand, and nothing here decides the meaning of an event.
 """

@@ -8,8 +8,8 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
     print(memory.search("staging port").results[0].text)
 ```
 
-Each verb is a few lines here, and what it does stands with its subject. Nothing that reads views is imported before a
-verb needs it, since whoever only captures must not wait for LanceDB.
+Each verb is a few lines here; its work is in the file of its subject. Readers of views are imported only when
+a verb needs them, since a pure writer must not wait for LanceDB.
 """
 
 from __future__ import annotations
@@ -74,18 +74,17 @@ if TYPE_CHECKING:
 
 
 class Client(Writer):
-    """One door to a home, for one actor in one scope: a writer that also reads. Not for several threads at once.
+    """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
 
-    `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default what `$MEMTAPE_LOG` or
-    the home's settings name, else the log in the home itself. The rest is as for a `Writer`.
+    `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
+    named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. The rest is as for a
+    `Writer`. Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of a
+    home in a process share a log in memory, and actions that need a disk raise `MemtapeError`.
 
-    Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of one home in a process
-    share a log in its memory, and what has to be kept on a disk raises `MemtapeError`.
-
-    An id may be given by its beginning, of eight characters or more. A client whose scope is named, or that is
-    `confined`, takes ids of its scope and `global` alone; any other finds the scope in which an id stands.
-
-    A question to a project whose rows have left the views says that the project goes on, unless it `wakes` none.
+    An id may be given by its beginning, of eight characters or more. A client with a named scope, or a
+    `confined` one, takes ids of its scope and `global` alone; any other client finds the scope of an id. A
+    question to a project whose rows have left the views makes the project active again, unless `wakes` is
+    false.
     """
 
     def __init__(
@@ -127,7 +126,7 @@ class Client(Writer):
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads the views; making it loads LanceDB's libraries."""
+        """The reader of the views; its creation loads LanceDB's libraries."""
         from memtape.tools.ask.reading import Reader
 
         return Reader(self.home, self.log)
@@ -157,7 +156,7 @@ class Client(Writer):
 
     @property
     def projects(self) -> Projects:
-        """The projects of the home, and what may be said of the scope as a whole."""
+        """The projects of the home, and the possible changes of the whole scope."""
         from memtape.tools.ask.projects import Projects
 
         return Projects(self, lambda: self.reader)
@@ -171,7 +170,7 @@ class Client(Writer):
 
     @property
     def tree_writing(self) -> TreeWriting:
-        """What may be said of the pages of the scope: written, edited, moved, linked and mended."""
+        """Changes of the scope's pages: writing, editing, moving, linking and mending."""
         from memtape.tools.ask.tree_writing import TreeWriting
 
         return TreeWriting(self)
@@ -192,25 +191,24 @@ class Client(Writer):
         cursor: str | None = None,
         deep: bool = False,
     ) -> Found:
-        """Return what the scope and `global` know of a query, best first.
+        """Return the results of the scope and of `global` for a query, best first.
 
-        What is pending is projected first where that is quick; otherwise the answer covers it by words and says how far
-        the views are behind. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
-        a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out, `filters`
-        (`state.views.filters.make_filters`) say what may be returned. `explain` adds how the question was read.
-        With `valid_at`, a time in microseconds, what held then answers, as it is known now, and nothing is appended.
-        With `archived` what is archived is found too. Where little is found, summaries follow (`Result.sums`).
-        `quotas` say how many results of a source there are at most, as `turns=3` (`tools.ask.sources`).
-        `cursor` is the `next` of an answer to the same question: then the page behind that is returned. Raises
-        `MemtapeError` for a damaged cursor, and for one of another question, scope or home. A `deep` search looks up to
-        three times, each time for what was not found before, follows edges, and has one page (`Answer.trace`); where a
-        model is named, the model is asked what belongs to the answer and what is missing.
+        Pending events are projected first if quick; else the answer covers them by words and has the lag of
+        the views. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
+        a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
+        `filters` (`state.views.filters.make_filters`) restrict the results. `explain` adds the reading of the
+        question. With `valid_at`, a time in microseconds, the facts valid then answer, as known now, and
+        nothing is appended. With `archived` archived texts are found too. Below few results, summaries follow
+        (`Result.sums`). `quotas` give the most results of a source, as `turns=3` (`tools.ask.sources`).
+        `cursor` is the `next` of an answer to the same question, for the page after it. Raises `MemtapeError`
+        for a damaged cursor, and for a cursor of another question, scope or home. A `deep` search looks up to
+        three times, each time for texts not found before, follows edges, and has one page (`Answer.trace`); a
+        configured model is asked which texts belong to the answer and which are missing.
         """
-        return self._asking.search(
-            query,
-            limit,
-            filters,
-            without,
+        from memtape.tools.ask.asking import SearchOptions
+
+        options = SearchOptions(
+            without=without,
             quiet=quiet,
             as_of=as_of,
             explain=explain,
@@ -220,15 +218,16 @@ class Client(Writer):
             cursor=cursor,
             deep=deep,
         )
+        return self._asking.search(query, limit, filters, options)
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
-        """Return those of the best results for a prompt that are `sure`, from what is held ready; append nothing."""
+        """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
         return self._asking.offer(prompt, sure, limit)
 
     def handed_out(self, prompt: str, answer: Answer, tokens: int = 0) -> str | None:
-        """Append which results an agent was shown that did not ask; return the event's id, None without a scope.
+        """Append the results that an agent was shown unasked; return the event's id, None without a scope.
 
-        `tokens` is the length of the text that it was shown.
+        `tokens` is the length of the shown text.
         """
         return self._asking.handed_out(prompt, answer, tokens)
 
@@ -237,18 +236,18 @@ class Client(Writer):
         return self._asking.handed_start(context)
 
     def recent(self, limit: int = 10, *, kinds: Sequence[Kind] = ()) -> list[Result]:
-        """Return what was said last in this scope, the latest first: of these kinds, by default all but turns."""
+        """Return the latest texts of this scope, latest first: of these kinds, by default all but turns."""
         return self._asking.recent(limit, kinds)
 
     def timeline(self, around: str, limit: int = 10) -> list[Result]:
-        """Return what was said around a memory or turn, by its id, or around a time, in its order.
+        """Return the texts around a memory or turn, by its id, or around a time, in order.
 
         A time is ISO 8601 or an age as 3d. Raises `NotFound`.
         """
         return self._asking.timeline(around, limit)
 
     def sessions(self, limit: int = 10) -> list[Session]:
-        """Return the sessions of this scope, the one that was spoken in last first."""
+        """Return the sessions of this scope, the last active first."""
         return self._asking.sessions(limit)
 
     def session_turns(self, session: str) -> list[Result]:
@@ -265,29 +264,30 @@ class Client(Writer):
         by: By | None = None,
         words: str = "",
     ) -> list[Given]:
-        """Return what agents of this scope were given unasked, at starts and with prompts, the latest first.
+        """Return the memories given unasked to agents of this scope, at starts and with prompts, latest
+        first.
 
-        Of one session where it is named. `since` is ISO 8601 or an age as 3d. With `searches` what was searched for
-        stands among it. `by` leaves one way, `words` what was asked with these words in it.
+        `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
+        searches. `by` selects one occasion, `words` the questions with these words.
         """
         after = None if since is None else parse_time(since, now_us())
         return self._asking.given(limit, session, after, searches=searches, by=by, words=words)
 
     def prepare(self) -> None:
-        """Read what a search in this scope reads."""
+        """Load the texts and vectors for a search in this scope."""
         self.reader.held(lambda views: views.prepare(self.scope))
 
     def take_over(self, other: Client) -> None:
-        """Hold ready what another client of the same home has read."""
+        """Share the loaded texts of another client of the same home."""
         self.reader.retriever.take_over(other.reader.retriever)
 
     @property
     def has_read(self) -> bool:
-        """Whether it has opened the views, so that it may hold what it has read of them."""
+        """Whether a reader was created."""
         return "reader" in vars(self)
 
     def let_go(self) -> None:
-        """Hold nothing of what was read; the next search reads it again, or takes it over."""
+        """Drop the loaded texts; the next search loads or shares them again."""
         self.reader.retriever.let_go()
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
@@ -295,9 +295,9 @@ class Client(Writer):
         return self._asking.show(id, as_of)
 
     def whole(self, id: str, *, as_of: str | None = None) -> Whole:
-        """Return the document of which an id names a part, as the log has it, or what one event holds whole.
+        """Return the document of a part's id, as on the log, or the whole text of one event.
 
-        Raises `NotFound`, and `MemtapeError` that names the parts that are erased, forgotten or not there.
+        Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
         """
         return self._asking.whole(id, as_of)
 
@@ -306,15 +306,15 @@ class Client(Writer):
         return self._asking.why(id)
 
     def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
-        """Return what was used together with a memory or turn, the strongest first. Raises `NotFound`."""
+        """Return the edges of a memory or turn, the strongest first. Raises `NotFound`."""
         return self._asking.edges(id, as_of)
 
     def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
-        """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
+        """Return the edges of this scope proposed as curated edges; nothing writes them automatically."""
         return self._asking.edge_candidates(as_of)
 
     def all_edges(self, *, as_of: str | None = None) -> EdgeList:
-        """Return every edge of this scope between what is visible."""
+        """Return every edge of this scope between visible memories."""
         return self._asking.all_edges(as_of)
 
     def context(
@@ -326,16 +326,17 @@ class Client(Writer):
         as_is: bool = False,
         since: int | None = None,
     ) -> ProjectContext:
-        """Return what a starting agent should know, without a query, in at most so many tokens.
+        """Return the context of a starting agent, without a query, in at most `budget_tokens` tokens.
 
-        It is of this scope and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or
-        `GEMINI.md`. With `as_is` nothing is projected first, for who cannot wait; what is pending is read from the log.
-        With `since`, a time in microseconds, it has only what other sessions said and captured after that.
+        The context is of this scope and `global`. `form` is for a system prompt, or a marked section of
+        `AGENTS.md` or `GEMINI.md`. With `as_is` nothing is projected first, for callers that cannot wait;
+        pending events are read from the log. With `since`, a time in microseconds, it has only later captures
+        of other sessions.
         """
         return self._asking.context(budget_tokens, form, as_of, as_is, since)
 
     def stale(self, limit: int = 10) -> list[Stale]:
-        """Return what of this scope and of `global` is stale, the most used first; nothing is archived by that."""
+        """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
         return self._asking.stale(limit)
 
     def pages(self, *, as_of: str | None = None) -> list[PageRow]:
@@ -343,15 +344,15 @@ class Client(Writer):
         return self._asking.pages(as_of)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
-        """Return what is pinned in this scope and in `global`, the latest first."""
+        """Return the pinned memories and turns of this scope and of `global`, the latest first."""
         return self._asking.pinned()
 
     def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
-        """Return what of this scope and of `global` is forgotten or withdrawn and can be restored."""
+        """Return the forgotten and withdrawn units of this scope and of `global` that can be restored."""
         return self._asking.hidden(limit)
 
     def orders(self) -> list[Order]:
-        """Return what people order about memory, as "never mention X again", in this scope and `global`."""
+        """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
         return self._asking.orders()
 
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
@@ -359,7 +360,7 @@ class Client(Writer):
         return self._asking.compare(retrievers, limit, on_phase)
 
     def compare_shadows(self, since: str | None = None) -> Any:
-        """Return what shadow retrievers found beside the scope's answers, as `tools.ask.shadow_report` says.
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadow_report`.
 
         `since` is a time or an age.
         """
@@ -370,14 +371,15 @@ class Client(Writer):
         return self._asking.held(as_of)
 
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
-        """Return what changed between two positions or times, in one scope or in all."""
+        """Return the changes between two positions or times, in one scope or in all."""
         return self._asking.diff(before, after, scope)
 
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
-        """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
+        """Record recalled ids that shaped an answer, and the recall (`Found.recall_id`); return the receipt.
 
-        The use of a memory of `global` stands and counts in this scope alone; that of another scope's stands there.
-        Raises `NotFound` for an id that is nowhere, and `MemtapeError` for none at all and for those of several scopes.
+        The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's
+        memory in its own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for
+        those of several scopes.
         """
         return self._deciding.use(ids, recall)
 
@@ -391,22 +393,22 @@ class Client(Writer):
         return []
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
-        """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
+        """Hide a memory (with all its captures) or a turn until restored; return the named ids.
 
-        With `only` one capture is named; of a long-term kind its text stays banned all the same. A person who captures
-        the text again ends that too. Raises `NotFound`.
+        With `only` just one capture is named; for a long-term kind its text stays banned all the same. A
+        person's new capture of the text ends the ban. Raises `NotFound`.
         """
         return self._deciding.forget(id, only, reason)
 
     def restore(self, id: str, *, reason: str | None = None) -> RestoredIds:
-        """End what hides a memory or turn and return the ids that were named. Raises `NotFound`.
+        """Restore a memory or turn and return the named ids. Raises `NotFound`.
 
-        Of what was not hidden `was_hidden` is false.
+        `was_hidden` of the result is false where nothing was hidden.
         """
         return self._deciding.restore(id, reason)
 
     def pin(self, id: str) -> list[str]:
-        """Pin a memory or turn, so that it stays at hand whatever its age; return the ids that were named."""
+        """Pin a memory or turn regardless of its age; return the named ids."""
         return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=True), only=True)
 
     def unpin(self, id: str) -> list[str]:
@@ -414,25 +416,26 @@ class Client(Writer):
         return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
 
     def archive(self, ids: Sequence[str], *, reason: str | None = None) -> ArchivedNow:
-        """Archive memories and turns, each with all captures that are it; return what was done and what stood so.
+        """Archive memories and turns with all their captures; return the changed and the unchanged units.
 
-        Raises `NotFound`, and `MemtapeError` where one of them is pinned or hidden: then none is archived.
+        Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
         """
         return self._archiving.archive(ids, reason)
 
     def unarchive(
         self, ids: Sequence[str] = (), *, all_of: Why | None = None, reason: str | None = None
     ) -> ArchivedNow:
-        """Bring back memories and turns, purged ones too, or all of the scope that were archived for a reason.
+        """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
 
-        Raises `NotFound`, and `MemtapeError` for what is archived with its project: `projects.resume` brings it back.
+        Raises `NotFound`, and `MemtapeError` for texts archived with their project: `projects.resume` brings
+        them back.
         """
         return self._archiving.unarchive(ids, all_of, reason)
 
     def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
-        """Return what of the scope and of `global` is archived, or of that what has left the views, the latest first.
+        """Return the archived texts of the scope and of `global`, the latest first.
 
-        `on_read` is told how many texts were read so far.
+        With `purged` they are only those that left the views. `on_read` gets the number of texts read so far.
         """
         from memtape.tools.ask.archived import archived_of
 
@@ -441,9 +444,10 @@ class Client(Writer):
         )
 
     def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
-        """Return how the scope has aged, and with `dry_run` what the next pass would do, or one at a time (us).
+        """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
 
-        It folds the log up to its end, and appends nothing. Raises `MemtapeError` for a time that has passed.
+        The time is in microseconds. Folds the log up to its end, and appends nothing. Raises `MemtapeError`
+        for a past time.
         """
         from memtape.tools.ask.aging import aging_of
 
@@ -456,24 +460,25 @@ class Client(Writer):
         return age_of_id(self.home, self.log, self._ids, id, now_us())
 
     def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
-        """Say that a memory holds, whatever rules say, or with `undo` take back what was said of it.
+        """State that a memory is valid, against any rule; with `undo` withdraw the statement.
 
-        Returns the ids that were named. Raises `NotFound`, and `MemtapeError` for what is no memory.
+        Returns the named ids. Raises `NotFound`, and `MemtapeError` for ids of no memory.
         """
         return self._deciding.link(id, "holds", undo=undo)
 
     def say_replaced(self, id: str, by: str) -> list[str]:
-        """Say that another memory replaced one, and return the id that was named.
+        """State that another memory replaced a memory, and return the named id.
 
-        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger.
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
+        stronger one.
         """
         return self._deciding.link(id, "replaced_by", by)
 
     def update(self, id: str, text: str) -> Updated:
-        """Capture a text that takes the place of a memory, of its kind, and say that it replaced the memory.
+        """Capture a text in place of a memory, of the memory's kind, and append that it replaced the memory.
 
-        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger:
-        nothing is captured then.
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
+        stronger one: nothing is captured then.
         """
         return self._deciding.update(id, text)
 
@@ -482,28 +487,28 @@ class Client(Writer):
         return self._asking.conflicts(settled)
 
     def settle(self, conflict: str, keep: Literal["A", "B", "both"], *, note: str | None = None) -> Settlement:
-        """Say which side of a conflict holds, as `conflicts` has them, and return what that did.
+        """Settle a conflict from `conflicts` in favour of a side, and return the outcome.
 
-        Raises `NotFound`, and `MemtapeError` for whoever is no person, or where a side is no longer shown.
+        Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
         """
         return self._deciding.settle(conflict, keep, note)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules of this scope that people are asked about, the latest first, with how each stands.
+        """Return the rules of this scope proposed to people, the latest first, each with its status.
 
-        They were said for all projects, or stand in what may be pasted.
+        They were said for all projects, or are in text that may be pasted.
         """
         return self._asking.proposals()
 
     def accept(self, id: str) -> Proposal:
-        """Take a rule that waits into the scope that it is for, in its words, and return it.
+        """Accept a proposed rule, with its words, into its target scope; return the rule.
 
-        Raises `NotFound`, and `MemtapeError` for whoever is no person.
+        Raises `NotFound`, and `MemtapeError` for a writer who is no person.
         """
         return self._answer(id, declined=False)
 
     def decline(self, id: str) -> Proposal:
-        """Say that a rule which waits is none there, and return it; raise as `accept` does."""
+        """Decline a proposed rule; return the rule. Raises as `accept`."""
         return self._answer(id, declined=True)
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
@@ -524,9 +529,9 @@ class Client(Writer):
         return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
-        """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.
+        """Split a memory for good: each capture becomes its own memory, with `only` just this capture.
 
-        Returns the ids that were named. Raises `NotFound`, and `MemtapeError` where nothing was folded.
+        Returns the named ids. Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
         return self._deciding.unfold(id, only)
 
@@ -543,10 +548,10 @@ class Client(Writer):
         dry_run: bool = False,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Pruned:
-        """Forget what carries one of these tags and was captured before a time, and return what went.
+        """Forget the captures with any of these tags from before a time; return the forgotten ones.
 
-        `before` is ISO 8601 or an age as 7d. It is of the scope, or of `every` one; a dry run forgets nothing.
-        Raises `MemtapeError` where no tag is named.
+        `before` is ISO 8601 or an age as 7d. The scope's captures are meant, or with `every` those of all
+        scopes; a dry run forgets nothing. Raises `MemtapeError` without a tag.
         """
         from memtape.tools.keep.pruning import plan, prune
 
@@ -556,7 +561,7 @@ class Client(Writer):
     def erase(
         self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
     ) -> Erasure:
-        """Erase for good what `tools.keep.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
+        """Erase a plan (`tools.keep.erasing.plan`) for good; return the proof. Raises `StillHeld`."""
         check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
@@ -572,7 +577,9 @@ class Client(Writer):
         scope: str | None = None,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Stats:
-        """Return what came, was asked, used and folded each day from a time on (us), of the whole home or one scope."""
+        """Return daily counts of captures, searches, uses and folds since a time (us), of one scope or the
+        home.
+        """
         from memtape.tools.ask.stats import stats_of
 
         return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))
@@ -582,7 +589,7 @@ class Client(Writer):
         return self.log.read(partition, offset, limit, types=types)
 
     def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verification:
-        """Replay the log and compare what it says with the views, of all scopes or one."""
+        """Replay the log and compare the result with the views, of all scopes or one."""
         check_kept(self.home, "A verification")
         from memtape.tools.keep.verify import verify
 
@@ -594,19 +601,20 @@ class Client(Writer):
         return self.reader.project(on_progress)
 
     def catch_up(self) -> None:
-        """Project what is pending if that is quick and nobody else does, else start a projector in the background."""
+        """Project pending events if quick and no other process does; else start a background projector."""
         self.reader.catch_up(self.scope)
 
     def embedder(self) -> EmbedderState:
-        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
         return self._asking.embedder()
 
     def refold(
         self, *, dry_run: bool = False, fold: Folding | None = None, on_phase: OnPhase = lambda *_: None
     ) -> Refolded:
-        """Fold all memories of all scopes anew under the settings in force, and return what changes.
+        """Refold all memories of all scopes under the settings in effect, and return the changes.
 
-        `fold` switches folding on or off with it. A dry run changes nothing. The views follow when they are projected.
+        `fold` also switches folding on or off. A dry run changes nothing. The views follow at their next
+        projection.
         """
         check_kept(self.home, "A folding")
         from memtape.tools.keep.refolding import refold
@@ -622,9 +630,10 @@ class Client(Writer):
         again: bool = False,
         on_window: Callable[[int, int], None] = lambda done, total: None,
     ) -> Distilled:
-        """Have the model that is named take facts from a session, in any scope or one, and from what was said since.
+        """Have the configured model take facts from the turns of a session since a time, in any scope or one.
 
-        It is asked about what it has not answered yet, or `again` about all. Raises `MemtapeError` where it cannot be.
+        The model is asked about unanswered windows, with `again` about all. Raises `MemtapeError` without a
+        usable model.
         """
         check_kept(self.home, "What a model is asked")
         from memtape.flows.workers.distill import distill_session
@@ -643,10 +652,10 @@ class Client(Writer):
         at_once: bool = False,
         on_cluster: Callable[[int, int], None] = lambda done, total: None,
     ) -> Consolidated:
-        """Bring memories of the scope together that are alike, where a pass may begin by now, or `at_once`.
+        """Consolidate similar memories of the scope, where a pass may begin by now, or `at_once`.
 
-        A dry run tells what the rules would do and appends nothing. Raises `MemtapeError` where a model that is named
-        cannot be asked, and `Locked` where another process does the same.
+        A dry run tells the decisions by rule and appends nothing. Raises `MemtapeError` where a configured
+        model cannot be asked, and `Locked` where another process does the same.
         """
         check_kept(self.home, "A consolidation")
         from memtape.tools.keep.consolidating import consolidate_scope
@@ -656,7 +665,7 @@ class Client(Writer):
         )
 
     def close(self) -> None:
-        """Close the log, unless it was handed in."""
+        """Close the log, unless given by the caller."""
         if self._owns_log:
             self.log.close()
 

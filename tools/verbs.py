@@ -1,8 +1,8 @@
-"""The table of verbs: what people and agents ask of Memtape. Commands, client and agents' tools follow from it.
+"""The table of verbs: questions and orders of people and agents. Commands, client and tools follow from it.
 
-A verb's arguments are described here once: the options of its command and the schema of its tool are made from that,
-and a test holds the client's method to it. A verb that decides something about a memory needs no more than its row
-and its method. What a verb does is not here.
+A verb's arguments are described here once: the options of its command and the schema of its tool are made
+from them, and a test holds the client's method to them. A verb that decides about a memory needs only its row
+and its method. The work of a verb is not here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Meta
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Kind, Origin, Tier
 
 Effect = Literal["reads", "adds", "hides", "shows"]
-"""What a tool does for agents: `adds` only ever adds; `hides` changes what is found, which `shows` undoes."""
+"""The effect of a tool for agents: `adds` only adds; `hides` changes what is found, which `shows` undoes."""
 
 Id = Annotated[
     str,
@@ -29,7 +29,7 @@ Text = Annotated[str, Meta(max_length=1_000)]
 CursorText = Annotated[str, Meta(max_length=8_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 RARE = {"rare": True}
-"""What marks an argument that agents are told of only where every tool is listed."""
+"""Marks an argument that agents see only where every tool is listed."""
 Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 
@@ -272,7 +272,7 @@ class EditPageArguments(Arguments, frozen=True):
 
 
 class Offer(NamedTuple):
-    """A verb as agents are offered it. One that is not `common` is listed where every tool is, and can be called."""
+    """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called."""
 
     name: str
     title: str
@@ -283,9 +283,9 @@ class Offer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a command that decides something of a memory says: its help, what it did, and which verb undoes it.
+    """The words of a command that decides about a memory: the help, the message, and the verb that undoes it.
 
-    `example` is what follows the id in the example of its help.
+    `example` follows the id in the help's example.
     """
 
     help: str
@@ -295,10 +295,11 @@ class Decision(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """One verb. `command` is a file of `tools/commands/` and a function there; `method` is one of the client.
+    """A verb. `command` is a function in a file of `tools/commands/`; `method` is a method of the client.
 
-    One that is `in_memory` also works in a process that keeps nothing (profile dev_no_persist); all others are refused
-    there. Of a `decision` no function is written: command and tool are made from this row, and call the method.
+    A verb `in_memory` also works in a process that keeps nothing (profile dev_no_persist); the rest are
+    refused there. For a `decision` no function is written: command and tool are made from this row, and call
+    the method.
     """
 
     command: str

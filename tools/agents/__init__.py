@@ -1,1 +1,1 @@
-"""Agents and their hosts: hooks, plugins, what is put before an agent, and the doctor."""
+"""Agents and their hosts: hooks, plugins, contexts for agents, and the doctor."""

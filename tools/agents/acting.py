@@ -1,6 +1,7 @@
-"""What a hook keeps of a call of a tool, of hosts whose transcripts are not read: an action, as an import makes it.
+"""Capture of a tool call by a hook, for hosts whose transcripts are not read: an action, as imports make it.
 
-Which calls are actions, and what of them is kept, is in `importing.actions`. It is loaded for these alone.
+`importing.actions` decides which calls are actions and what is kept of them. Only such hooks import this
+module.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memtape.tools.importing.records import Record
 
 
 def act(turn: Turn) -> bytes:
-    """Keep what a tool has done, where it edited a file or ran a command."""
+    """Capture a tool call that edited a file or ran a command."""
     if native_of(turn):
         with turn.client() as client:
             keep(turn, client)
@@ -24,7 +25,7 @@ def act(turn: Turn) -> bytes:
 
 
 def native_of(turn: Turn) -> str:
-    """Return the native id of what a tool has done, empty where that is no action or nobody could know it again."""
+    """Return the native id of a tool call, empty for calls that are no action or have no lasting name."""
     done = turn.told.done
     if done is None or not turn.told.session or _call(turn).act is None:
         return ""
@@ -32,7 +33,7 @@ def native_of(turn: Turn) -> str:
 
 
 def keep(turn: Turn, client: Client) -> None:
-    """Put what a tool has done on the log; what is stored in no pause is counted."""
+    """Append a tool call; during a pause count it as left out."""
     done = turn.told.done
     assert done is not None
     about = {"source": SOURCES[turn.told.host], "session": client.session, "cwd": str(turn.folder)}

@@ -1,6 +1,6 @@
-"""What a hook does that nobody waits for: what a subagent said, what a compaction takes, and the end of a session.
+"""Detached work of a hook: captures of subagents, flushes before compactions, ends of sessions.
 
-It is loaded for these alone.
+The host does not wait for any of these. `hooks` imports the module only for them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TAIL_BYTES = 512 * 1024
 
 
 def subagent(turn: Turn) -> bytes:
-    """Take what an agent said and did that the session's own has started, once it has ended."""
+    """Take up the transcript of a subagent after its end."""
     if not turn.alone:
         turn.go_on()
     elif turn.told.transcript:
@@ -38,9 +38,9 @@ def subagent(turn: Turn) -> bytes:
 
 
 def flush(turn: Turn) -> bytes:
-    """Keep the end of what was said, before the host makes a summary of it (C4).
+    """Capture the end of the conversation before the host compacts it (C4).
 
-    Where a model is configured, a process of its own distils it once it is durable.
+    Where a model is configured, a detached process distils the flush once durable.
     """
     from memtape.sinks.home.flushes import count_outcome
     from memtape.tools.agents.distilling import is_wanted
@@ -74,9 +74,9 @@ def flush(turn: Turn) -> bytes:
 
 
 def end(turn: Turn) -> bytes:
-    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for.
+    """Take up the rest of the transcript and fold it before the next start.
 
-    A model that is named takes facts from what was said last.
+    A configured model takes facts from the last turns.
     """
     if not turn.alone:
         from memtape.tools.agents.warm import end_session
@@ -102,7 +102,7 @@ def end(turn: Turn) -> bytes:
 
 
 def look_at_repository(turn: Turn, client: Client) -> None:
-    """Capture what the repository says of the project, where that has changed."""
+    """Capture the repository's facts about the project where changed."""
     from memtape.tools.capture.repository import repository_lines
 
     lines = [] if client.silence() else repository_lines(turn.folder)
@@ -114,7 +114,7 @@ def look_at_repository(turn: Turn, client: Client) -> None:
 
 
 def _told_to_model(client: Client, session: str) -> int:
-    """Have a model, if named, take facts from a session that has ended and sum it up; count what came."""
+    """Have a configured model take facts from an ended session and summarise it; return their count."""
     from memtape.flows.workers.distill import LATE_US
     from memtape.flows.workers.summarise import sum_up
     from memtape.tools.keep.models import is_named
@@ -130,7 +130,7 @@ def _told_to_model(client: Client, session: str) -> int:
 
 
 def _is_empty(transcript: Path) -> bool:
-    """Whether nothing was said in a session: hosts name its transcript before they write one."""
+    """Whether a session has no turn: hosts name its transcript before the first."""
     try:
         return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
     except OSError:

@@ -1,7 +1,7 @@
-"""Connecting a host: our plugin is written into the home, and the host's own commands install it from there.
+"""Connecting a host: the plugin is written into the home, and the host's own commands install it from there.
 
-What a host writes when it installs is the host's; what it leaves of us afterwards, `leftovers` knows. Whether
-something of ours is still installed is asked of the host, since the exit code of a removal also says that there was
+A host's files of an installation are the host's; `leftovers` knows those that it leaves. The host is asked
+whether anything of Memtape is still installed, since the exit code of a removal also says that there was
 nothing to remove.
 """
 
@@ -38,10 +38,11 @@ _LISTS = (
 
 
 class Connectable(NamedTuple):
-    """A host by its program, the steps that install what stands in `{folder}` and remove it, and what is to do then.
+    """A host: its program, its commands to install `{folder}` and remove it, and the person's next step.
 
-    `lists` has the commands that list what is installed, each with the name that ours has there: of an entry in JSON,
-    or the beginning of a line. Without steps the host reads a file that we write ourselves (`own_files`).
+    `lists` has the commands that list installed things, each with Memtape's name in the output: of an entry
+    in JSON, or the beginning of a line. A host without commands reads a file that Memtape writes
+    (`own_files`).
     """
 
     program: str
@@ -101,7 +102,7 @@ CONNECTABLE = {
 
 
 class Ran(NamedTuple):
-    """A host's command as it was given, what it said, and whether it did it."""
+    """A host's command as given, its output, and whether the command failed."""
 
     command: list[str]
     said: str
@@ -109,17 +110,17 @@ class Ran(NamedTuple):
 
 
 def plugin_folder(home: Home, host: str) -> Path:
-    """Where what a host installs is written."""
+    """Return the folder for the plugin files of a host."""
     return home.path.absolute() / FOLDER / host
 
 
 def place_of(home: Home, host: str, path: str) -> Path:
-    """Return where a file of what a host gets is written."""
+    """Return the place of a host's plugin file."""
     return plugin_folder(home, host) / path if CONNECTABLE[host].install else own_files.own_file()
 
 
 def own_command() -> list[str]:
-    """Return what starts Memtape from anywhere: the script that is running, else this Python with the package."""
+    """Return the command to start Memtape from any folder: the running script, else this Python."""
     script = Path(sys.argv[0])
     if script.name == "memtape" and os.access(script, os.X_OK) and script.is_file():
         return [str(script.absolute())]
@@ -132,14 +133,14 @@ def install_steps(home: Home, host: str) -> list[list[str]]:
 
 
 def remove_steps(home: Home, host: str) -> list[list[str]]:
-    """Return the host's own commands that remove it."""
+    """Return the host's own commands to remove Memtape."""
     return _steps(home, host, CONNECTABLE[host].remove)
 
 
 def connect(home: Home, host: str) -> list[Ran]:
-    """Write the plugin and have the host install it; done again, it is replaced.
+    """Write the plugin and have the host install it; a second call replaces it.
 
-    Raises `MemtapeError` where a step fails; what was done before it is undone then.
+    Raises `MemtapeError` where a step fails; the steps before it are undone then.
     """
     check_installed(host)
     folder = plugin_folder(home, host)
@@ -165,10 +166,10 @@ def connect(home: Home, host: str) -> list[Ran]:
 
 
 def disconnect(home: Home, host: str, *, every: bool = False) -> tuple[list[Ran], Leftovers]:
-    """Have the host remove our plugin, and delete what was written and what is left of it.
+    """Have the host remove the plugin, and delete the written files and the leftovers.
 
-    Where `every` host is disconnected, repositories are left to `leaving`.
-    Raises `MemtapeError` where something of ours is left in the host's own lists.
+    Where `every` host is disconnected, repositories are left to `leaving`. Raises `MemtapeError` where an
+    entry of Memtape remains in the host's own lists.
     """
     if CONNECTABLE[host].remove:
         check_installed(host)
@@ -197,7 +198,7 @@ def _left(home: Home, host: str, every: bool = False) -> Leftovers:
 
 
 def _undone(home: Home, host: str) -> str:
-    """Undo what an installation did before it failed, and say what is so then."""
+    """Undo the finished steps of a failed installation, and return a sentence about the result."""
     name = CONNECTABLE[host].name
     if not _remove(home, host)[1]:
         return f"Something of it is left in {name}: once this is mended, `memtape disconnect {host}` removes it."
@@ -206,7 +207,7 @@ def _undone(home: Home, host: str) -> str:
 
 
 def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
-    """Run every step of the removal, and return what they said and whether nothing of ours is left."""
+    """Run every step of the removal; return their output and whether nothing of Memtape is left."""
     if not CONNECTABLE[host].remove:
         own_files.take(home)
         return [], not own_files.is_placed()
@@ -251,7 +252,7 @@ def check_installed(host: str) -> None:
 
 
 def run_host(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a host's command without a terminal and return what it said. Raises `MemtapeError` where it cannot."""
+    """Run a host's command without a terminal; return the output. Raises `MemtapeError` if it cannot run."""
     try:
         return subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
@@ -277,7 +278,9 @@ def _run_all(steps: list[list[str]]) -> list[Ran]:
 
 
 def _why(failed: list[Ran]) -> str:
-    """Return what hosts said of steps that failed, without the trace that some append."""
+    """Return the failed commands with the end of their output, without the stack trace that some hosts
+    append.
+    """
     told = []
     for step in failed:
         lines = [line.strip() for line in step.said.partition("Stack backtrace")[0].splitlines() if line.strip()]

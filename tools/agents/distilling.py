@@ -1,8 +1,8 @@
-"""The distillation of a flush (C4): what of a conversation's end is worth keeping, in a model's words.
+"""The distillation of a flush (C4): the facts in the end of a conversation worth keeping, in a model's words.
 
-It begins from what stands on the log, where secrets are taken out already, in a process that nobody waits for. Its
-failure changes nothing. The conversation is data, and so is the answer: whatever either says, lines of the lowest trust
-are all that can come of it. How a model is asked is in `flows/model`.
+A detached process reads the flush from the log, where secrets are removed already. Its failure changes
+nothing. The conversation and the answer are data: whatever either says, only captures of the lowest trust
+come of it. `flows/model` asks the model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NONE = "NONE"
 
 _BULLET = re.compile(r"\A(?:[-*+•–—‣·>]\s+|\(?\d{1,2}[.)]\s+|\[[ xX]?\]\s+)+")
 _NO_STATEMENT = re.compile(r"\A(?:```|~~~|#|[^\w]*\Z)|:\**\Z")
-"""Fences, headings, lines without a letter or number, and what only announces the next line."""
+"""Fences, headings, lines without a letter or number, and announcements of the next line."""
 
 _WHAT = "the end of a conversation between a person and an agent"
 _TASK = """\
@@ -45,15 +45,15 @@ introduction and nothing that is true of any conversation. If nothing is worth k
 
 
 def is_wanted(home: Path) -> bool:
-    """Whether a model is configured, so that a flush is to be distilled."""
+    """Whether a model is configured and flushes are to be distilled."""
     return is_named(Home(home))
 
 
 def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
-    """Ask the model about the flush at a place of the log, capture its statements and return how many they were.
+    """Ask the model about the flush at a place of the log, capture its statements and return their number.
 
-    The outcome is counted. Nothing is asked without a model, or where it was distilled before or erased. Raises
-    `ModelTimeout` and `MemtapeError` for what went wrong, without anything that was said.
+    The outcome is counted. Nothing is asked without a model, or for a flush distilled before or erased.
+    Raises `ModelTimeout` and `MemtapeError`, both without any text of the conversation.
     """
     flushed = _flushed(home, place)
     if flushed is None or not is_wanted(home):
@@ -71,7 +71,7 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
 
 
 def prompt_for(text: str) -> str:
-    """Return what a model is asked about the end of a conversation."""
+    """Return the prompt about the end of a conversation."""
     task = _TASK.format(most=MOST, chars=MOST_CHARS // 2, none=_NONE)
     return about(_WHAT, task, text, f"Now write the statements, or {_NONE}.")
 
@@ -135,5 +135,7 @@ def _events(client: Client, flushed: Event, number: int, text: str, erased: Eras
 
 
 def _native_id(flushed: Event, number: int) -> str:
-    """Name a statement by its flush and its number, so that another answer about the same flush adds nothing."""
+    """Return the id of a statement from its flush and its number: a second answer about the same flush adds
+    nothing.
+    """
     return f"distilled:{flushed.id}:{number}"

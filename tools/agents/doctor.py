@@ -1,7 +1,7 @@
-"""Is everything as it should be: the home, the server, each host and its hooks; each finding with what to do.
+"""Checks of the home, the server, and each host with its hooks; each finding has its next step.
 
-It looks with what agents use: a capture that is searched for, the server's own protocol, the hosts' own commands. It
-mends nothing, and appends nothing to the log: the capture is put into a home that is made for it and removed.
+The checks use the means of agents: a capture and a search for it, the server's own protocol, the hosts' own
+commands. They mend nothing, and append nothing to the log: the capture goes into a temporary home.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from memtape.tools.keep.lifecycle_settings import lifecycle_settings
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
 RECENT_US = DAY_US
-"""So long an error is shown as something to do. What has not happened again since needs nothing."""
+"""An error counts as a task for this long; older ones need nothing unless they happen again."""
 ANSWER_WAIT_S = 20
 MODEL_WAIT_S = 5.0
 MUCH_LAG = 2_000
@@ -58,7 +58,7 @@ State = Literal["good", "to do", "bad", "not there"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What was looked at, how it is, what was seen, and what to do about it (empty where nothing is)."""
+    """A check: its subject, state and observation, and the next step (empty where nothing is to be done)."""
 
     subject: str
     state: State
@@ -70,7 +70,7 @@ MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
 def examine(home: Home) -> Iterator[Finding]:
-    """Yield the findings one by one, as they come. Never raises."""
+    """Yield the findings in the order of the checks. Never raises."""
     for subject, look in LOOKS.items():
         try:
             yield look(subject, home)
@@ -99,7 +99,7 @@ def _round_trip(subject: str, home: Home) -> Finding:
 
 @contextlib.contextmanager
 def _trial(home: Home) -> Iterator[Client]:
-    """Make a home with the same settings inside this one, thus on the same disk, and remove it afterwards."""
+    """Create a home with the same settings inside this home, thus on the same disk; remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.path, ignore_cleanup_errors=True) as folder:
         trial = Home(Path(folder))
         trial_settings(home, trial)
@@ -359,7 +359,7 @@ def _anew(host: str) -> str:
 
 
 def _hooks_in(folder: Path) -> list[str]:
-    """Return what the hooks of an installed plugin run."""
+    """Return the commands of an installed plugin's hooks."""
     try:
         hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())["hooks"]
     except (OSError, ValueError, KeyError):
@@ -389,7 +389,7 @@ def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) ->
 
 
 def _starts(command: list[str]) -> bool:
-    """Whether another installation is there and starts."""
+    """Whether another installation exists and starts."""
     try:
         return run_host([*command, "--version"]).returncode == 0
     except MemtapeError:
@@ -407,7 +407,9 @@ def _codex_hooks() -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _talking(words: list[str]) -> Iterator[Callable[..., dict[str, Any]]]:
-    """Start a program that speaks JSON-RPC in lines, and give a function that asks it; it ends with the block."""
+    """Start a program that speaks JSON-RPC in lines; yield a function that sends a request. The block's end
+    stops the program.
+    """
     started = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

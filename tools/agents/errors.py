@@ -1,8 +1,8 @@
-"""What went wrong while an agent was being served: one short file in the home, which `memtape doctor` shows.
+"""Errors while serving agents: a short file in the home, shown by `memtape doctor`.
 
-Hooks and servers must not disturb an agent, so that their errors come here. Nothing of what was said is kept: the
-place and the kind of an error, and the sentence of our own errors. Where the home is gone, the line goes to the user's
-state folder, where the doctor of any other home looks as well.
+Hooks and servers must not disturb an agent, so their errors come here. No captured text is kept: only the
+place and kind of an error, and the sentence of Memtape's own errors. Without a home the line goes to the
+user's state folder, read by the doctor of any other home.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_BYTES = 256 * 1024
 
 
 def homeless() -> Path:
-    """Return the folder of what is noted about homes that are not there."""
+    """Return the folder of errors about missing homes."""
     from platformdirs import user_state_path
 
     return user_state_path("memtape", appauthor=False)
@@ -56,7 +56,7 @@ def note_error(home: Path, where: str, error: BaseException) -> None:
 
 
 def latest_errors(home: Path, count: int, since: int = 0) -> list[str]:
-    """Return the last lines that were noted since a time, oldest first, of this home and of homes that are gone."""
+    """Return the last recorded errors since a time, oldest first, of this home and of missing homes."""
     lines: list[str] = []
     for folder in (homeless(), home):
         with suppress(OSError):
@@ -68,7 +68,7 @@ def latest_errors(home: Path, count: int, since: int = 0) -> list[str]:
 
 
 def _recover(home: Path) -> None:
-    """Write down that an error was lost, once there is room again."""
+    """Record a lost error once the disk has room again."""
     lost = home / LOST_NAME
     if lost.exists():
         _append(home, lost.stat().st_mtime_ns, LOST)

@@ -1,6 +1,6 @@
-"""The flush before compaction (C4): the end of what was said in a conversation. How it went is counted in the home.
+"""The flush before compaction (C4): the end of a conversation. Its outcome is counted in the home.
 
-It reads the end of a transcript, as far as is needed. What a row says, the parsers of the importer know.
+It reads the end of a transcript as far as needed. The importer's parsers interpret the rows.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from memtape.tools.importing.latest import records
 from memtape.tools.importing.records import Record
 
 MAX_TAIL_BYTES = 32 * 1024 * 1024
-"""So far back is looked for what was said, behind what tools answered."""
+"""How far back the last turns are searched, behind outputs of tools."""
 
 
 def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int, redactor: Redactor) -> str:
-    """Return the end of what user and agent said, at most `lines` lines and `chars` characters; empty for nothing.
+    """Return the last turns of user and agent, at most `lines` lines and `chars` characters; else empty.
 
-    It begins with a whole turn, or with a sentence of one that has no room. What tools answered is left out, however
-    much that was. Secrets are taken out of whole turns, before anything is cut. Raises `Denied` for a transcript that
-    is denied.
+    It begins with a whole turn, or with a sentence of a turn too long for the room. Outputs of tools are left
+    out, however long. Secrets are removed from whole turns, before anything is cut. Raises `Denied` for a
+    denied transcript.
     """
     redactor.check_path(str(transcript))
     kept: list[str] = []

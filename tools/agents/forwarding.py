@@ -1,14 +1,14 @@
-"""`memtape mcp` over stdin and stdout: a process that hands lines on between a host and the one server of a home.
+"""`memtape mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
 
-It imports the least of the standard library, and nothing of what serves. The server is the one that answers hooks
-(`staying`), and is started where there is none (`reaching`). Where the server does not take a session nothing was read
-yet, and the command serves by itself: for another version or environment, under `hook_server = false`, or where a path
-is too long for a socket.
+It imports the least of the standard library, and nothing of the server. The server is the one for hooks
+(`staying`), and is started if missing (`reaching`). Where the server refuses a session nothing was read yet,
+and the command serves by itself: for another version or environment, under `hook_server = false`, or where a
+path is too long for a socket.
 
-A session outlives its server. Where the server goes, another is found or started, else a process of this session's own,
-and is told the handshake that the first was told. What was asked and not answered is asked again where it only reads,
-once. Any other call is answered with an error, since nobody knows whether it was done. What the host answers to
-questions of the server that went is dropped.
+A session outlives its server. After its end another is found or started, else a process for this session
+alone, and gets the first handshake again. Unanswered read-only requests are repeated once. Any other request
+is answered with an error, since its outcome is unknown. The host's answers to questions of the lost server
+are dropped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memtape.tools.agents.reaching import Link, reached
 from memtape.tools.keep.starting import python_of
 
 END_WAIT_S = 2.0
-"""What is still being answered when the host closes its end is cut short after this."""
+"""After the host closes its end, answers in progress are cut short after this time."""
 TRIES, PAUSE_S = 5, 0.5
 """So many servers may go one after another without an answer; then the session ends. Before each it waits a little
 longer: the last server is the session's own, and where servers are killed, ten sessions should not start ten."""
@@ -64,7 +64,9 @@ def forward(words: list[str]) -> None:
 
 
 def _introduction(asked: dict[str, str]) -> bytes:
-    """Return the line that says who is served: what `sessions` needs to serve as this process would."""
+    """Return the first line of a connection: the folder, host, version, environment and options that
+    `sessions` needs.
+    """
     told = environment()
     session = told.pop(SESSION_VARIABLE, "")
     here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
@@ -73,7 +75,7 @@ def _introduction(asked: dict[str, str]) -> bytes:
 
 
 class Session:
-    """One host's session: one thread hears the host, and the other tells it what the server says."""
+    """A host's session: a thread forwards the host's lines, another the server's lines."""
 
     def __init__(self, home: str, line: bytes, words: list[str], link: Link) -> None:
         self._home = home
@@ -114,7 +116,7 @@ class Session:
         os._exit(0)
 
     def _heard(self, line: bytes) -> None:
-        """Hand on what the host says, and keep what another server would have to be told."""
+        """Forward a line of the host; keep the lines that a new server would need."""
         message = _read(line)
         method, id = message.get("method"), message.get("id")
         with self._lock:
@@ -131,7 +133,7 @@ class Session:
         link.send(line)
 
     def _answered(self, line: bytes) -> None:
-        """Tell the host what the server says."""
+        """Forward a line of the server to the host."""
         message = _read(line)
         id = message.get("id")
         with self._lock:
@@ -175,7 +177,7 @@ class Session:
         return id not in self._again and (message["method"] != "tools/call" or tool in self._link.reads)
 
     def _shake_hands(self) -> None:
-        """Tell the new server the handshake; the host has its answer, or is given it now."""
+        """Repeat the handshake to a new server; forward its answer unless the host already has one."""
         first, *rest = self._handshake
         id = _read(first).get("id")
         self._link.send(first)
@@ -197,7 +199,7 @@ class Session:
 
 
 def _own(words: list[str]) -> socket.socket:
-    """Return a connection to a process that serves this session alone, for the host that has started this one."""
+    """Start a server for this session and its host alone; return the connection."""
     ours, theirs = socket.socketpair()
     with theirs:
         command = [*python_of(), "mcp", *words, "--for", str(os.getppid())]

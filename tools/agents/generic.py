@@ -1,7 +1,7 @@
-"""Any host that Memtape has no plugin for: what to put into its settings, and a block for its file of instructions.
+"""Hosts without a plugin of Memtape: the entry for their settings, a block for their instructions file.
 
-The settings are only shown, since every host has a form of its own. A block is written into a file that the person
-names, and nowhere else; it is noted, so that exactly its bytes can be taken out again.
+The entry is only shown, since every host has its own form. The block is written only into the file that the
+person names; its exact bytes are recorded for the removal.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ BEGIN, END = "<!-- memtape:instructions:begin -->", "<!-- memtape:instructions:e
 
 
 class _Block(TypedDict):
-    """What was added to a file, and whether the file was made for it."""
+    """The text added to a file, and whether the file was created for it."""
 
     added: str
     made: bool
 
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
-    """Return how a server of this home is named in settings as JSON and TOML, and what starts it in a shell."""
+    """Return the settings of a home's server as JSON and TOML, and the command that starts it in a shell."""
     program, words = command[0], [*command[1:], "mcp", "--home", home]
     as_json: dict[str, Any] = {"mcpServers": {PLUGIN: {"command": program, "args": words}}}
     as_toml = f"[mcp_servers.{PLUGIN}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(words)}"
@@ -35,15 +35,15 @@ def server_forms(command: list[str], home: str) -> dict[str, str]:
 
 
 def instructions() -> str:
-    """Return the block for `AGENTS.md`, `CLAUDE.md`, `GEMINI.md` or what else a host reads."""
+    """Return the block for `AGENTS.md`, `CLAUDE.md`, `GEMINI.md` or another file of instructions."""
     said = SKILL.split("---\n", 2)[2].strip()
     return f"{BEGIN}\n{said}\n{END}\n"
 
 
 def write_instructions(home: Home, path: Path) -> bool:
-    """Add the block to a file, which is made where it is not there; return whether it was not in there before.
+    """Add the block to a file, created if missing; return whether the block is new there.
 
-    Raises `MemtapeError` for a file that cannot be written or is no UTF-8.
+    Raises `MemtapeError` for a file that cannot be written or is not UTF-8.
     """
     path = path.absolute()
     try:
@@ -60,7 +60,7 @@ def write_instructions(home: Home, path: Path) -> bool:
 
 
 def take_instructions(home: Home) -> Leftovers:
-    """Take every block out that was written and is as it was; say where somebody has changed one."""
+    """Remove every written block that is unchanged; report the files in which a person edited the block."""
     found = Leftovers([], [])
     rest: dict[str, _Block] = {}
     for name, noted in _noted(home).items():

@@ -1,12 +1,12 @@
-"""Handing a hook over to a server of its home, which has loaded all that a hook needs.
+"""Handing a hook over to a server of its home, which has everything loaded that a hook needs.
 
-A hook that a server takes loads this file and nothing else of Memtape. Of `socket` and `json` the file takes what is
-compiled, since importing the rest takes as long as Python takes to start. What the server does with a hook is in
-`taking`; where none takes it the hook does all by itself (`hooks`).
+A hook that a server takes imports this file and nothing else of Memtape. Of `socket` and `json` the file
+takes the compiled parts, since importing the rest takes as long as Python takes to start. The server's part
+is in `taking`; a hook without a server does all by itself (`hooks`).
 
-Each side speaks a line at a time. The hook tells what it was told. The server says under which id it would capture
-that, and what the host is to be told. The hook says that it waits, and only then the server captures. So the hook knows
-the id of whatever may have been captured, and captures it again under that id where the server says no more.
+Both sides speak a line at a time. The hook sends its input. The server announces the id of the capture, and
+the answer for the host. The hook says that it waits, and only then the server captures. So the hook knows the
+id of a possible capture, and repeats it under the same id where the server says no more.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MAX_ADDRESS_BYTES = 100
 """A socket's path has at most 104 to 108 bytes."""
 MAX_INPUT_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 256 * 1024
-"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
+"""No host waits for a longer input: reading it and removing its secrets takes about half a second."""
 HAND_WAIT_S = 0.5
-"""A server that has not said by then what it would do is too busy; so long it then has to capture."""
+"""A server without an announcement by then is too busy; afterwards it has as long to capture."""
 ALONE_TIMES = 10
-"""So many times as long as a host a process waits that nobody waits for."""
+"""The detached process waits this many times as long as a host."""
 MAX_LINE_BYTES = 1024 * 1024
 GO, DONE, SHOWN, NOT_MINE = b"go\n", b"done\n", b"shown\n", b"null\n"
 PREFIXES = ("MEMTAPE_", "GIT_")
@@ -39,11 +39,11 @@ OTHERS_NAMES = ("MEMTAPE_HOME", "GIT_ASKPASS", "GIT_EDITOR", "GIT_PAGER", "GIT_S
 
 
 class Handed:
-    """How far a hook came with the servers of its home.
+    """The progress of a hook with the servers of its home.
 
-    `done` where one has done all. `late` where one took too long to say what it would do: nothing is captured then.
-    `taken` where it said that and was told to go on: `native` is the native id of what it has perhaps captured, empty
-    for nothing, and `told` what the host is to be told.
+    `done`: a server has done all. `late`: a server took too long to announce its work; nothing is captured
+    then. `taken`: a server announced its work and was told to go on. `native` is the native id of its
+    possible capture, empty for none, and `told` its answer for the host.
     """
 
     def __init__(self) -> None:
@@ -53,9 +53,9 @@ class Handed:
 
 
 def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Handed:
-    """Have a server of a home do what a hook was told, and tell the host what it says.
+    """Hand a hook's input to a server of the home, and print the server's answer for the host.
 
-    Nobody waits for one that is `alone`, so that it is told nothing, and waits longer itself.
+    With `alone` no host waits: nothing is printed, and the wait for the server is longer.
     """
     handed = Handed()
     paths = addresses(home) if len(data) <= LARGE_BYTES else []
@@ -85,7 +85,7 @@ def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Hand
 
 
 def _told(host: str, told: str, folder: str, alone: bool) -> bytes:
-    """Return what a hook tells a server, a line of JSON."""
+    """Return a hook's request to a server, a line of JSON."""
     given = {"hook": host, "told": told, "folder": folder, "version": __version__}
     texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
     variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())
@@ -113,7 +113,7 @@ def _hand(talking: Socket, path: str, line: bytes, deadline: float, wait_s: floa
 
 
 def environment() -> dict[str, str]:
-    """Return what of the environment matters to what is captured, where, by whom and for which project."""
+    """Return the environment variables with an effect on captures: content, home, author, project."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -153,6 +153,6 @@ def read_line(talking: Socket, deadline: float) -> bytes:
 
 
 def tell(answered: bytes) -> None:
-    """Write what a host is told."""
+    """Write an answer to the host on stdout."""
     while answered:
         answered = answered[os.write(1, answered) :]

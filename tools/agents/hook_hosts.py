@@ -1,7 +1,7 @@
-"""What each host tells its hooks and what it takes from them: names of events and fields, and the form of an answer.
+"""The hooks of each host: names of events and fields in their input, and the form of their answer.
 
-Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI
-1.0.102 and Qwen Code 0.15.10, as they ran, and the plugin that OpenCode 1.18 gets from us (`plugins`).
+Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61,
+Copilot CLI 1.0.102 and Qwen Code 0.15.10, as they ran, and Memtape's plugin for OpenCode 1.18 (`plugins`).
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import orjson
 Action = Literal["start", "prompt", "answer", "subagent", "act", "flush", "retell", "end"]
 
 SERVED: tuple[Action, ...] = ("start", "prompt", "answer", "subagent", "act")
-"""What a server does for a hook."""
+"""The actions that a server does for a hook."""
 MAX_CONTEXT_CHARS = 10_000
-"""Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
+"""The length at which Claude Code and Codex cut; Codex at 2,500 tokens of 4 bytes."""
 
 
 CONTEXT_TOKENS = 800
-"""What a start is given at most."""
+"""The longest context of a start."""
 
 
 MAX_AGENT_CHARS, MAX_NAME_CHARS = 60, 200
 
 
 class Host(NamedTuple):
-    """A host: what its events mean to us, the fields in which it tells a prompt and an answer, and its form of ours.
+    """A host: its events as actions, the fields of its prompts and answers, and its form of an output.
 
-    `begins_at_prompt` where a start takes no context, so that the first prompt after it is given that of the start.
-    `flat` where the context to be added is a key of its own.
+    `begins_at_prompt`: a start takes no context, so the first prompt after it gets the start's context.
+    `flat`: the added context is a key of its own.
     """
 
     actions: Mapping[str, Action]
@@ -99,7 +99,7 @@ HOSTS_OF_HOOKS: dict[str, Host] = {
 
 
 class Done(NamedTuple):
-    """A call of a tool that has answered: what names it in its session, and whether the host says that it failed."""
+    """An answered tool call: its name in the session, tool, input, output, failure and exit code."""
 
     name: str
     tool: str
@@ -110,7 +110,7 @@ class Done(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a host told a hook. A field that it did not tell, or told in another form, is empty."""
+    """The input of a hook. Missing and malformed fields are empty."""
 
     host: str
     event: str
@@ -122,16 +122,16 @@ class Told(NamedTuple):
     answer: str
     prompt_id: str
     agent_transcript: str
-    """That of an agent which the session's own has started and which has just ended, where the host tells it."""
+    """The transcript of a subagent that has just ended, where the host names it."""
     resumed: bool
     """Whether a start goes on with a session that was told one before, and still has it."""
     agent: str = ""
-    """Which agent answers where the session's own has started it."""
+    """The subagent that answers, empty for the session's own agent."""
     done: Done | None = None
 
 
 def read(host: str, data: bytes) -> Told | None:
-    """Return what a host's JSON says, None for an event that means nothing to us. Raises `ValueError`."""
+    """Return a hook's input from a host's JSON, None for an event unknown here. Raises `ValueError`."""
     if host not in HOSTS_OF_HOOKS:
         raise ValueError("unknown host")
     told = orjson.loads(data)
@@ -163,7 +163,9 @@ def read(host: str, data: bytes) -> Told | None:
 
 
 def _done(told: dict[str, Any], event: str) -> Done:
-    """Return what a host tells of a call: one names it, the other says when it was; each has a form of an output."""
+    """Return the tool call of a hook's input. Hosts differ: some give the call an id, some only a time;
+    outputs have many forms.
+    """
     result = told.get("tool_response", told.get("tool_result"))
     of = result if isinstance(result, dict) else {"output": result}
     output = next((of[key] for key in ("llmContent", "text_result_for_llm", "output") if of.get(key)), "")
@@ -181,7 +183,7 @@ def _done(told: dict[str, Any], event: str) -> Done:
 
 
 def placed(data: bytes, folder: PurePath) -> bytes:
-    """Return a host's JSON with this folder as its own, and the path of its transcript in full."""
+    """Return a host's JSON with `folder` as its folder and an absolute path of its transcript."""
     told: dict[str, Any] = orjson.loads(data)
     for key in ("transcript_path", "agent_transcript_path"):
         if transcript := _text(told, key):
@@ -190,15 +192,15 @@ def placed(data: bytes, folder: PurePath) -> bytes:
 
 
 def note_of(memories: int, tokens: int) -> str:
-    """Return what a person is told of what was put before an agent; nothing where that was no memory."""
+    """Return the person's note about the memories given to an agent; empty for none."""
     return f"memory: {memories:,} given, {tokens:,} tokens" if memories else ""
 
 
 def answer(event: str, context: str, note: str = "", *, flat: bool = False) -> bytes:
-    """Return a host's own form of a context to be added, and of a note that the host shows to the person.
+    """Return a host's own form of an added context, and of a note that the host shows to the person.
 
-    It has these keys and no other, since one host drops all else. What each shows of a note is in `docs/agents.md`; a
-    host whose form is `flat` takes none.
+    The form has only these keys, since one host drops all others. `docs/agents.md` says how each host shows a
+    note; a `flat` form has none.
     """
     if flat:
         return orjson.dumps({"additionalContext": context})

@@ -1,7 +1,7 @@
-"""The process of a hook: it reads what a host tells on stdin, and ends with exit code 0 whatever happens.
+"""The process of a hook: it reads the host's input on stdin, and always ends with exit code 0.
 
-Two ways lead here: the command `memtape hook`, and the start of the program for a hook as `connect` installs it. What a
-server takes is done when it says so. All else is loaded only where none does.
+It is started by the command `memtape hook`, and by the program for hooks that `connect` installs. Work taken
+by a server is done at its reply. Everything else is imported only without a server.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def serve_hook(host: str, home: str | None, *, alone: bool = False, stay: bool = False, distill: str = "") -> NoReturn:
-    """Do what a hook is for, stay to answer others, or distil the flush at `partition:offset`; then end the process."""
+    """Run a hook, stay as a server, or distil the flush at `partition:offset`; then end the process."""
     try:
         if alone or stay or distill:
             _work(host, home, alone, distill)
@@ -49,7 +49,7 @@ def _serve(host: str, home: str | None) -> None:
 
 
 def _work(host: str, home: str | None, alone: bool, distill: str) -> None:
-    """Do what nobody waits for."""
+    """Do the detached work of a hook."""
     from memtape.tools.agents.handing import MAX_INPUT_BYTES
 
     if alone:

@@ -1,8 +1,8 @@
-"""What a hook does: captures what was said, hands out what is remembered, and never gets in an agent's way.
+"""The work of a hook: capture the turn, hand out memories, and never disturb the agent.
 
-Whatever happens, the agent goes on: an error becomes a line that `memtape doctor` shows, and what takes long is done
-by a process of its own. What hosts tell and take is in `hook_hosts`. This file is loaded at every prompt, so that it
-imports what a capture needs and nothing else; a search is loaded where no server has answered.
+The agent always goes on: an error becomes a line in `memtape doctor`, and long work is left to a detached
+process. The forms of hosts are in `hook_hosts`. This file is loaded at every prompt: import here only the
+needs of a capture, and a search only where no server has answered.
 """
 
 from __future__ import annotations
@@ -62,12 +62,10 @@ CONTEXT_WAIT_S = 0.7
 
 
 def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, handed: Handed | None = None) -> bytes:
-    """Do what a host's hook is for and return what it is to be told. Never raises.
+    """Run a host's hook and return its answer. Never raises.
 
-    Nothing is done under `MEMTAPE_HOOKS=off`, as where an agent is used as a model.
-
-    `alone` is for the process that was given what took too long: nobody waits for it. `handed` says how far a server
-    came with it, where one was asked.
+    Does nothing under `MEMTAPE_HOOKS=off`, as where an agent is used as a model. `alone` marks the detached
+    process for slow work, for which no host waits. `handed` has the progress with a server, if one was asked.
     """
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
@@ -112,14 +110,16 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
 
 
 def note_time(home: Path | None) -> None:
-    """Note how long the host of this process has waited for it, where anything is kept."""
+    """Record how long the host has waited for this process, unless nothing is kept."""
     where = home or default_home()
     if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
         note(where, [("hook", "hook", "", (time.monotonic_ns() - STARTED_NS) // 1_000)])
 
 
 def _unkept(host: str, home: Path, data: bytes) -> bytes:
-    """Return what a host is told where nothing is kept: at a start, that it is so. Nothing is noted."""
+    """Return the answer of a hook where nothing is kept: at a start a note about the profile, else nothing.
+    Writes no note.
+    """
     try:
         told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
         if told is not None and told.action == "start":
@@ -130,7 +130,7 @@ def _unkept(host: str, home: Path, data: bytes) -> bytes:
 
 
 def _leave_out(told: Told, home: Path) -> None:
-    """Remember a session of a run that stores nothing, so that no import takes it either."""
+    """Record the session of a run that stores nothing: imports skip the session's transcript too."""
     if stores_nothing():
         try:
             leave_out(home, told.session)
@@ -139,7 +139,7 @@ def _leave_out(told: Told, home: Path) -> None:
 
 
 def _left(turn: Turn) -> bytes:
-    """Leave what is long to a process of its own, from the first: nothing interrupts the reading of a long text."""
+    """Leave a long input to a detached process at once: nothing interrupts the reading of a long text."""
     try:
         turn.go_on()
     except Exception as error:
@@ -148,7 +148,7 @@ def _left(turn: Turn) -> bytes:
 
 
 def leave_server(host: str, home: Path | None, data: bytes) -> None:
-    """Leave a server behind for the next hooks, where none is there and this one would have asked it. Never raises."""
+    """Start a server for the next hooks where this hook found none. Never raises."""
     where = home or default_home()
     try:
         told = read(host, data)
@@ -196,7 +196,7 @@ def distill(home: Path | None, place: str) -> None:
 
 
 def _is_gone(home: Path | None, where: str) -> bool:
-    """Whether the home that a hook was made for is not there: what somebody deleted, no hook makes anew."""
+    """Whether the home of a hook was deleted. A hook never creates a home again."""
     if home is None or home.is_dir():
         return False
     error = MemtapeError("The home of this hook is gone, so that nothing is captured or recalled.")
@@ -215,7 +215,7 @@ def _start(turn: Turn) -> bytes:
 
 
 def _begun(turn: Turn, client: Client) -> bytes:
-    """Return the context of a start, and note that its session was told."""
+    """Return the context of a start, and record the session as told."""
     from memtape.tools.agents.starts import note_told
     from memtape.tools.agents.warm import ask, tell_session
 
@@ -289,10 +289,10 @@ def _prompt(turn: Turn) -> bytes:
 
 
 def _recalled(client: Client, prompt: str) -> tuple[str, str]:
-    """Return what a prompt surely needs and a note of it, found by words in the views as they are.
+    """Return the sure memories for a prompt and a note about them, found by words in the current views.
 
-    Both are empty where nothing is needed, and where the views are far behind.
-    Vectors are left to a server, since no prompt can wait for an embedder.
+    Both are empty without any, and where the views are far behind. Vectors are left to a server, since no
+    prompt can wait for an embedder.
     """
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
@@ -307,7 +307,7 @@ def _recalled(client: Client, prompt: str) -> tuple[str, str]:
 
 
 def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
-    """Return who asks a server, and with which prompt, as far as that is searched for."""
+    """Return a request to a server: scope, session, actor, and the part of the prompt that searches read."""
     from memtape.tools.agents.warm import PROMPT_CHARS
 
     prompt = client.redactor.head(prompt, PROMPT_CHARS) if prompt else ""
@@ -315,7 +315,7 @@ def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
 
 
 def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
-    """Return what a start asks for: of a session that was told before and is resumed, what is new since then."""
+    """Return the request of a start; for a resumed session only its news since the last start."""
     from memtape.tools.agents.starts import told_at
 
     since = told_at(turn.home, client.scope, client.session or "") if turn.told.resumed else None
@@ -323,7 +323,7 @@ def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
 
 
 def _ended(turn: Turn) -> bytes:
-    """Capture what a server was to capture and has perhaps, under the id that it named."""
+    """Finish a capture that a server announced and perhaps did, under the announced id."""
     if turn.handed.native and turn.told.done is not None:
         _acting().act(turn)
     elif turn.handed.native:
@@ -344,7 +344,7 @@ def _answer(turn: Turn) -> bytes:
 
 
 def _afterwards() -> ModuleType:
-    """Return what does that for which nobody waits; it is loaded for that alone."""
+    """Import `afterwards` lazily: only detached work needs the module."""
     from memtape.tools.agents import afterwards
 
     return afterwards
@@ -369,9 +369,9 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
 
 
 def capture(turn: Turn, client: Client, text: str, native: str | None = None) -> None:
-    """Put a turn on the log under the id that an import of its transcript derives, or finds.
+    """Append a turn under the id that an import of its transcript derives, or finds.
 
-    Nothing is stored in a pause, nor what is noise or private as a whole; these are counted.
+    Nothing is stored in a pause, and no noise or wholly private text; these are counted.
     """
     user = turn.told.action == "prompt"
     if reason := "paused" if client.silence() else noise_in(text, "user" if user else "agent"):
@@ -395,7 +395,7 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
 
 
 def native_of(turn: Turn, client: Client, text: str) -> str | None:
-    """Return the native id of a turn: the host's name for it, else that of its row if the transcript has it already."""
+    """Return the native id of a turn: the host's id, else the id of its row in the transcript."""
     told = turn.told
     role: Role = "user" if told.action == "prompt" else "assistant"
     if role == "user" and _has_prompt_id(told):

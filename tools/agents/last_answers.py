@@ -1,7 +1,8 @@
-"""What an agent answered last, where a host tells its hook only in which file that stands.
+"""An agent's last answer, for a host that names only its file to a hook.
 
-Copilot CLI writes `session-state/<session>/events.jsonl`, a line for each event. A turn's answer is often written only
-some tenths of a second after the hook began. Nothing else of that file is read, since other hooks have told the rest.
+Copilot CLI writes `session-state/<session>/events.jsonl`, a line for each event. A turn's answer is often
+written only some tenths of a second after the hook began. Nothing else of the file is read, since other hooks
+have the rest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a hook has left to a process that nobody waits for: done after what others have left, by a server if one is up.
+"""Late work of hooks in a detached process: done after earlier late work, by a server if one is up.
 
-On a loaded machine many hooks are late at once, and each leaves such a process. What was said waits in its memory,
-since nothing may be written down before secrets are out of it. So whoever waits here has loaded hardly anything, and
-one of them at a time does something. What takes seconds, as the end of a session, is not in the way of what was said.
+On a loaded machine many hooks are late at once, and each leaves a process. The turn waits in the process's
+memory, since nothing may be written before its secrets are removed. Waiting processes therefore import hardly
+anything, and one works at a time. Work of seconds, as the end of a session, does not delay captures of turns.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from memtape.tools.agents.handing import Handed, hand_over
 from memtape.tools.agents.hook_hosts import SERVED, Action, read
 
 WAIT_S = 60.0
-"""Whoever has waited so long waits no more: one that takes long must not keep all others from being captured."""
+"""The longest wait: one slow process must not keep all the rest from capturing."""
 TURNS: tuple[Action, ...] = ("prompt", "answer", "act", "retell")
 
 
 def serve_late(host: str, home: str | None, data: bytes) -> None:
-    """Do what a hook was told and has left. Never raises but where it is ended."""
+    """Do the deferred work of a hook. Raises only if killed."""
     place = Path(home) if home else default_home()
     action = _action(host, data)
     lock = Home(place, make=False).late_lock("turn" if action in TURNS else "session")

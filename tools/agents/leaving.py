@@ -1,6 +1,6 @@
-"""What goes when the last host is disconnected: the server of hooks, what is noted of hosts, scopes in repositories.
+"""Removals after the last disconnected host: the server of hooks, notes about hosts, scopes in repositories.
 
-The data folder stays, and is named with its size. What hosts keep of us is in `leftovers`.
+The data folder stays, and is named with its size. `leftovers` handles the files of hosts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOOK_S = 0.05
 
 
 def leave(home: Home) -> Leftovers:
-    """Stop what runs of this home by itself, and delete what it wrote outside its data."""
+    """Stop the background processes of a home, and delete the files outside its data folder."""
     found = Leftovers([], [])
     _stop_server(home, found)
     _leave_repositories(home, found)
@@ -37,7 +37,7 @@ def leave(home: Home) -> Leftovers:
 
 
 def data_told(home: Home) -> str:
-    """Return a sentence of where the data are, how large they are and what deletes them."""
+    """Return a sentence about the data folder: its path, size, and the command to delete it."""
     path = home.path.absolute()
     size = sum(_bytes(file) for file in path.rglob("*"))
     if not size:
@@ -71,7 +71,7 @@ def _stop_server(home: Home, found: Leftovers) -> None:
 
 
 def _leave_repositories(home: Home, found: Leftovers) -> None:
-    """Take our scope out of every repository that has it; one that has another by now keeps that."""
+    """Remove the pinned scope from every repository's git configuration; keep a scope changed since."""
     for common, scope in read(home)["pinned"].items():
         folder = Path(common)
         if not folder.is_dir() or scope not in scopes_in_configuration(folder):

@@ -1,7 +1,7 @@
-"""What stays of us in files of a host and a repository when our plugin is removed: named, and taken where it is ours.
+"""Memtape's traces in files of hosts and repositories after the plugin's removal: reported, removed if ours.
 
-A host's own command takes the plugin away and leaves empty keys, trust in hooks that are gone, copies and hashes. Taken
-is what nobody else wrote or needs; whatever else is left is said, with what takes it away.
+A host's own command removes the plugin and leaves empty keys, trust in removed hooks, copies and hashes.
+Removed are entries that only Memtape wrote or needs; the rest is reported, with the way to remove it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ GEMINI_LINK = ".gemini-extension-install.json"
 
 
 class Leftovers(NamedTuple):
-    """What was taken away, and what is left and why, each in one sentence."""
+    """Removed things and remaining things with a reason, each in one sentence."""
 
     taken: list[str]
     left: list[str]
 
 
 def note_before(home: Home, host: str) -> None:
-    """Note what of a host is not there before we are installed; what is noted already counts."""
+    """Record which files and keys of a host are missing before the installation; an earlier record stays."""
     if _noted(home, host).exists():
         return
     note: dict[str, Any] = {"absent": [str(path) for path in _PLACES[host]() if not path.exists()]}
@@ -44,7 +44,7 @@ def note_before(home: Home, host: str) -> None:
 
 
 def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
-    """Take away what a host was left with; `last` where no other has our plugin, then also from this repository."""
+    """Remove a host's leftovers; with `last`, after the last host, also this repository's files."""
     found = Leftovers([], [])
     if host in _OF_HOST:
         _OF_HOST[host](home, found)
@@ -58,7 +58,7 @@ def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
 
 
 def has_traces(host: str) -> bool:
-    """Whether a host's own files name us. The host is not asked: whoever is asked for the first time writes files."""
+    """Whether a host's own files name Memtape. The host is not asked, since its first run writes files."""
     for path in _TRACES[host]():
         try:
             if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
@@ -112,7 +112,7 @@ def _of_copilot(home: Home, found: Leftovers) -> None:
 
 
 def _take_empty(home: Home, host: str, found: Leftovers) -> None:
-    """Take the keys of a host's settings that are empty and were not there before."""
+    """Remove empty keys of a host's settings that were absent before."""
     path, noted = _SETTINGS[host](), _json(_noted(home, host)) or {}
     settings = _json(path) or {}
     empty = [key for key in PLUGIN_KEYS if settings.get(key) == {}]
@@ -130,7 +130,7 @@ def _take_empty(home: Home, host: str, found: Leftovers) -> None:
 
 
 def _named(names: tuple[str, ...], folder: Path, host: str, found: Leftovers) -> None:
-    """Name files that a host keeps its own books in, in which nothing of ours is left."""
+    """Report the host's own list files, which no longer mention Memtape."""
     there = [name for name in names if (folder / name).exists()]
     if there:
         found.left.append(f"{' and '.join(there)} in {folder}: {host}'s own lists, without Memtape in them.")
@@ -186,7 +186,7 @@ _OF_HOST: dict[str, Callable[[Home, Leftovers], None]] = {
 
 
 def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Leftovers) -> None:
-    """Take the keys that are ours out of a file that a host writes; name them where somebody has given it a form."""
+    """Remove Memtape's keys from a host's file; only report them where a person formatted the file."""
     document = _json(path) or {}
     ours = [key for key in document if is_ours(key)]
     if not ours:
@@ -234,7 +234,7 @@ def _codex() -> Path:
 
 
 def _cache() -> Path:
-    """Return where programs that run under Node keep what they can do without."""
+    """Return the cache folder of programs under Node."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -268,7 +268,7 @@ _PLACES: dict[str, Callable[[], list[Path]]] = {
     "opencode": list,
     "qwen": lambda: _below(qwen_home(), "extensions/extension-enablement.json", "extensions", ""),
 }
-"""What hosts make to install something, the inner before the outer: taken where it is empty and was not there."""
+"""Paths that hosts create for an installation, inner ones first: removed if empty and absent before."""
 
 
 _TRACES: dict[str, Callable[[], list[Path]]] = {
@@ -298,7 +298,7 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 
 def rewrite(path: Path, text: str) -> None:
-    """Write somebody's file whole or not at all, where it really lies and with the rights that it has."""
+    """Replace a person's file atomically, at its real path and with its permissions."""
     path = path.resolve()
     temporary = path.with_name(f".{path.name}{UNFINISHED}")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:

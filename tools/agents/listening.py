@@ -1,8 +1,7 @@
-"""The socket on which a server hears hooks, and sessions of hosts: `serving/<pid>.sock`, which only the owner can open.
+"""The socket for hooks and sessions of hosts: `serving/<pid>.sock`, accessible to the owner alone.
 
-What they are answered stands elsewhere: in `ready` what is searched for, in `taking` what is done for a hook that is
-handed over, in `ask.served_vectors` the vector of a question of another process, in `mcp.sessions` what a session is
-answered.
+The answers are elsewhere: searches in `ready`, handed-over hooks in `taking`, vectors for other processes'
+questions in `ask.served_vectors`, sessions in `mcp.sessions`.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ SERVED_WAIT_S = 5
 BACKLOG = 64
 
 Sessions = Callable[[dict[str, Any], socket.socket], None]
-"""Serves a session of a host, as it was told of it, until its host closes it."""
+"""Serves a session of a host, described by its first line, until the host closes it."""
 
 
 class Warm:
-    """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without.
+    """Listens for hooks as long as a server lives. Without a possible socket, hooks do without.
 
-    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits. Without
-    `sessions` no session of a host is taken.
+    Each hook has its own thread, so that none waits for another, and nothing waits for the work `after` its
+    answer. Without `sessions` no session of a host is taken.
     """
 
     def __init__(
@@ -57,10 +56,10 @@ class Warm:
         self._listening: socket.socket | None = None
 
     def start(self) -> None:
-        """Listen from now on, in a thread of its own.
+        """Start listening, in a thread.
 
-        The server of a run that stores nothing, or has a profile of its own, hears no hooks: those of other runs are to
-        be stored as they say.
+        The server of a run that stores nothing, or has a profile of its own, hears no hooks: hooks of other
+        runs are stored by their own settings.
         """
         if stores_nothing() or stands_apart(self._home):
             return
@@ -96,7 +95,7 @@ class Warm:
             threading.Thread(target=self._talk, args=(asking,), name="warm-hook", daemon=True).start()
 
     def _talk(self, asking: socket.socket) -> None:
-        """Serve one hook or session, which may go at any time or ask nonsense."""
+        """Serve one hook or session; its end or nonsense at any time is no error."""
         with suppress(Exception), asking:
             asking.settimeout(SERVED_WAIT_S)
             asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
@@ -121,7 +120,7 @@ class Warm:
                 self._after(asked)
 
     def _vector(self, text: str, embedder: str) -> bytes:
-        """Return the line that tells a question's vector."""
+        """Return the line with a question's vector."""
         from memtape.tools.ask.recorded_vectors import RecordedVectors
         from memtape.tools.ask.served_vectors import vector_line
 

@@ -19,9 +19,9 @@ TEXT_CHARS, MARK_CHARS = 400, 200
 
 
 def offered(client: Client, prompt: str, session: str, budget_chars: int) -> tuple[str, Answer]:
-    """Return the memories that a prompt surely needs, as text of at most `budget_chars`, and the answer that it shows.
+    """Return the sure memories for a prompt as text of at most `budget_chars`, and the answer with them.
 
-    Empty where there are none.
+    Both are empty where no memory is sure.
     """
     began_ns = began("prompt")
     answer = client.offer(prompt, sure_for(prompt, session), MOST)

@@ -21,7 +21,7 @@ def own_file() -> Path:
 
 
 def is_placed() -> bool:
-    """Whether a plugin of ours is there."""
+    """Whether Memtape's plugin exists."""
     try:
         return bool(opencode_words(own_file().read_bytes()))
     except OSError:
@@ -29,7 +29,7 @@ def is_placed() -> bool:
 
 
 def place(home: Home, data: bytes) -> None:
-    """Write the plugin. Raises `MemtapeError` where somebody else's file has its name."""
+    """Write the plugin. Raises `MemtapeError` where a foreign file has its name."""
     path = own_file()
     if path.exists() and not is_placed():
         raise MemtapeError(f"{path} is not of Memtape.", "Give that file another name, then connect again.")

@@ -1,9 +1,9 @@
-"""What Memtape gives a host to install: one plugin for Claude Code, Codex and Copilot CLI, an extension for Gemini CLI
-and Qwen Code, and a file of JavaScript for OpenCode.
+"""The files that hosts install: a plugin for Claude Code, Codex and Copilot CLI, an extension, a script.
 
-The files are made for a machine, since a host starts our command from anywhere and with little of the environment: the
-command and the home stand in them in full. Where the command is gone, or does not start any more, a hook does nothing,
-without a word, since hosts stop an agent at a hook that fails. Nothing here writes a file or runs a program.
+The extension is for Gemini CLI and Qwen Code, the file of JavaScript for OpenCode. The files are made for a
+machine, since a host starts the command from anywhere and with little of the environment: they have the full
+command and home. Where the command is gone, or no longer starts, a hook silently does nothing, since hosts
+stop an agent at a failing hook. Nothing here writes a file or runs a program.
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ _COMMANDS: dict[str, tuple[str, str, str, str]] = {
         "ask which one to forget; forget nothing before I have said that.",
     ),
 }
-"""What people type as `/memtape:recall` and so on: its help, what follows it, the tool, and what the agent is told."""
+"""The slash commands, as `/memtape:recall`: help, argument, tool, and instruction for the agent."""
 
 
 def _claude_command(name: str) -> bytes:
-    """Return a command of a plugin, which nobody but a person can call and the model is not told of."""
+    """Return a slash command of a plugin, for people only: the model does not know of it."""
     about, hint, tool, text = _COMMANDS[name]
     tools = dict.fromkeys((tool, *(("search_memories",) if name in ("why", "forget") else ())))
     allowed = [it for it in tools if it != "forget_memory"]  # A host asks its user before it hides anything.
@@ -131,7 +131,7 @@ def _codex_skill(name: str) -> dict[str, bytes]:
 
 
 def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
-    """Return the files of what a host installs, by path below its folder. `command` starts Memtape."""
+    """Return the files for a host's plugin, by path below its folder. `command` starts Memtape."""
     program, *flags = _SHELL
     server: dict[str, Any] = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "mcp", "--home", home]}
     words = shlex.join([*_SHELL, _HOOK_GUARD, *command, "hook", "--host", host, "--home", home])
@@ -179,7 +179,7 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:
-    """Return the command that an installed hook starts, and its words from `hook` on; empty for one of others."""
+    """Return the command of an installed hook and its words from `hook` on; both empty for a foreign hook."""
     try:
         words: Sequence[str] = shlex.split(hook)
     except ValueError:
@@ -216,7 +216,7 @@ def _opencode(hook: list[str], server: list[str]) -> bytes:
 
 
 def opencode_words(plugin: bytes) -> list[str]:
-    """Return the words that a plugin of ours for OpenCode starts its hook with; empty for one of others."""
+    """Return the hook command of our OpenCode plugin as words; empty for a foreign plugin."""
     for line in plugin.decode("utf-8", "replace").splitlines():
         if line.startswith("const HOOK = "):
             try:

@@ -33,11 +33,11 @@ START_WAIT_S = 10.0
 """So long a server may take to listen and to take a session; it loads the SDK for the first."""
 LOOK_S = 0.02
 CUT_WAIT_S, MAX_CUTS = 0.1, 5
-"""A server that is killed may be met before its lock is free. One that cuts so many sessions short cannot serve any."""
+"""A killed server may be met before its lock is free. One that cuts this many sessions cannot serve any."""
 
 
 class Link:
-    """A connection to who serves; `reads` names the tools that change nothing."""
+    """A connection to a server; `reads` names the read-only tools."""
 
     def __init__(self, talking: socket.socket, reads: list[str]) -> None:
         self._talking = talking
@@ -45,12 +45,12 @@ class Link:
         self.reads = reads
 
     def send(self, line: bytes) -> None:
-        """Send a line; where the server has gone, whoever reads meets that."""
+        """Send a line; a lost server is noticed by the reader."""
         with suppress(OSError):
             self._talking.sendall(line)
 
     def lines(self) -> Iterator[bytes]:
-        """Yield whole lines until the server goes; what is read of a last one is no line."""
+        """Yield whole lines until the server closes; an incomplete last line is dropped."""
         while True:
             end = self._data.find(b"\n") + 1
             while not end:
@@ -67,7 +67,7 @@ class Link:
             yield line
 
     def finish(self) -> None:
-        """Say that nothing more comes."""
+        """Say that no further line comes."""
         with suppress(OSError):
             self._talking.shutdown(socket.SHUT_WR)
 
@@ -101,9 +101,9 @@ def _socket(home: str, pid: int) -> str:
 
 
 def _taken(path: str, line: bytes, deadline: float) -> Link | None:
-    """Return a connection to a server that takes the session, None where it says that it does not.
+    """Return a connection to a server that takes the session, None if it declines.
 
-    Raises `OSError` and `ValueError` where nobody says anything.
+    Raises `OSError` and `ValueError` without an answer.
     """
     talking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -150,6 +150,6 @@ def _start(home: str) -> subprocess.Popen[bytes] | None:
 def start_server(
     home: Path, host: str, environment: dict[str, str] | None = None, data: bytes = b""
 ) -> subprocess.Popen[bytes] | None:
-    """Start the server of a home, which reads first what a host has told a hook; None where one is being started."""
+    """Start a home's server, with a hook's input as its first work; None while another is being started."""
     words = ["hook", "--host", host, "--stay", "--home", str(home)]
     return start_one(Home(home, make=False).start_lock("server"), words, environment, data)

@@ -1,8 +1,8 @@
-"""What a server has ready for hooks: the texts of the scopes that agents work in, read again behind their backs.
+"""Texts that a server keeps loaded for hooks, by scope, reloaded in the background.
 
-A hook waits for a fraction of a second. So it is answered out of what was made ready before, with what was said since
-laid over it, while another thread projects and reads. No hook waits for that thread, nor for a tool that an agent has
-called. Hooks of one scope are answered one after another: what the first of them reads, all have.
+A hook waits for a fraction of a second. Its answer comes from the loaded texts, with the newest events laid
+over them, while another thread projects and reads. No hook waits for that thread, nor for a tool called by an
+agent. Hooks of one scope are answered one after another: the first loads for all.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ MAX_SCOPES = 8
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
 CLOSE_WAIT_S = 2.0
 _ACTOR = "memtape"
-"""Who reads and projects; nothing is captured under this name."""
+"""The actor of reading and projecting; nothing is captured under this name."""
 
 
 class Offer(NamedTuple):
-    """What a hook may put before an agent, and a `note` of it for the person; `shown` puts on the log that it did."""
+    """Text for an agent, and a `note` for the person; `shown` appends that the agent got the text."""
 
     text: str
     shown: Callable[[], None] = lambda: None
@@ -40,7 +40,7 @@ class Offer(NamedTuple):
 
 
 class _Held:
-    """A client that has one scope ready, opened when it is first used, and used by one hook at a time."""
+    """A client with the loaded texts of one scope, opened at its first use, used by one hook at a time."""
 
     def __init__(self, home: Path, scope: str) -> None:
         self._home = home
@@ -50,19 +50,19 @@ class _Held:
 
     @contextmanager
     def used(self) -> Iterator[Client]:
-        """Give the client to who uses it now."""
+        """Lock and yield the client; the first use opens the client."""
         with self._using:
             if self._client is None:
                 self._client = Client(self._home, scope=self._scope, actor=_ACTOR)
             yield self._client
 
     def lend(self, client: Client) -> None:
-        """Give another client what was read, whoever uses this one now."""
+        """Share loaded texts with `client`; takes no lock."""
         if (ready := self._client) is not None:
             client.take_over(ready)
 
     def keep(self, client: Client) -> bool:
-        """Take what another client has read, and return whether that could be done at once."""
+        """Share the texts loaded by another client; return whether the lock was free."""
         if not self._using.acquire(blocking=False):
             return False
         try:
@@ -74,7 +74,7 @@ class _Held:
             self._using.release()
 
     def close(self) -> None:
-        """Close the client as soon as nobody uses it; who comes later has another."""
+        """Close the client after its current use; the next use opens another."""
         with self._using:
             client, self._client = self._client, None
         if client is not None:
@@ -82,7 +82,7 @@ class _Held:
 
 
 class Ready:
-    """Answers hooks, from any thread. One that is `small` leaves all projecting to other processes."""
+    """Answers hooks, from any thread. With `small`, other processes do all projecting."""
 
     def __init__(self, home: Path, *, small: bool = False) -> None:
         self._home = home
@@ -95,7 +95,7 @@ class Ready:
         self._closed = False
 
     def offer(self, asked: Asked) -> Offer:
-        """Return the context of a start, or what a prompt surely needs."""
+        """Return the context of a start, or the sure memories for a prompt."""
         settings = local_settings(Home(self._home))
         if asked["prompt"] and not settings.prompt_recall:
             return Offer("")
@@ -123,7 +123,7 @@ class Ready:
         return Offer(text, shown, note if settings.shown else "")
 
     def _of_start(self, asked: Asked, context: ProjectContext) -> Callable[[], None]:
-        """Return what puts on the log that a start was shown its context."""
+        """Return a function that appends the recall of a start's context."""
 
         def shown() -> None:
             with self._client(asked) as client:
@@ -132,7 +132,7 @@ class Ready:
         return shown
 
     def refresh(self, project: str | Path) -> None:
-        """Have a project, by its scope or a folder, read and projected; nobody waits for it."""
+        """Queue a project, by scope or folder, for reading and projecting; return at once."""
         with self._changed:
             if self._closed:
                 return
@@ -143,7 +143,7 @@ class Ready:
             self._changed.notify_all()
 
     def after(self, asked: Asked) -> None:
-        """Have what a hook told of read and projected, which it does not wait for."""
+        """Queue a hook's transcript for reading and its project for projecting; return at once."""
         if asked.get("transcript") and asked.get("action") in ("start", "answer", "subagent"):
             with self._changed:
                 self._told.append(asked)
@@ -151,7 +151,9 @@ class Ready:
 
     @contextmanager
     def lent(self, client: Client) -> Iterator[None]:
-        """Give a client what is ready of its scope while it is used; what it reads is kept here, once for all."""
+        """Lend the loaded texts of its scope to a client during the block; keep here the texts that the
+        client loads.
+        """
         self._lend(client)
         yield
         if client.has_read and self._of(client.scope).keep(client):
@@ -166,7 +168,7 @@ class Ready:
             held.lend(client)
 
     def forget(self) -> None:
-        """Give up all that is ready, since the log that it was read from is gone."""
+        """Drop all loaded texts after their log was removed."""
         with self._changed:
             gone, self._held = self._held, {}
         for held in gone.values():
@@ -185,12 +187,12 @@ class Ready:
         return True
 
     def _client(self, asked: Asked) -> Client:
-        """Return a client for who asks."""
+        """Return a client for the caller."""
         session = asked["session"] or None
         return Client(self._home, scope=asked["scope"], actor=asked["actor"], origin="agent", session=session)
 
     def _of(self, scope: str) -> _Held:
-        """Return what is ready of a scope; of one that nobody asked for before, who uses it reads it."""
+        """Return the cached client of a scope; the first user fills it."""
         gone = None
         with self._changed:
             held = self._held.pop(scope, None) or _Held(self._home, scope)
@@ -222,7 +224,7 @@ class Ready:
                 note_error(self._home, "server: getting ready", error)
 
     def _take_up(self, asked: Asked) -> None:
-        """Take up what the transcript of a session has by now; at a start, what sessions left that were cut off."""
+        """Read the new part of a session's transcript; at a start also those of interrupted sessions."""
         from memtape.tools.agents.transcripts import cut_off, of_session, take_up
 
         transcript = Path(asked["transcript"])
@@ -237,7 +239,7 @@ class Ready:
             note_error(self._home, "server: taking up a transcript", error)
 
     def _make(self, project: str | Path) -> None:
-        """Project what is pending, and have ready what there is then."""
+        """Project the pending events of a project, and load its texts."""
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
             self._lend(client)  # What has not changed is not read again.

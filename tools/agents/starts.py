@@ -1,7 +1,7 @@
-"""When a session was last told of its memory, so that one which is resumed is told what is new since then.
+"""Times of context starts by session: a resumed session gets only the news since its last start.
 
-A start leaves an empty file in `serving/`, whose name is a digest of the session and whose time is that of the start.
-Where none is, or it was left on another machine, a session is told all.
+A start leaves an empty file in `serving/`, named by a digest of the session; the file's time is the time of
+the start. Without a file, as on another machine, a session gets the whole context.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT_DAYS = 30
 
 
 def told_at(home: Path, scope: str, session: str) -> int | None:
-    """Return when a session was last told a start, in microseconds; None where it was not, or nobody knows."""
+    """Return the time of a session's last start, in microseconds; None if none is known."""
     try:
         return _mark(home, scope, session).stat().st_mtime_ns // 1_000
     except OSError:
@@ -27,7 +27,7 @@ def told_at(home: Path, scope: str, session: str) -> int | None:
 
 
 def note_told(home: Path, scope: str, session: str, at_us: int) -> None:
-    """Note that a session was told what there was at a time in microseconds. Never raises."""
+    """Record that a session got its context as of a time in microseconds. Never raises."""
     mark = _mark(home, scope, session)
     with suppress(OSError):
         mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def note_told(home: Path, scope: str, session: str, at_us: int) -> None:
 
 
 def forget_told(home: Path, scope: str, session: str) -> None:
-    """Forget that a session was told, so that its next prompt is told all. Never raises."""
+    """Forget the start of a session: the next prompt gets the whole context. Never raises."""
     with suppress(OSError):
         _mark(home, scope, session).unlink(missing_ok=True)
 

@@ -1,8 +1,8 @@
-"""The one server of a home, which a hook or a session of a host leaves behind, so that the next need not load a search.
+"""The only server of a home, left behind by a hook or a host's session, with a loaded search for the next.
 
-It answers hooks, and serves every session of a host that reaches it (`reaching`, `mcp.sessions`). There is at most one
-in a home, which a lock tells. It holds no other lock, and leaves projecting to processes that end. It ends by itself:
-when no session is there and no hook came for some time, when its home or socket is gone, or when the setting says so.
+The server answers hooks and serves the sessions of hosts (`reaching`, `mcp.sessions`). A lock admits at most
+one per home. It holds no other lock, and leaves projecting to child processes. It ends by itself: without a
+session and after a time without hooks, when its home or socket is gone, or when the setting says so.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from memtape.tools.ask.recorded_vectors import EMBEDDERS
 STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
-"""So often it looks whether it should end."""
+"""Idle check interval (s)."""
 IDLE_S = 10 * 60
 """So long after the last question its model is let go."""
 LOCK_WAIT_S = 1.0
-"""Whoever looks whether a server is there holds its lock for an instant."""
+"""The wait for the lock, since checks for a running server hold it for an instant."""
 M_ARENA_MAX = -8
 """The number of that option in glibc's `malloc.h`."""
 
 
 def stay(host: str, home: Path, data: bytes) -> None:
-    """Serve a home until nobody needs that any more; first read the project that a hook was told of, if any was."""
+    """Serve a home until it is unused; first read the project of the starting hook, if any."""
     if not hooks.may_leave_server(home):
         return
     lock = Home(home, make=False).hook_server_lock()
@@ -67,7 +67,7 @@ def _share_heap() -> None:
 
 
 def _give_back() -> None:
-    """Give the system what the heap no longer needs, where the C library can: a fold leaves some megabytes."""
+    """Return unused heap to the system, where the C library can: a fold leaves some megabytes."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -108,7 +108,7 @@ def _answer(home: Path, told: Told | None) -> None:
 
 
 def _begin(ready: Ready, home: Path, told: Told) -> None:
-    """Do for the hook that has left this server what is done after any: read its project, take up transcripts."""
+    """Do the deferred work of a hook that left this server: read the project, take up transcripts."""
     try:
         turn = Turn(told, home, b"", alone=False)
         with turn.client() as client:
@@ -118,7 +118,7 @@ def _begin(ready: Ready, home: Path, told: Told) -> None:
 
 
 class _Use:
-    """Who uses a server: the sessions that are there, and when it was last used."""
+    """Use of a server: the count of open sessions and the time of the last use."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
@@ -126,12 +126,12 @@ class _Use:
         self._last = time.monotonic()
 
     def note(self) -> None:
-        """Note that it was used now."""
+        """Set the time of the last use to now."""
         self._last = time.monotonic()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold it for a session."""
+        """Count a session during the block."""
         with self._changing:
             self._sessions += 1
         try:
@@ -142,7 +142,7 @@ class _Use:
                 self.note()
 
     def is_over(self) -> bool:
-        """Whether nobody has used it for long."""
+        """Whether no session is open and the last use was `STAY_S` ago or more."""
         with self._changing:
             return not self._sessions and time.monotonic() - self._last >= STAY_S
 
@@ -158,7 +158,7 @@ def _serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socke
 
 
 def _has_gone(talking: socket.socket) -> bool:
-    """Whether the other side has closed; what could not be said then is no error."""
+    """Whether the other side has closed; unsent answers are no error then."""
     try:
         talking.setblocking(False)
         return not talking.recv(1, socket.MSG_PEEK)

@@ -1,6 +1,6 @@
-"""What a server does with a hook that is handed over to it (`handing`): what the hook would do by itself, and faster.
+"""A server's work for a hook handed over to it (`handing`): the hook's own work, done faster.
 
-It takes the hook only where its own environment would give the same, and says so before it captures anything.
+The server takes a hook only in an equivalent environment, and announces the capture before it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Exchange = Callable[[bytes], bytes]
 
 
 def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], exchange: Exchange) -> Asked | None:
-    """Do what a hook was told and return who has asked; None where the hook has to do it by itself.
+    """Do the work of a hook and return its caller; None where the hook must do the work itself.
 
-    Whatever is raised before the hook has heard that its server captures, the hook meets by itself and notes.
+    Errors raised before the hook has heard of the capture are met and noted by the hook itself.
     """
     turn = _turn(home, given)
     if turn is None:
@@ -69,7 +69,7 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
 
 
 def about(turn: Turn) -> Asked:
-    """Return what was told of, and where that stands, for what is done after the answer."""
+    """Return the transcripts, host, folder and action of a turn, for the work after the answer."""
     told = turn.told
     transcript = told.transcript if told.host in HOSTS else ""
     of = {"transcript": transcript, "agent_transcript": told.agent_transcript}
@@ -77,13 +77,13 @@ def about(turn: Turn) -> Asked:
 
 
 def note_time(home: Path, began_ns: object) -> None:
-    """Note how long a host has waited for a hook whose process began then, by the clock that processes share."""
+    """Record how long a host has waited for a hook, from `began_ns`, by the clock that processes share."""
     if isinstance(began_ns, int):
         note(home, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange) -> bool:
-    """Capture what was said once the hook agrees; return whether the host was told what is offered."""
+    """Capture the turn once the hook agrees; return whether the host got the offer."""
     told = in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False
@@ -98,7 +98,7 @@ def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered
 
 
 def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
-    """Return what a hook was told, None where that is not for a server, or not for this one."""
+    """Return the turn of a hook's input, None where the hook itself or another server must do the work."""
     if not is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return None
     data = given["told"].encode()
@@ -111,9 +111,9 @@ def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
 
 
 def is_as_here(given: dict[str, Any], apart_from: str = "") -> bool:
-    """Whether who asks is of this version, and its environment gives what that of this process gives.
+    """Whether the caller has this version and an equivalent environment.
 
-    A variable that it is served by may differ: `apart_from`.
+    The variable `apart_from` may differ.
     """
     theirs, own = dict(given["environment"]), environment()
     for each in (theirs, own):

@@ -1,6 +1,7 @@
-"""Transcripts that are taken up while a session goes on: what an agent did, and what those said that it has started.
+"""Transcripts read while a session goes on: actions of the agent, turns of its subagents.
 
-No hook is told of these as they happen. What a transcript says is an import's; here is which files are read, and when.
+No hook reports these as they happen. Importers parse transcripts; here is decided which files are read, and
+when.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ OPEN_DAYS = 7
 
 
 def of_session(transcript: Path, agent: str = "") -> list[Path]:
-    """Return the transcripts of a session: its own, and those of the agents that it has started.
+    """Return the transcripts of a session and of its subagents.
 
-    `agent` is that of an agent which has just ended, where a host tells it.
+    `agent` is the transcript of a subagent that just ended, where the host names the file.
     """
     folder = transcript.with_suffix("") / "subagents"
     others = sorted(folder.glob("*.jsonl"))[-MOST_AGENTS:] if folder.is_dir() else []
@@ -34,9 +35,9 @@ def of_session(transcript: Path, agent: str = "") -> list[Path]:
 
 
 def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
-    """Return the transcripts beside one whose sessions were started with hooks and grew lately.
+    """Return the transcripts beside `transcript` whose sessions began with hooks and grew lately.
 
-    A session that ended well was read to its end then, so that reading it again costs a look at the file.
+    A session with an orderly end was read to its end; reading its file again costs only a look at the size.
     """
     found = []
     oldest = time.time() - OPEN_DAYS * 86_400

@@ -1,6 +1,6 @@
-"""One call of a hook: what the host told, the client of the project that it is about, and how it ends or is left.
+"""A call of a hook: the host's input, the client of its project, and how the call ends or is left.
 
-What is done for it is in `hooks`, and in `afterwards` what nobody waits for.
+The work itself is in `hooks`; the detached work is in `afterwards`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ LATE_START = (
     " later."
 )
 WRITTEN_WAIT_S = 5.0
-"""An answer that is not in its transcript yet is waited for so long, by a process of its own."""
+"""The wait of a detached process for an answer that is not in its transcript yet."""
 SOURCES = HOSTS | HEARD
 NICENESS = 10
-"""What nobody waits for leaves the processor to the agent."""
+"""Detached work leaves the processor to the agent."""
 
 
 class Turn:
-    """One call of a hook: what was told, and the client for the project that it is about.
+    """A call of a hook: the host's input and the client of its project.
 
-    `handed` says how far a server came with it, `began_in` in which folder the hook was called, by default this one.
+    `handed` says how far a server came with the call. `began_in` is the hook's working directory, by default
+    the current one.
     """
 
     def __init__(
@@ -63,10 +64,10 @@ class Turn:
         self._ending = threading.Lock()
 
     def client(self) -> Client:
-        """Return a client of the project that the host works in.
+        """Return a client of the host's project.
 
-        Raises `MemtapeError` where the host tells a folder that is not there and has no memory: no other folder's
-        memory, as that of the hook's own, is meant then.
+        Raises `MemtapeError` for a missing folder without a memory: another folder's memory, as the hook's
+        own, is not meant.
         """
         if not self.folder.is_dir():
             scope = scope_of_folder(self.folder, Home(self.home, make=False), pin=False, began=self._began)
@@ -86,7 +87,7 @@ class Turn:
         self._ending.acquire()
 
     def give_up(self, then: Callable[[], None]) -> None:
-        """End here, since the agent should not wait; what is not captured yet is left to another process.
+        """End here, since the agent should not wait; the missing captures are left to a detached process.
 
         `then` is done last: it leaves a server, without which the next hook would be as late.
         """
@@ -105,18 +106,18 @@ class Turn:
             os._exit(0)
 
     def go_on(self) -> None:
-        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
+        """Leave the work to a detached process without a working directory; it gets absolute paths."""
         self.start("--alone", data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
-        """Start a hook in a process of its own, which outlives this one and says nothing."""
+        """Start a hook in a detached process, which outlives this process and prints nothing."""
         started = detached(["hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
         assert started.stdin is not None
         started.stdin.write(data)
         started.stdin.close()
 
     def command(self, *words: str) -> list[str]:
-        """Return one of our commands, for this home."""
+        """Return a memtape command for this home, as words."""
         return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
@@ -131,14 +132,16 @@ def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
 
 
 def given_in(text: str) -> str:
-    """Return a context as a model is given it: within its tags, and cut where hosts would cut it."""
+    """Return a context for a model: within its tags, and cut at the limit of hosts."""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
     text = without_tags(text)
     return wrap(text if len(text) <= room else text[: room - 1] + "…")
 
 
 def _of_itself(told: Told, alone: bool) -> Told:
-    """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
+    """Return the input of a host whose transcripts are not read; for Copilot add the answer from its
+    transcript.
+    """
     from memtape.tools.agents.last_answers import copilot_answer
 
     if told.host != "copilot" or told.action != "answer" or told.agent:

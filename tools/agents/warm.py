@@ -1,10 +1,9 @@
-"""What hooks ask of servers, and which session of a host a server serves.
+"""Requests of hooks to servers, and the session of a host that a server serves.
 
-One line of JSON asks over a server's socket and one answers, and one more says that the answer was shown to the agent.
-A hook that was not taken whole (`handing`) asks whichever server is there, and goes on where no answer comes in time.
-
-A host gives its sessions ids that it tells its hooks and not its servers. Both are its children: a hook leaves the id
-in `serving/<process of the host>.session`, where the server of the same host finds it.
+A request and its answer are one line of JSON each over the server's socket; a third line says that the agent
+was shown the answer. A hook that was not taken over (`handing`) asks any server, and goes on without a timely
+answer. A host tells its session ids to hooks, not to servers. Both are children of the host: a hook leaves
+the id in `serving/<process of the host>.session`, where the server of the same host finds it.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ Asked = dict[str, str]
 
 
 class Answered:
-    """What a server answered and a note of it for the person, empty where none did.
+    """A server's answer and a note for the person, both empty without a server.
 
-    Close it once it is known whether the agent was shown it.
+    Close it once known whether the agent was shown the answer.
     """
 
     def __init__(self, text: str = "", note: str = "", asking: socket.socket | None = None) -> None:
@@ -47,11 +46,11 @@ class Answered:
 
     @property
     def by_a_server(self) -> bool:
-        """Whether a server has answered, if only that there is nothing."""
+        """Whether a server has answered, even with nothing."""
         return self._asking is not None
 
     def shown(self) -> None:
-        """Tell the server that the agent was shown it."""
+        """Tell the server that the agent was shown the text."""
         if self._asking is not None and self.text:
             with suppress(OSError):
                 self._asking.sendall(SHOWN)
@@ -65,10 +64,10 @@ class Answered:
 
 
 def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
-    """Return what a server of this home answers within `wait_s`, nothing where none does.
+    """Return the answer of a server of this home within `wait_s` seconds, empty without a server.
 
-    Asked are `scope`, `session` and `actor`, and a `prompt`, whose secrets are out of it; without one, the context of a
-    start, or where `since` is asked too, what is new in it since that time in microseconds.
+    `asked` has `scope`, `session` and `actor`, and a `prompt` without secrets; without a prompt the answer is
+    the context of a start, with `since` (microseconds) only its news since then.
     """
     deadline = time.monotonic() + wait_s
     line = (
@@ -97,7 +96,7 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
 def tell_session(home: Path, scope: str, session: str, host: int | None = None) -> None:
     """Leave the id of a project's session for the server of a host. Never raises.
 
-    `host` is the pid of what has started a hook, by default of what has started this process.
+    `host` is the pid of the hook's host, by default the parent of this process.
     """
     folder = home / FOLDER
     with suppress(OSError):
@@ -109,11 +108,10 @@ def tell_session(home: Path, scope: str, session: str, host: int | None = None) 
 
 
 def told_session(home: Path, scope: str, host: int | None = None) -> str | None:
-    """Return the id that a host gives its latest session, None where no hook told it.
+    """Return the host's id of its latest session, None where no hook gave one.
 
-    `host` is the pid of what has started a server or what speaks for it, by default of what has started this process.
-
-    A host may have sessions in several projects; that of another is not this one.
+    `host` is the pid of the host, by default the parent of this process. A host may have sessions in several
+    projects: a session of another project gives None.
     """
     try:
         project, session = orjson.loads((home / FOLDER / _of_host(host)).read_bytes())
@@ -146,7 +144,7 @@ def _of_host(host: int | None = None) -> str:
 
 
 class Offered(Protocol):
-    """What a server answers, a note of it for the person, and what is done once it was shown."""
+    """A server's answer, its note for the person, and the callback after the text was shown."""
 
     @property
     def text(self) -> str: ...

@@ -1,1 +1,1 @@
-"""Reading: search, context, edges, the past, and what there is."""
+"""Reading: search, context, edges, past views and listings."""

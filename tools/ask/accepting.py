@@ -1,7 +1,8 @@
-"""How a person answers a rule that is proposed: it becomes a memory of the scope that it is for, or never one.
+"""A person's answer to a proposed rule: the rule becomes a memory of its target scope, or never becomes one.
 
-Accepting captures its words there, under the id of the proposal. Declining forgets this id, which waits for a capture
-that then never shows. Neither touches what has the rule.
+Accepting captures the rule's words in the target scope, under the id of the proposal. Declining forgets this
+id, so that a later capture under the id stays hidden. Neither changes the memories in which the rule was
+found.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from memtape.tools.capture.writing import Writer, check_person
 
 
 def check_answers(origin: Origin) -> None:
-    """Raise `MemtapeError` for whoever may answer no proposal."""
+    """Raise `MemtapeError` for an origin that may not answer proposals."""
     then = "The user can run `memtape accept`; who is a person says --origin user."
     check_person(origin, "answer a rule that waits", then)
 
@@ -37,7 +38,7 @@ def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Propo
 
 
 def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
-    """Put a rule into the scope that it is for, in which the writer may; show it again where it was declined."""
+    """Capture a rule in its target scope, where the writer may write; restore a declined rule."""
     line = Line(
         text=rule.text,
         tags=INSTRUCTION_TAGS if rule.is_doubted else (),
@@ -52,9 +53,9 @@ def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
 
 
 def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
-    """Say in the scope that a rule is for, in which the writer may, that the rule is none there.
+    """Forget a rule's id in its target scope, where the writer may write.
 
-    Raises `MemtapeError` where it holds there.
+    Raises `MemtapeError` where the rule already holds in the target scope.
     """
     if before == "accepted":
         where = "here" if rule.is_doubted else "in all projects"

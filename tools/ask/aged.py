@@ -1,4 +1,4 @@
-"""What has aged: how a project stands by its views, and the captures whose rows have left these, as the log has them.
+"""Aged texts: a project's state in its views, and the captures without rows in the views, from the log.
 
 Nothing is searched or ranked here.
 """
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from memtape.tools.ask.found import Found
 
 PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
-"""What readers are told of a capture that only the log has."""
+"""The mark of a capture that only the log has."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that a summary sums up, by the capture that says it; None where nobody has the text any more.
+    """A source of a summary, by its capture; the text is None if no longer on the log.
 
-    `marks` say that it is archived, or has left the views.
+    `marks` say that the source is archived, or has left the views.
     """
 
     id: str
@@ -46,7 +46,7 @@ def life_of(watermark: Watermark | None, scope: str) -> LifeMark:
 
 
 def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
-    """Return captures of a scope as the log has them, and nothing of what is erased."""
+    """Return captures of a scope from the log, without erased ones."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
     known = log.known(scope, ids) if ids else {}
@@ -63,9 +63,10 @@ def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Eve
 
 
 def purged_of(log: Log, shard: Shard, opened: Opened, scope: str, id: str) -> Event | None:
-    """Return a capture that no view has, unless it was forgotten.
+    """Return a capture without a row in the views, unless forgotten.
 
-    A text that a decision made, and that stands for nothing, has no row either: it was purged if the archive names it.
+    A text made by a decision that covers nothing has no row either: it counts as purged if the archive names
+    it.
     """
     event = captures_of(log, scope, [id]).get(id)
     if event is None or not isinstance(event.body, Captured):
@@ -78,7 +79,7 @@ def purged_of(log: Log, shard: Shard, opened: Opened, scope: str, id: str) -> Ev
 
 
 def _is_made(log: Log, scope: str, event: Event) -> bool:
-    """Whether a capture is the text that a decision among its references announced."""
+    """Whether a capture is the text announced by a decision among its references."""
     partition = partition_of(scope, log.partitions)
     offsets = log.known(scope, event.refs).values() if event.refs else ()
     events = (event_of(slot.payload) for offset in offsets for slot in log.read(partition, offset, 1))
@@ -105,7 +106,9 @@ def is_hidden(log: Log, found: Found, scope: str, id: str) -> bool:
 
 
 def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:
-    """Return what a summary sums up, in its order: from the views, and what has left these from the log."""
+    """Return the sources of a summary in its order: from the views, and from the log those that left the
+    views.
+    """
     shown = {id: rows[0] for id in row.sources if (rows := opened.rows_called(id))}
     gone = captures_of(log, row.scope, [id for id in row.sources if id not in shown])
     told = []

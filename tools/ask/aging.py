@@ -22,10 +22,10 @@ from memtape.tools.keep.states import state_at
 
 
 class Aging(msgspec.Struct, frozen=True, kw_only=True):
-    """How a scope has aged: how it stands as a whole, its texts by where they stand, and the latest tick.
+    """The aging of a scope: its own state, the numbers of its texts by tier, and the latest tick.
 
-    `ticked_at` is the clock of its partition, in microseconds, 0 before its first event. `pass_` is what the next pass
-    would do, None unless it was asked for. `on` says whether passes happen at all.
+    `ticked_at` is the clock of its partition, in microseconds, 0 before its first event. `pass_` has the
+    changes of the next pass, None unless asked for. `on` says whether passes happen at all.
     """
 
     scope: str
@@ -37,7 +37,7 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def aging_of(home: Home, log: Log, name: str, now: int, *, dry_run: bool, at: int | None) -> Aging:
-    """Return how a scope has aged, and for a dry run what a pass would do: the next one, or one at a time.
+    """Return the aging of a scope, and for a dry run the changes of the next pass, or of a pass at a time.
 
     Raises `MemtapeError` for a time that the clock has passed already.
     """

@@ -1,6 +1,6 @@
-"""The archive as people look through it: what is archived, since when and why, and projects that are out of the way.
+"""The archive for people: archived texts with time and reason, and inactive projects.
 
-It is read from the table `archive`. Of what was purged the log alone has the text. Nothing is brought back here.
+It is read from the table `archive`. Texts of purged rows are only on the log. Nothing is brought back here.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ OnRead = Callable[[int], None]
 
 
 class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory or turn that is archived, by the id of its first capture. Times are in microseconds.
+    """An archived memory or turn, by the id of its first capture. Times are in microseconds.
 
-    `text` is that of its memory, or where it is `purged` that of its first capture; empty where nobody has it any more.
-    `hidden` says that it was forgotten or withdrawn too.
+    `text` is the text of its memory, or of its first capture if `purged`; empty if no text is left. `hidden`
+    says that the memory or turn was also forgotten or withdrawn.
     """
 
     id: str
@@ -45,10 +45,10 @@ class ArchivedText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a scope and of `global` is archived, by why, in each the latest first; at most so many as were asked for.
+    """The archived texts of a scope and of `global`, by reason, each list the latest first, up to a limit.
 
-    `counts` has by why how many there are, `purged` of how many of all the rows have left the views. `projects` are
-    those of the home that are dormant or finished, by scope. `lag` is how many events the views lack.
+    `counts` has their number by reason; of all these, `purged` rows have left the views. `projects` are the
+    home's dormant and finished projects, by scope. `lag` is the number of events that the views lack.
     """
 
     scope: str
@@ -62,7 +62,7 @@ class ArchiveList(msgspec.Struct, frozen=True, kw_only=True):
 def archived_of(
     retriever: Retriever, log: Log, scope: str, limit: int, *, purged: bool, on_read: OnRead = lambda done: None
 ) -> ArchiveList:
-    """Return what is archived in a scope and in `global`, what has left the views among it only if `purged` asks."""
+    """Return the archived texts of a scope and of `global`; with `purged` also those that left the views."""
     check_limit(limit, MOST)
     rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
     for number in range(retriever.partitions):
@@ -99,6 +99,6 @@ def _text(opened: Opened, log: Log, row: ArchiveRow, erasures: Erasures) -> Arch
 
 
 def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
-    """Return what the log has of a capture, nothing of what is erased."""
+    """Return the text of a capture on the log, empty if erased."""
     event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
     return event.body.text if event is not None and event.id == row.id and isinstance(event.body, Captured) else ""

@@ -1,7 +1,7 @@
-"""Archiving by hand, and bringing back: what people and agents name, by the folded state, and the event that says so.
+"""Archiving and restoring by hand: the named units, resolved in the folded state, and the events.
 
-What is purged has no row in the views, so that only the state knows what its ids mean. What is archived is listed in
-`archived`.
+Purged texts have no row in the views, so only the state can resolve their ids. `archived` lists archived
+texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Why = Literal["age", "asked"]
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory or turn that was named: its id and kind, what it says, and how many captures are it."""
+    """A named memory or turn: its id, scope, kind and text, and the number of its captures."""
 
     id: str
     scope: str
@@ -39,14 +39,14 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchivedNow(msgspec.Struct, frozen=True, kw_only=True):
-    """What archiving or bringing back did, and what it left as it was, since that stood so already."""
+    """The units changed by archiving or restoring, and the units already in the wanted state."""
 
     done: tuple[Named, ...]
     already: tuple[Named, ...]
 
 
 class Archiving:
-    """Archives and brings back for whoever stands in one scope. It folds each scope once, and is for one call."""
+    """Archives and restores for a writer in one scope. Folds each scope once; serves one call."""
 
     def __init__(self, writer: Writer, ids: Ids) -> None:
         self._writer = writer
@@ -88,7 +88,7 @@ class Archiving:
         return self._say(found, reason, on=False)
 
     def _named(self, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
-        """Return what is named, each memory once, with the states that its scopes have at the end of the log."""
+        """Return the named units, each once, with the states of their scopes at the end of the log."""
         check_label("reason", reason)
         if not ids:
             raise MemtapeError("No id was named.", "`memtape search` and `memtape archived` show ids.")
@@ -101,7 +101,7 @@ class Archiving:
         return list(found.values())
 
     def _say(self, found: list[tuple[str, Scope]], reason: str | None, *, on: bool) -> ArchivedNow:
-        """Append what changes, an event for each scope, and return it beside what stands so already."""
+        """Append an event for each scope with changes; return the changed and the unchanged units."""
         done, already, named = list[Named](), list[Named](), dict[str, dict[str, None]]()
         for id, scope in found:
             ids = named_by_decision(scope, id, only=False)
@@ -143,7 +143,7 @@ def _unit(scope: Scope, id: str) -> int:
 
 
 def _told(scope: Scope, id: str, captures: int) -> Named:
-    """Return what was named: its text is that which speaks for it, or of what is hidden its first."""
+    """Describe the unit of an id by its canonical text, or its first text if hidden."""
     unit = _unit(scope, id)
     capture = spoken_of(scope, unit) or scope.captures.by_seq[unit]
     return Named(id=id, scope=scope.name, kind=capture.kind, text=scope.captures.body(capture).text, captures=captures)

@@ -1,7 +1,7 @@
-"""The past: what the views were at a position or a time, replayed into a small cached view of its own.
+"""The past: the views at a position or a time, replayed into a small cached view.
 
-A position is a vector of offsets; a partition that is not named counts up to its end. As of a time T is, in
-each partition, what stands before its first event with `sent` after T.
+A position is a vector of offsets; a partition that is not named counts up to its end. As of a time T means,
+in each partition, the events before its first event with `sent` after T.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from memtape.tools.keep.states import rows_at, state_at
 
 KEPT_VIEWS = 32
 KEPT_S = 600
-"""So long after it was last asked for a view is kept in any case, since somebody may still read it."""
+"""A view is kept at least this long after its last use, since a reader may still have it open."""
 ABANDONED_S = 3_600
-"""What is not whole after so long nobody makes any more."""
+"""An unfinished view of this age is abandoned."""
 
 Positions = dict[int, int]
 
@@ -37,9 +37,9 @@ _VECTOR = re.compile(r"^\s*[{]?\s*(\"?\d+\"?\s*:\s*\d+\s*(,\s*\"?\d+\"?\s*:\s*\d
 
 
 def parse_position(text: str, log: Log, now_us: int) -> Positions:
-    """Read `3:120,7:45` (partition:offset), the same as JSON, ISO 8601, or an age such as 3d.
+    """Parse `3:120,7:45` (partition:offset), its JSON, ISO 8601, or an age such as 3d.
 
-    Returns the next offset of every partition. Raises `OffsetOutOfRange` for what the log does not have.
+    Returns the next offset of every partition. Raises `OffsetOutOfRange` for a position beyond the log.
     """
     found = _VECTOR.match(text)
     if found is None:
@@ -56,7 +56,7 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
 
 
 def time_asked(text: str, now_us: int) -> int | None:
-    """Return the time that a text names of which `parse_position` makes a position, at most now; None for others."""
+    """Return the time that a text names for `parse_position`, at most now; None for a vector of offsets."""
     return None if _VECTOR.match(text) else min(now_us, parse_time(text, now_us))
 
 
@@ -66,10 +66,10 @@ def position_of_time(log: Log, time_us: int) -> Positions:
 
 
 class PastViews:
-    """The views of a home at positions. They are made when first asked for, and kept while they are used.
+    """The views of a home at past positions, made at the first use and cached.
 
-    A folder is named by all that its rows follow from, so that whatever stands under a name is right for whoever asks
-    for it. It is made beside and takes its name when it is whole, and several processes may do so at once.
+    The name of a folder is a digest of all inputs of its rows, so a folder is right for any reader. A folder
+    is made aside and renamed when whole; several processes may do so at once.
     """
 
     def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
@@ -93,7 +93,7 @@ class PastViews:
         return shard
 
     def discard(self) -> None:
-        """Discard what this object has given out, which could not be read, unless another has made it anew already."""
+        """Discard the builds given out by this object after they proved unreadable; keep replaced ones."""
         with self._home.as_of_lock():
             for folder, inode in self._given.items():
                 if folder.exists() and folder.stat().st_ino == inode:
@@ -133,7 +133,7 @@ class PastViews:
                 _remove(folder)  # Something was erased just now, and what took that away may not have seen this.
 
     def _forget_old(self) -> None:
-        """Remove the views that were not asked for lately, but for some; and what killed processes left half made."""
+        """Remove the views without a recent use, except some, and the unfinished ones of killed processes."""
         now = time.time()
         found: list[tuple[float, Path]] = []
         for path in self._home.as_of.iterdir():
@@ -154,7 +154,9 @@ def _is_whole(shard: Shard) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder; what a killed process leaves of one has lost its name."""
+    """Delete a folder. The folder is renamed first: a killed process leaves no half-deleted folder under the
+    old name.
+    """
     if folder.exists():
         aside = folder.with_name(f".{folder.name.lstrip('.')}-{uuid_utils.uuid7()}{UNFINISHED}")
         folder.rename(aside)

@@ -1,6 +1,6 @@
-"""Asking: what may be asked, the answer of the views, and the event that says what was asked and returned.
+"""Questions: their checks, the answer from the views, and the event about the question and its results.
 
-What a question alone needs is imported when it is asked, since a hook searches and does nothing else.
+The imports of a single kind of question happen at its use, since a hook only searches.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MAX_SHOWN = 1_000
 
 
 class Found(NamedTuple):
-    """What a search answered, and the id of the `recalled` event that says so (None where it was quiet)."""
+    """The answer of a search, and the id of its `recalled` event (None for a quiet search)."""
 
     answer: Answer
     recall_id: str | None
@@ -60,8 +60,22 @@ class Found(NamedTuple):
         return self.answer.results
 
 
+class SearchOptions(NamedTuple):
+    """The options of a search, as in `Client.search`."""
+
+    without: Collection[Lane] = ()
+    quiet: bool = False
+    as_of: str | None = None
+    explain: bool = False
+    valid_at: int | None = None
+    archived: bool = False
+    quotas: Sequence[str] = ()
+    cursor: str | None = None
+    deep: bool = False
+
+
 class Asking:
-    """The questions of whoever stands in one scope: each is read from the views, and what is to be said is said."""
+    """The questions of a caller in one scope: read from the views, and recorded where an event is due."""
 
     def __init__(self, writer: Writer, ids: Ids, reader: Reader, *, wakes: bool = True) -> None:
         self._writer = writer
@@ -75,18 +89,9 @@ class Asking:
         query: str,
         limit: int,
         filters: Filters | None,
-        without: Collection[Lane],
-        *,
-        quiet: bool,
-        as_of: str | None,
-        explain: bool,
-        valid_at: int | None = None,
-        archived: bool = False,
-        quotas: Sequence[str] = (),
-        cursor: str | None = None,
-        deep: bool = False,
+        options: SearchOptions,
     ) -> Found:
-        """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
+        """Search, and append the question and its results, as `Client.search`."""
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
@@ -94,22 +99,24 @@ class Asking:
         from memtape.tools.ask.paging import Paged, first_page, next_page
         from memtape.tools.ask.sources import quotas_of
 
-        limits = quotas_of(quotas)
-        lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
+        limits, valid_at = quotas_of(options.quotas), options.valid_at
+        lanes, redactor, session = lanes_left(options.without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
-        deepening = self._deepening() if deep else None
-        is_past = quiet or as_of is not None or valid_at is not None
+        deepening = self._deepening() if options.deep else None
+        is_past = options.quiet or options.as_of is not None or valid_at is not None
         began_ns = began(self._writer.door)
 
         def page_of(views: Retriever, scope: str) -> Answer:
-            asked = Asked(query, filters, lanes, explain, session=session, valid_at=valid_at, deep=deepening)
-            paged = Paged(scope, asked, limit, archived, limits)
-            return first_page(views, self._log, paged) if cursor is None else next_page(views, self._log, paged, cursor)
+            asked = Asked(query, filters, lanes, options.explain, session=session, valid_at=valid_at, deep=deepening)
+            paged = Paged(scope, asked, limit, options.archived, limits)
+            if options.cursor is None:
+                return first_page(views, self._log, paged)
+            return next_page(views, self._log, paged, options.cursor)
 
-        answer = self._read(page_of, as_of)
+        answer = self._read(page_of, options.as_of)
         profile = self._writer.profile
         unkept = () if profile.keeps else (profile.told,)
         answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
@@ -122,14 +129,14 @@ class Asking:
         return Found(answer, recorded)
 
     def _deepening(self) -> Deepening:
-        """Return how a deep search is made here: by the model that is named, or by rules."""
+        """Return the parts of a deep search: a judge by the configured model, or by rules."""
         from memtape.tools.ask.deep import Deepening
         from memtape.tools.ask.deep_model import judge_of
 
         return Deepening(judge_of(self._home, self._writer.redactor))
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
-        """Return those of the best results for a prompt that are `sure`, from what is held ready."""
+        """Return the `sure` ones of the best results for a prompt, from the loaded texts."""
         prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
         return self._reader.held(lambda views: views.offer(scope, prompt, limit, sure))
 
@@ -159,13 +166,13 @@ class Asking:
         return self._append(body) if shown else None
 
     def recent(self, limit: int, kinds: Sequence[Kind]) -> list[Result]:
-        """Return what was said last."""
+        """Return the latest texts."""
         from memtape.tools.ask.looking import recent_of
 
         return self._read(lambda views, scope: recent_of(views, scope, limit, kinds))
 
     def timeline(self, around: str, limit: int) -> list[Result]:
-        """Return what was said around what has an id, or around a time."""
+        """Return the turns and memories around an id or a time."""
         from memtape.tools.ask.looking import timeline_of
 
         now = now_us()
@@ -195,7 +202,7 @@ class Asking:
         by: By | None,
         words: str,
     ) -> list[Given]:
-        """Return what agents were given unasked, and what searches returned where that is wanted."""
+        """Return the memories that agents were given unasked and, if `searches`, the results of searches."""
         from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
 
         ways = EVERY_WAY if searches else UNASKED
@@ -211,7 +218,7 @@ class Asking:
         return self._writer.append("recalled", body, self._writer.scope).id
 
     def show(self, id: str, as_of: str | None) -> Opened:
-        """Return what an id resolves to."""
+        """Return the memory, turn, summary or capture of an id."""
         from memtape.tools.ask.inspection import opened
 
         return self._read_of(id, lambda views, scope, id: opened(views, self._log, scope, id), as_of)
@@ -229,25 +236,25 @@ class Asking:
         return self._read_of(id, lambda views, scope, id: explained(views, self._log, scope, id))
 
     def edges(self, id: str, as_of: str | None) -> EdgeList:
-        """Return what was used together with a memory or turn."""
+        """Return the edges of a memory or turn."""
         from memtape.tools.ask.edges import edges_of
 
         return self._read_of(id, edges_of, as_of)
 
     def edge_candidates(self, as_of: str | None) -> EdgeList:
-        """Return the edges that are proposed for curated ones."""
+        """Return the edges that are proposed as curated edges."""
         from memtape.tools.ask.edges import proposed
 
         return self._read(proposed, as_of)
 
     def all_edges(self, as_of: str | None) -> EdgeList:
-        """Return every edge between what is visible."""
+        """Return every edge between visible memories."""
         from memtape.tools.ask.edges import all_edges
 
         return self._read(all_edges, as_of)
 
     def conflicts(self, every: bool) -> ConflictList:
-        """Return the conflicts of the scope and of `global` that wait for people, or `every` one."""
+        """Return the pending conflicts of the scope and of `global`, or with `every` all."""
         from memtape.tools.ask.conflicts import conflicts_of
 
         return self._read(lambda views, scope: conflicts_of(views, scope, every))
@@ -255,7 +262,7 @@ class Asking:
     def context(
         self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None
     ) -> ProjectContext:
-        """Return what a starting agent should know."""
+        """Return the context of a starting agent."""
         from memtape.tools.ask.context import context_of, ending_with
 
         silence = self._writer.silence() if form == "prompt" and as_of is None else None
@@ -274,7 +281,7 @@ class Asking:
         return self._read(read, as_of)
 
     def stale(self, limit: int) -> list[Stale]:
-        """Return what is stale."""
+        """Return the stale memories."""
         from memtape.tools.ask.listing import stale_of
 
         return self._read(lambda views, scope: stale_of(views, scope, limit))
@@ -286,20 +293,20 @@ class Asking:
         return self._read(pages_of, as_of)
 
     def fresh_pages(self) -> list[PageRow] | None:
-        """Return the pages of the scope, None where the views are behind. Who looks at them wakes no project."""
+        """Return the pages of the scope, None where the views are behind. Listing pages wakes no project."""
         from memtape.tools.ask.listing import fresh_pages_of
 
         scope = self._writer.scope
         return self._reader.read(lambda views: fresh_pages_of(views, self._log, scope), scope)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
-        """Return what is pinned."""
+        """Return the pinned memories and turns."""
         from memtape.tools.ask.listing import pinned_of
 
         return self._read(lambda views, scope: pinned_of(views, self._log, scope))
 
     def hidden(self, limit: int) -> list[MemoryRow | TurnRow]:
-        """Return what can be restored."""
+        """Return the hidden memories and turns that can be restored."""
         from memtape.tools.ask.listing import hidden_of
 
         return self._read(lambda views, scope: hidden_of(views, scope, limit))
@@ -311,7 +318,7 @@ class Asking:
         return self._read(orders_of)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules that people are asked about."""
+        """Return the rules proposed to people."""
         from memtape.tools.ask.listing import proposals_of
 
         return self._read(proposals_of)
@@ -323,7 +330,7 @@ class Asking:
         return self._read(lambda views, scope: compare(views, self._log, scope, retrievers, limit, on_phase))
 
     def compare_shadows(self, since: int | None) -> Any:
-        """Return what shadows found beside the answers, from a time on."""
+        """Return the results of shadows beside the answers, since a time."""
         from memtape.tools.ask.shadow_report import compare_shadows
 
         return self._read(lambda views, scope: compare_shadows(views, self._log, scope, since))
@@ -333,7 +340,7 @@ class Asking:
         return self._read(lambda views, scope: views.held(scope), as_of)
 
     def diff(self, before: str, after: str, scope: str | None) -> Diff:
-        """Return what changed between two positions or times."""
+        """Return the changes between two positions or times."""
         from memtape.tools.ask.diff import diff
 
         return diff(self._home, self._log, before, after, scope)
@@ -348,7 +355,7 @@ class Asking:
         return self._read(lambda views, _: status(self._home, self._log, views, profile), as_of)
 
     def embedder(self) -> EmbedderState:
-        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
         from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
@@ -356,7 +363,7 @@ class Asking:
         return embedder_state(self._home, self._log, counters, opened=True)
 
     def _read(self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None) -> ReadT:
-        """Return what an action reads of the views and of the scope."""
+        """Return the result of an action on the views and the scope."""
         return self._read_in(self._writer.scope, action, as_of)
 
     def _read_in(self, scope: str, action: Callable[[Retriever, str], ReadT], as_of: str | None) -> ReadT:
@@ -365,15 +372,15 @@ class Asking:
         return self._reader.read(lambda views: action(views, scope), scope, as_of)
 
     def _read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
-        """Return what an action reads of the views, the scope in which an id stands, and the whole id."""
+        """Return the result of an action on the views, the scope of an id, and the whole id."""
         return self._ids.within(
             id, lambda scope, id: self._read_in(scope, lambda views, scope: action(views, scope, id), as_of)
         )
 
     def _wake(self, scope: str) -> None:
-        """Say that a project goes on whose rows have left the views, so that it is answered from all of it.
+        """Append that a sleeping project is active again: searches then read all of its texts.
 
-        Where nothing is stored now, or who looks wakes nothing, it sleeps on.
+        Does nothing where nothing is stored now, or where reading must not wake a project.
         """
         if self._wakes and self._reader.is_asleep(scope) and self._writer.silence() is None:
             self._writer.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
@@ -390,7 +397,7 @@ def is_time(around: str, now_us: int) -> bool:
 
 
 def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
-    """Return the lanes that are not left out. Raises `MemtapeError` where that is none."""
+    """Return the lanes left. Raises `MemtapeError` for none."""
     lanes = tuple(lane for lane in LANES if lane not in without)
     if not lanes:
         raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
@@ -398,7 +405,7 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 
 
 def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recalled:
-    """Return the body of the event that says what was asked and which captures were returned; summaries are none."""
+    """Return the body of a `recalled` event: the question and the returned captures; summaries have none."""
     return Recalled(
         after=answer.after,
         filters=filters,
@@ -416,7 +423,7 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
 
 
 def check_asked(query: object, limit: object) -> None:
-    """Raise `MemtapeError` for what cannot be asked, whatever a program hands in."""
+    """Raise `MemtapeError` for an invalid query or limit of any type."""
     if not isinstance(query, str):
         raise MemtapeError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
     if not query.strip():
@@ -436,7 +443,7 @@ def check_asked(query: object, limit: object) -> None:
 
 
 def _named(given: object) -> str:
-    """Return what was handed in, short enough to be shown."""
+    """Return a value as text, short enough for a message."""
     if given is None:
         return "nothing"
     return str(given)[:40] if isinstance(given, (int, float)) else f"of type {type(given).__name__}"

@@ -1,6 +1,6 @@
-"""Which of what a ranking found is returned, and in which order: each thing once, the latest and what holds first.
+"""Selection of results from a ranking, and their order: each thing once, the latest and the valid first.
 
-Nothing is ranked here, and no view is read but the texts that were found.
+Nothing is ranked here, and only the found texts are read.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ AMONG_SCOPES = 10
 
 
 class Told(NamedTuple):
-    """A hit that is told: how many more turns say the same, and the id of a newer memory above it about the same.
+    """A result: a hit, the number of further turns with the same text, and the id of a newer memory above it.
 
-    `mark` is what a reader is told of a turn that says what was replaced.
+    The newer memory is about the same subject. `mark` marks a turn that says a replaced value.
     """
 
     hit: Hit
@@ -49,9 +49,9 @@ class Told(NamedTuple):
 
 
 class _Best(NamedTuple):
-    """Something to be returned: its place, how it stands in the ranking, or what it stands instead of, and its heir.
+    """A candidate for the results: its place, its rank or the rank of the text it replaces, and its heir.
 
-    The heir is the place of what holds instead of it, None where it holds.
+    The heir is the place of the memory that replaced the candidate, None where the candidate is valid.
     """
 
     place: int
@@ -62,10 +62,10 @@ class _Best(NamedTuple):
 def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None) -> Iterator[Told]:
     """Yield the best hits, at most `limit`.
 
-    Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
-    for one that was found, it is returned in its place; what was asked for by its time or origin is returned itself.
-    Of memories about the same thing the latest stands first, and what holds now stands right above the first that it
-    replaced, whether the question finds it or not.
+    Of a turn and a statement taken from it only the better is returned. A memory that covers a found one is
+    returned in its place; texts asked for by time or origin are returned themselves. Of memories about the
+    same subject the latest comes first, and a valid memory comes right above the first that it replaced,
+    whether found or not.
     """
     ordered, back = numbered(ranking.places)
     places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
@@ -103,7 +103,7 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
 
 
 def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
-    """Yield what a ranking found with the latest first of those about the same thing."""
+    """Yield the results of a ranking, the latest first among those about the same subject."""
     places = ranking.places[:AMONG].tolist()
     shares, asked = corpus.shares(query, places), corpus.weights(query)
     yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
@@ -115,7 +115,7 @@ def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Ite
 
 
 def _alike(corpus: Corpus, ranking: Ranking, places: Sequence[int]) -> Alike:
-    """Return what tells of two of the best whether one is about the other's subject, and as near to the question."""
+    """Return a function of two top places: whether both have one subject and similar relevance."""
     cosines = corpus.cosines(np.array(places, np.int64))
     if cosines is None:
         return lambda one, other: False
@@ -146,9 +146,9 @@ def _closed(found: Found, place: int) -> Result | None:
 
 
 def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Result, int | None]]:
-    """Return results with what holds everywhere below what people said later for the project, another value of it.
+    """Rank and mark global results below later statements of the project with another value.
 
-    It still holds elsewhere, so that it is marked, and not closed.
+    The global memory remains valid elsewhere: it is marked, not closed.
     """
     here = [it for it, _ in found if it.scope != GLOBAL and it.kind in FAMILIES and it.origin in PEOPLE]
     here = [it for it in here if it.valid_to is None][:AMONG_SCOPES]
@@ -168,9 +168,9 @@ def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Res
 
 
 def holding(found: Sequence[Result]) -> tuple[list[Result], dict[str, str]]:
-    """Return the results that hold, without turns that say what was replaced, and by its id what stands for each other.
+    """Return the valid results without turns that repeat replaced statements, and each closed id's successor.
 
-    That is what replaced it, or in the end replaced that.
+    The successor is the last in a chain of replacements.
     """
     closed = {it.id: it for it in found if it.valid_to is not None}
     heirs: dict[str, str] = {}
@@ -185,7 +185,7 @@ def holding(found: Sequence[Result]) -> tuple[list[Result], dict[str, str]]:
 
 
 def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
-    """Return what is told of a turn that says in so many words what a memory said that was replaced."""
+    """Return the mark of a turn that repeats a replaced memory word for word, else an empty text."""
     words = " ".join(text.split()).lower()
     for it in closed:
         # Of what was taken from a turn, what stands behind it in brackets is ours.
@@ -196,13 +196,13 @@ def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
 
 
 def _scored(hit: Hit, score: float) -> Hit:
-    """Return a hit with the score of the place that it takes, which it yields or is lifted to."""
+    """Return a hit with the score of its new place; `yields` is the factor."""
     own = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
     return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
 
 
 def _taken_from(found: Found, places: Ints) -> dict[int, int]:
-    """Return by its number among places of which other number, a turn, each statement there was taken.
+    """Return by number among places: for each statement the number of the turn it was taken from.
 
     A statement has the time and session of its turn, and words of it.
     """
@@ -227,9 +227,9 @@ def _taken_from(found: Found, places: Ints) -> dict[int, int]:
 
 
 def alike(found: Found, places: Ints) -> dict[int, list[int]]:
-    """Return for each place that stands for others, or others for it, all of these places, the best first.
+    """Return for each place of a group all places of the group, the best first.
 
-    They are turns that say the same, and statements that were taken from them.
+    A group has turns with the same text, or statements and the turn that they were taken from.
     """
     said, taken_from = said_of(found, places), _taken_from(found, places[:TAKEN_FROM])
     groups: dict[int, list[int]] = {}
@@ -241,7 +241,7 @@ def alike(found: Found, places: Ints) -> dict[int, list[int]]:
 
 
 def said_of(found: Found, places: Ints) -> list[int | None]:
-    """Return of each text the number that turns have in common which say the same; None for what is no turn."""
+    """Return for each text the number shared by turns of the same text; None for other kinds."""
     ordered, back = numbered(places)
     turns = (found.texts.flags[ordered] & TURN != 0)[back].tolist()
     said = found.texts.column("said", ordered)[back].tolist()

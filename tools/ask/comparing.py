@@ -1,7 +1,6 @@
-"""Asks several retrievers what a scope was asked, and compares what they find with what was returned and used.
+"""Asks several retrievers a scope's past queries, and compares their results with those returned and used.
 
-Queries come from the log; they are asked of the views as they are now, not as they were, each at the time at
-which it was asked.
+Queries come from the log. They are asked of the current views, each at its own time.
 """
 
 from __future__ import annotations
@@ -32,9 +31,10 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Replayed(NamedTuple):
-    """A search of the log: what was asked and returned, and what of it was used (nothing where nobody said so).
+    """A search of the log: query, filters, results, and the results that a session used (empty without
+    feedback).
 
-    One that `is_whole` returned the best, and neither a later page nor what quotas left.
+    `is_whole` means the first page without quotas: the best results.
     """
 
     query: str
@@ -47,7 +47,7 @@ class Replayed(NamedTuple):
 
 
 class _Then:
-    """The time and session of the search that is being asked again, so that all is judged as it was then."""
+    """The time and session of the replayed search: results are judged as at that time."""
 
     now = 0
     session: str | None = None
@@ -56,10 +56,11 @@ class _Then:
 def compare(
     retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
 ) -> dict[str, Any]:
-    """Ask the latest `most` recorded searches of a scope of every retriever; without names, of all that can be asked.
+    """Ask every retriever the latest `most` recorded searches of a scope; without names, all usable ones.
 
-    Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
-    marginal recall is what the ordinary search at 10 loses without it. Raises `MemtapeError` where nothing was asked.
+    Recall is that of the used results, over the searches with known uses, else of the returned results. A
+    lane's marginal recall is the loss of the ordinary search at 10 without it. Raises `MemtapeError` without
+    a recorded search.
     """
     recalls = [asked for asked in recalls_of(log, scope) if asked.returned and asked.is_whole][-most:]
     if not recalls:
@@ -115,7 +116,7 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
 
 
 def uses_by_recall(events: Iterable[Event]) -> dict[str, dict[str, None]]:
-    """Return by the id of a search what events say to have been used of it, each once."""
+    """Return by a search's id the ids that events report as used, each once."""
     used: dict[str, dict[str, None]] = {}
     for event in events:
         if isinstance(event.body, Used) and event.body.recall is not None:
@@ -140,7 +141,7 @@ def events_of(log: Log, scope: str) -> Iterator[Event]:
 
 
 def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], then: _Then) -> dict[str, Ask]:
-    """Return the retrievers over what the search was narrowed to."""
+    """Return the retrievers over the texts left by a search's filters."""
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]
@@ -158,9 +159,9 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
 def asks_of(
     retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], search: Callable[[Sequence[Lane]], Ask]
 ) -> dict[str, Ask]:
-    """Return retrievers of these names over what a search was narrowed to; `search` makes the ordinary one.
+    """Return the named retrievers over the filtered texts; `search` makes the ordinary one.
 
-    Raises `MemtapeError` where one goes by vectors and there are none.
+    Raises `MemtapeError` where a retriever needs vectors and none exist.
     """
     plain = retriever.plain(scope)
     if plain.vectors is None and {"dense", "rrf"}.intersection(names):

@@ -1,4 +1,4 @@
-"""The conflicts of a scope as people are shown them: both texts, by whom and when, and what became of the question."""
+"""The conflicts of a scope for people: both texts, their authors and times, and the outcome."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Side = Literal["A", "B"]
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """One side: the captured id that named the memory, the id that names it now, and what affirmed it, by ids.
+    """A side of a conflict: the captured id that named the memory, the memory's id now, and the ids of its
+    evidence.
 
-    All that the memory says is None where it is no longer shown. `at` is in microseconds.
+    All fields of the memory are None if it is no longer shown. `at` is in microseconds.
     """
 
     captured: str
@@ -35,7 +36,9 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """A conflict with its two sides, `a` the one that was said first. `kept` is the side that people kept, if one."""
+    """A conflict with two sides; `a` was said first. `kept` is the side that people kept, None before a
+    decision.
+    """
 
     id: str
     scope: str
@@ -51,9 +54,9 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
-    """Conflicts of a scope and of `global`: those that wait first, the gravest first.
+    """Conflicts of a scope and of `global`: pending ones first, the gravest first.
 
-    `pending` counts those that wait; `lag` is how many events the views lack.
+    `pending` is their number; `lag` is the number of events that the views lack.
     """
 
     scope: str
@@ -63,7 +66,7 @@ class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
-    """Return the conflicts of a scope and of `global` that wait for people, or `every` one that there ever was."""
+    """Return the conflicts of a scope and of `global`: those that wait for people, or all if `every`."""
     read = {name: retriever.found(name, EVERY_TEXT) for name in scopes_read(scope)}
     rows = sorted((row for found, _ in read.values() for row in _rows(found.opened)), key=by_weight)
     shown = [row for row in rows if every or row.status == "pending"]

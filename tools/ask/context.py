@@ -1,6 +1,6 @@
-"""The context of a starting agent: read from the views and their tail, chosen in `state`, written in three forms.
+"""The context of a starting agent: read from views and tail, chosen in `state`, written in three forms.
 
-What agents wrote is data: it stands on one line, escaped, under a sentence that says so.
+Texts by agents are data: each is on one line, escaped, under a sentence about that.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ NEWS = f"{NOTE} It has only what is new from others since this session was last 
 
 
 class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a starting agent should know. `tokens` of `text`, its last newline included, are at most `budget_tokens`.
+    """The context of a starting agent. `text`, with its last newline, has `tokens`, at most `budget_tokens`.
 
-    `tokenizer` is `o200k_base`, or `characters/4` where no real one is installed. `omitted` counts what did not fit.
+    `tokenizer` is `o200k_base`, or `characters/4` without an installed one. `omitted` counts the items left
+    out.
     """
 
     text: str
@@ -83,12 +84,12 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the memories and turns that it tells of, each once."""
+        """The ids of the memories and turns in the context, each once."""
         return tuple(dict.fromkeys(item.id for item in self.items))
 
 
 def ending_with(line: str, budget_tokens: int, of: Callable[[int], ProjectContext]) -> ProjectContext:
-    """Return the context that `of` makes for a budget with one more line at its end, where the budget has room."""
+    """Return the context of `of` for a budget, with one more line at its end if the budget has room."""
     count = tokenizer().count
     room = budget_tokens - count(f"{line}\n") - 1
     if room < 1:
@@ -107,10 +108,10 @@ def context_of(
     session: str | None = None,
     since: int | None = None,
 ) -> ProjectContext:
-    """Return the context of a scope and of `global`. Raises `MemtapeError` for a budget or form that there is not.
+    """Return the context of a scope and of `global`. Raises `MemtapeError` for an invalid budget or form.
 
-    `session` is that of who asks, which is not told where it was left. With `since`, a time in
-    microseconds, the context has only what is newer, and nothing of that session.
+    `session` is the caller's session; its end is left out. With `since`, a time in microseconds, the context
+    has only newer texts, and none of the session.
     """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
         raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
@@ -166,13 +167,13 @@ def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterato
 
 
 TURNS_LOOKED_AT = 500
-"""Of so many turns at most, the latest, a start tells what they left open."""
+"""The number of latest turns that a start searches for open threads."""
 
 
 def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> list[ContextItem]:
-    """Return all that a start may say of what is found in a scope and in `global`, in its order.
+    """Return all candidates for a start from a scope and from `global`, in order.
 
-    `page` is what is open, as the vault tells it. It is worked out once for as long as none of that changes.
+    `page` is the vault's page of open threads. The list is cached while its inputs stay the same.
     """
 
     def make() -> list[ContextItem]:
@@ -192,9 +193,9 @@ def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> l
 def _open_items(
     rows: Sequence[MemoryRow | TurnRow], known: Sequence[Known], items: Sequence[ContextItem], page: str, now: int
 ) -> Iterator[ContextItem]:
-    """Yield what the page of what is open tells of turns, the latest first, but for what an item says already.
+    """Yield the turns on the page of open threads, the latest first, without those an item already tells.
 
-    Nothing that a person wants left out is among it.
+    Turns that a person wants left out are skipped.
     """
     names = left_out_by(known)
     ids, held = ids_told(page), frozenset(item.text for item in items)
@@ -206,7 +207,7 @@ def _open_items(
 
 
 def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[ContextItem]:
-    """Yield items with the standing page of the vault that has each, the first of those that have it."""
+    """Yield the items, each with the first standing page of the vault that has it."""
     pages = {scope: retriever.standing_pages(scope) for scope in dict.fromkeys(item.scope for item in items)}
     for item in items:
         written = pages[item.scope]
@@ -223,14 +224,14 @@ def _line(text: str) -> str:
 
 
 def _turns(said: list[MemoryRow | TurnRow | Event], closed: list[MemoryRow], now: int) -> list[Known]:
-    """Return the turns of a session, those that say what was replaced marked as such."""
+    """Return the turns of a session; turns that repeat a replaced statement are marked."""
     turns = [row for row in said if not isinstance(row, Event)]
     known = known_among(turns, [row for row in said if isinstance(row, Event)], now)
     return [replace(it, notes=(mark,)) if (mark := mark_of_turn(it.text, closed)) else it for it in known]
 
 
 def _is_of(row: MemoryRow | TurnRow | Event, session: str | None) -> bool:
-    """Whether what is shown comes from one session alone."""
+    """Whether all captures of a row come from one given session."""
     made = row.provenance if isinstance(row, MemoryRow) else ()
     return all(one.session == session for one in made or (row,))
 
@@ -259,7 +260,7 @@ def _markdown_line(item: ContextItem, now: int) -> str:
 
 
 def _about(item: ContextItem, now: int) -> str:
-    """Return what a reader needs beside a text: who said it, if not the user, when, if that is long ago, its value."""
+    """Return the notes beside a text: the speaker (if not the user), the day (if long ago), the value."""
     notes = [brief(note) for note in item.notes]
     dated = item.section != "left" and not any(note.startswith("since ") for note in notes)
     day = (told_day(item.at, now, always=item.section == "journal"),) if dated else ()

@@ -1,6 +1,6 @@
-"""Cursors: the short text by which the next page of a search is asked for, and what makes one fit a question.
+"""Cursors: the short text that requests the next page of a search, and its match with a question.
 
-A cursor holds no word of the question or of a result. How a page is made stands in `paging`.
+A cursor holds no word of the question or of a result. `paging` makes pages.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def after(self) -> int:
-        """How many results the pages so far had."""
+        """The number of results on the pages up to here."""
         return len(self.given) // ID_BYTES
 
     def ids(self) -> frozenset[bytes]:
-        """Return what tells the results of the pages so far."""
+        """Return the digests of the results on all pages up to here."""
         return frozenset(self.given[n : n + ID_BYTES] for n in range(0, len(self.given), ID_BYTES))
 
     def with_given(self, ids: Iterable[str]) -> Cursor:
@@ -61,17 +61,17 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 def told_id(id: str) -> bytes:
-    """Return what tells a result in a cursor."""
+    """Return the digest of a result's id for a cursor."""
     return blake2b(id.encode(), digest_size=ID_BYTES).digest()
 
 
 def place_of(log_id: str, scope: str) -> bytes:
-    """Return what tells the scope of a log."""
+    """Return the digest of a log and scope for a cursor."""
     return _digest([log_id, scope])
 
 
 def question_of(asked: Asked, archived: bool, quotas: Mapping[Source, int]) -> bytes:
-    """Return what tells a question with all that it is narrowed to, but for times, and how long the pages are."""
+    """Return the digest of a question with its filters, times apart, and its page length."""
     filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
     return _digest([asked.query, filters, sorted(asked.lanes), archived, dict(quotas)])
 
@@ -88,7 +88,7 @@ def written(cursor: Cursor) -> str:
 
 
 def read(text: str) -> Cursor:
-    """Return the cursor that a text is. Raises `MemtapeError` for a damaged one, and for one of another version."""
+    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor and for another version."""
     damaged = MemtapeError("The cursor is damaged, or was never one.", AGAIN)
     try:
         raw = text.strip().encode("ascii")

@@ -1,4 +1,4 @@
-"""What people and agents decide of memories: the ids that a decision names, and the event that says so."""
+"""Decisions of people and agents on memories: the ids that a decision names, and its event."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:  # Whoever says that memories were of use folds nothing, and n
     from memtape.tools.ask.reading import Reader
 
 MakeBody = Callable[[tuple[str, ...]], Body]
-"""What makes the body of an event of the ids that it names."""
+"""Makes the body of an event from the ids that it names."""
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
-    """How a conflict was settled: the texts that are kept, and that of what was replaced, None where both are kept."""
+    """The outcome of a conflict: the kept texts, and the replaced text, None where both are kept."""
 
     id: str
     scope: str
@@ -50,11 +50,11 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Updated(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that took the place of a memory: its id, and that of the memory it `replaced`.
+    """A text that replaced a memory: its id, and the id of the `replaced` memory.
 
-    None was replaced where the text says the same in other words: then it is one more wording of that memory.
-    `redacted` counts the secrets that were taken out of the text, by kind; `profile` is the one that was in force.
-    A text that is `hidden` was forgotten, and replaces nothing until it is restored.
+    `replaced` is None where the text repeats the memory in other words, and becomes a further wording of it.
+    `redacted` counts the removed secrets by kind; `profile` is the profile in effect. A `hidden` text was
+    forgotten, and replaces nothing until restored.
     """
 
     id: str
@@ -66,20 +66,22 @@ class Updated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RestoredIds(list[str]):
-    """The ids that a restoration named; `was_hidden` says whether one of them was hidden, so that something changed."""
+    """The ids of a restoration; `was_hidden` says whether any id was hidden, and the restoration changed
+    anything.
+    """
 
     was_hidden: bool = True
 
     @property
     def note(self) -> str:
-        """What people are told where nothing was hidden."""
+        """The message where nothing was hidden."""
         return "" if self.was_hidden else " None of that was hidden: it was not forgotten, or is shown again already."
 
 
 class Deciding:
-    """The decisions of whoever stands in one scope. What they name follows from the folded state, and not from views.
+    """The decisions of a writer in one scope. Ids are resolved in the folded state, not in views.
 
-    `reader` makes what reads the views, which takes a second, and which only `use` needs.
+    `reader` opens the reader of views, which takes a second; only `use` needs it.
     """
 
     def __init__(self, writer: Writer, ids: Ids, reader: Callable[[], Reader]) -> None:
@@ -88,12 +90,12 @@ class Deciding:
         self._reader = reader
 
     def forget(self, id: str, only: bool, reason: str | None) -> list[str]:
-        """Append that a memory or turn is hidden, and return the ids that are named."""
+        """Append that a memory or turn is hidden; return the named ids."""
         check_label("reason", reason)
         return self.decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
 
     def restore(self, id: str, reason: str | None) -> RestoredIds:
-        """Append that a memory or turn is shown again, and return the ids that are named."""
+        """Append that a memory or turn is shown again; return the named ids."""
         from memtape.state.views.resolution import named_by_decision
 
         check_label("reason", reason)
@@ -104,9 +106,9 @@ class Deciding:
         return restored
 
     def decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
-        """Append an event of a type that names every capture which is the same memory, and return their ids.
+        """Append an event of a type with the ids of every capture of the memory; return the ids.
 
-        With `only` it names the one that is given. Raises `NotFound`.
+        With `only` the event names just the given capture. Raises `NotFound`.
         """
         from memtape.state.views.resolution import named_by_decision
 
@@ -114,7 +116,7 @@ class Deciding:
         return self._say(type, scope, named_by_decision(scope, id, only), make_body)
 
     def unfold(self, id: str, only: bool) -> list[str]:
-        """Append that a memory is split, all of it or with `only` one of its captures, and return the ids it names.
+        """Append that a memory is split, wholly or with `only` by one of its captures; return the named ids.
 
         Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
@@ -129,10 +131,10 @@ class Deciding:
     def link(
         self, id: str, relation: Literal["holds", "replaced_by"], to: str | None = None, *, undo: bool = False
     ) -> list[str]:
-        """Append what is said of a memory, or with `undo` that it is said no longer, and return the ids it names.
+        """Append a statement about a memory, or with `undo` its withdrawal; return the named ids.
 
-        Raises `NotFound`, and `MemtapeError` for what is no memory, or where who says it is trusted less than who said
-        the memory.
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, and for a speaker less trusted than the
+        memory's author.
         """
         id, scope = self._ids.within(id, self._folded)
         memory = _memory(scope, id)
@@ -158,7 +160,7 @@ class Deciding:
         return named
 
     def update(self, id: str, text: str) -> Updated:
-        """Append a text that takes the place of a memory, and that it does, as `Client.update` says."""
+        """Append a text in place of a memory, as `Client.update`."""
         id, scope = self._ids.within(id, self._folded)
         memory = _memory(scope, id)
         self._check_trust(id, scope, memory)
@@ -183,7 +185,7 @@ class Deciding:
         )
 
     def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:
-        """Raise `MemtapeError` where who speaks is trusted less than who said a memory."""
+        """Raise `MemtapeError` for a speaker less trusted than the author of a memory."""
         trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
         if TRUST[self._writer.actor.origin] < TRUST[trusted]:
             raise MemtapeError(
@@ -192,7 +194,7 @@ class Deciding:
             )
 
     def settle(self, id: str, keep: Literal["A", "B", "both"], note: str | None) -> Settlement:
-        """Append which side of a conflict is kept, and return what that did, as `Client.settle` says."""
+        """Append the kept side of a conflict; return the outcome, as `Client.settle`."""
         check_label("note", note)
         origin = self._writer.actor.origin
         then = "The user can run `memtape settle`; who is a person says --origin user."
@@ -212,7 +214,7 @@ class Deciding:
         return Settlement(id=conflict.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
 
     def _conflict(self, given: str) -> tuple[Scope, Conflict]:
-        """Return the conflict of this scope or `global` that an id or its beginning means, and its scope."""
+        """Return the scope and the conflict of an id or its beginning, from this scope and `global`."""
         states = [state for name in scopes_read(self._writer.scope) if (state := self._state(name)) is not None]
         listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
         found = [it for it in listed if len(given) >= LEAST_CHARS and it[1].id.startswith(given)]
@@ -243,7 +245,7 @@ class Deciding:
         return writer.append("used", used, writer.made_scope() if scope == writer.scope else scope)
 
     def _place(self, scope: str, id: str) -> tuple[str, str]:
-        """Return a whole id that a scope reads, and the scope in which it stands."""
+        """Return a readable whole id and its scope."""
         return id, self._reader().read(lambda views: views.find(scope, id), scope).scope or scope
 
     def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
@@ -275,7 +277,7 @@ def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | N
 
 
 def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return tags without those that say how a text was found, which do not hold of another text."""
+    """Return tags without those about the origin of a text, which do not apply to another text."""
     return () if tags and tags[0] in (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG) else tuple(tags)
 
 
@@ -287,7 +289,7 @@ def _memory(scope: Scope, id: str) -> Memory:
 
 
 def _successors(scope: Scope, memory: Memory) -> list[Memory]:
-    """Return what replaced a memory, what replaced that, and so on."""
+    """Return the chain of memories that replaced a memory, oldest first."""
     from memtape.state.subjects import validity
 
     found: list[Memory] = []

@@ -1,6 +1,6 @@
-"""A deep search of what is ready: looks at all scopes that are read, and the trace of their steps.
+"""A deep search of the prepared texts: looks at all readable scopes, and the trace of their steps.
 
-What each step does is in `state/ranking/deep`, how a model is asked in `deep_model`.
+The steps are in `state/ranking/deep`, the questions to a model in `deep_model`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _clock_us() -> int:
 
 
 class Deepening(NamedTuple):
-    """How a deep search is made: who decides in its steps, and what tells the time that these take."""
+    """The parts of a deep search: the judge of its steps, and the clock that times them."""
 
     judge: Judge = Rules()
     clock_us: Callable[[], int] = _clock_us
@@ -43,7 +43,7 @@ class Deepening(NamedTuple):
 def looked(
     question: str, readies: Sequence[Ready], fields: Sequence[Field], deep: Deepening, limit: int
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
-    """Return the rankings by scope of what a deep search finds, as far as `limit` may need it, and its trace."""
+    """Return the rankings of a deep search by scope, as far as `limit` may need them, and its trace."""
     ground = Ground(fields)
     # Texts that say the same are returned once.
     found = deepened(question, ground, deep.judge, min(2 * limit, MOST_WANTED), deep.clock_us)
@@ -51,14 +51,14 @@ def looked(
 
 
 def field_of(ready: Ready, rank: Rank, among: Among | None, now: int, session: str | None, *, follows: bool) -> Field:
-    """Return one scope as a deep search goes over it; `follows` says whether edges are followed there."""
+    """Return a scope as the field of a deep search; `follows` says whether edges are followed."""
     passing = among or (lambda places: places)
     text_of, links = ready.found.text, linker(ready)
     return Field(ready.corpus, rank, passing, text_of, now, session, walker(ready), links, follows)
 
 
 def walker(ready: Ready) -> Walk:
-    """Return what walks down the tree of a scope by what pages say of themselves in short."""
+    """Return a function that walks down a scope's tree by the short texts of pages."""
     opened = ready.found.opened
 
     def walked(query: str) -> list[tuple[int, float]]:
@@ -78,7 +78,7 @@ def walker(ready: Ready) -> Walk:
 
 
 def linker(ready: Ready) -> Links:
-    """Return what follows the edges of pages in a scope."""
+    """Return a function that follows the edges of pages in a scope."""
     texts = ready.found.texts
 
     @cache

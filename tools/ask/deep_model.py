@@ -1,7 +1,7 @@
-"""How a model is asked in the steps of a deep search, and what becomes of an answer that is late, silent or wrong.
+"""Questions to a model in the steps of a deep search, and the handling of late, silent and wrong answers.
 
-A filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is ready with all. A choice that
-an answer leaves out keeps all, and an empty one keeps nothing. What a model reads of the memory is data.
+A filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is ready with all. A
+choice missing from an answer keeps all, and an empty one keeps nothing. Memories in a prompt are data.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
 def judge_of(home: Home, redactor: Redactor) -> Judge:
-    """Return who decides in the steps of a deep search: the model that is named here, else rules."""
+    """Return the judge of a deep search's steps: the configured model, else rules."""
     return ModelJudge(home, redactor) if is_named(home) else Rules()
 
 
 class ModelJudge:
-    """A `Judge` that asks the model of a home. After one that is late or not there none is asked again."""
+    """A `Judge` that asks the model of a home. After a late or missing answer no question is asked."""
 
     def __init__(self, home: Home, redactor: Redactor) -> None:
         self._home = home
@@ -56,7 +56,7 @@ class ModelJudge:
         self._gone: Failure = ""
 
     def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        """See `Judge.filter`. Texts that a model has judged before stay, as do those that do not fit."""
+        """See `Judge.filter`. Texts judged before stay, and texts beyond `SHOWN` too."""
         asked = [spot for spot in spots if spot not in self._judged][:SHOWN]
         if not asked:
             return Told(spots)
@@ -94,7 +94,7 @@ class ModelJudge:
     def _told(
         self, prompt: str, spots: Sequence[Spot], told: Callable[[Mapping[str, Any]], tuple[Sequence[Spot], str]]
     ) -> Told:
-        """Return what a model's answer tells; that all are kept and nothing more is asked where there is none."""
+        """Return the parsed answer of a model; without an answer keep all texts and ask nothing further."""
         if self._gone:
             return Told(spots, by=self._name, failure=self._gone)
         answer, failure = self._answer(prompt)
@@ -136,7 +136,7 @@ def _prompt(task: str, form: str, question: str, ground: Ground, spots: Sequence
 
 
 def _object(answer: str) -> Mapping[str, Any]:
-    """Return the one JSON object in an answer. Raises `BadAnswer` where there is none."""
+    """Return the only JSON object in an answer. Raises `BadAnswer` without one."""
     found = _OBJECT.search(without_thoughts(answer))
     try:
         told = msgspec.json.decode(found.group(0)) if found is not None else None
@@ -148,9 +148,9 @@ def _object(answer: str) -> Mapping[str, Any]:
 
 
 def _dropped(answer: Mapping[str, Any], asked: Sequence[Spot]) -> dict[Spot, None]:
-    """Return which of the numbered texts an answer does not choose; none where it leaves the choice out.
+    """Return the numbered texts that an answer does not choose; none where it leaves the choice out.
 
-    Raises `BadAnswer` for a choice of what was not shown.
+    Raises `BadAnswer` for a choice of unknown numbers.
     """
     if "keep" not in answer:
         return {}

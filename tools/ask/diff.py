@@ -1,4 +1,4 @@
-"""What changed between two positions of the log: a state folded to the first and on to the second, and compared."""
+"""Changes between two positions of the log: a state folded to the first and on to the second, compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Diff:
-    """Return what changed from one position or time to a later one, in one scope or in all."""
+    """Return the changes between two positions or times, in one scope or in all scopes."""
     now = now_us()
     before, after = (parse_position(text, log, now) for text in (first, second))
     check_order(before, after)

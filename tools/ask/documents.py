@@ -1,4 +1,4 @@
-"""Reading a document back from its parts: byte for byte, the overlap and the titles taken out, or what is missing."""
+"""Reassembly of a document from its parts, byte for byte without overlap and titles, or missing parts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from memtape.state.core.erasures import erasures_of
 from memtape.tools.ask.retrieval import Retriever
 
 NAMED = 5
-"""So many missing parts are named one by one."""
+"""This many missing parts are named one by one."""
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """A document as the log has it: without its secrets, else as it was captured. `parts` is how many it stands in.
+    """A document as on the log: as captured, without secrets. `parts` is the number of its parts.
 
-    `id` is that of its first part, `path` the document's own.
+    `id` is the id of its first part, `path` the document's own path.
     """
 
     id: str
@@ -39,9 +39,9 @@ class _Part(msgspec.Struct):
 
 
 def whole_document(retriever: Retriever, log: Log, scope: str, asked: str) -> Whole:
-    """Return the document of which an id names a part, or what one event holds whole.
+    """Return the document of a part's id, or the whole text of one event.
 
-    Raises `NotFound`, and `MemtapeError` that names the parts that are erased, forgotten or not there.
+    Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
     found = retriever.find(scope, asked)
     if isinstance(found, Event):

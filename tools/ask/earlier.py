@@ -1,7 +1,7 @@
-"""A scope's texts as they were at a position not long ago, out of the index of now: what came since is left out, and
-what was hidden or archived since is counted in, so that words weigh what they weighed.
+"""A scope's texts at a recent position, from the current index.
 
-What is returned is read from the views of now alone: `living` says where a text of then stands there.
+Later texts are left out, and texts hidden or archived since then are counted in: words have their earlier
+weights. Results are read from the current views alone: `living` has the current place of an earlier text.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from memtape.tools.ask.found import Found, Said, found_of
 from memtape.tools.ask.readied import Dense, Ready, Use, make_ready, tail_of, text_at
 
 CLOCK_LAG_US = 2 * HOUR_US
-"""The clock by which something is archived goes by ticks, and so is up to an hour and what a tick needs behind."""
+"""The clock of archiving advances by ticks, and so is up to an hour and the duration of a tick behind."""
 
 
 class Moment(NamedTuple):
-    """When something was asked: the offset (exclusive) up to which a partition was read, that up to which the views
-    had it, and so the vectors, the time, in microseconds, and ranking's now.
+    """The inputs of an earlier question.
+
+    `end` is the offset (exclusive) up to which its partition was read, `mark` the offset of the views and
+    vectors, `at` the time in microseconds, and `now` ranking's now.
     """
 
     end: int
@@ -41,9 +43,9 @@ class Moment(NamedTuple):
 
 
 def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Ready:
-    """Return what is ready as it was at a moment, with the uses of then.
+    """Return the prepared texts as of a moment, with the uses of that time.
 
-    Rows say what they say now: of a memory that was said again since, or used, the weight is that of now.
+    Rows have their current content: a memory repeated or used since then has its current weight.
     """
     opened, partition, mark = ready.found.opened, ready.view.mark.partition, ready.view.mark.offset
     choice = ready.found.choice
@@ -65,7 +67,7 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
 
 
 class _Before(NamedTuple):
-    """A `Dense` of which nothing counts that came at an offset of the log or behind it."""
+    """A `Dense` without the vectors appended at or after an offset of the log."""
 
     dense: Dense
     offset: int
@@ -84,7 +86,7 @@ class _Before(NamedTuple):
 
 
 def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part], bool]:
-    """Return the segments with what of each was shown, and whether any row was written since."""
+    """Return the segments with masks of the texts shown then, and whether any row was written since."""
     parts, late = opened.parts(choice), False
     for segment, alive, part in zip(opened.segments, opened.living, parts, strict=True):
         size = segment.size
@@ -121,14 +123,14 @@ def _use_of(use: Use, at: int) -> Use:
 
 
 def ids_of(said: Said | SummaryRow) -> tuple[str, ...]:
-    """Return the ids of all captures that are what stands at a place."""
+    """Return the ids of all captures of the unit at a place."""
     return said.ids if isinstance(said, MemoryRow) else (said.id,)
 
 
 def living(then: Found, place: int, now: Found) -> int | None:
-    """Return at which place of the views of now stands what stood at a place; None where it is not shown.
+    """Return the place in the current views of the text at an earlier place; None if no longer shown.
 
-    A memory that was found by a wording is found by that as long as the wording lives.
+    A memory found by a wording has the wording's place as long as the wording lives.
     """
     said = then.shown(place)
     matched = None if isinstance(said, Event) else then.result(place).matched

@@ -1,4 +1,4 @@
-"""What was used together with a memory, and which edges are proposed for curated ones, with their weights at now."""
+"""Edges of a memory, the proposals for curated edges, and their weights at now."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Linked(msgspec.Struct, frozen=True, kw_only=True):
-    """An edge: `weight` at `EdgeList.now`, where one use together just now is 1.0; `windows` used both.
+    """An edge: `weight` at `EdgeList.now`, 1.0 for one joint use just now; `windows` used both.
 
     `learned` says how much more often than by chance 90 days of windows held both, from 0.2 to 1, over
-    `learned_windows` with both; 0 for what has not been learned.
+    `learned_windows` with both; 0 if not learned.
     """
 
     source: End
@@ -65,13 +65,13 @@ def proposed(retriever: Retriever, scope: str) -> EdgeList:
 
 
 def all_edges(retriever: Retriever, scope: str) -> EdgeList:
-    """Return every edge of a scope between what is visible."""
+    """Return every edge of a scope between visible memories."""
     listed = _resolved(retriever, scope)
     return _edge_list(listed, listed.ties)
 
 
 class _Listed(NamedTuple):
-    """Edges between what is visible at a time, their ends by id, and how many events the views lack."""
+    """Edges between visible memories at a time, their ends by id, and the number of events the views lack."""
 
     scope: str
     now: int
@@ -81,7 +81,7 @@ class _Listed(NamedTuple):
 
 
 def _resolved(retriever: Retriever, scope: str) -> _Listed:
-    """Return all edges of a scope between what is visible."""
+    """Return all edges of a scope between visible memories."""
     found, view = retriever.found(scope, EVERY_TEXT)
     now = retriever.now([view])
     ties, ends = found.once_rows.of("edges", now, lambda: _ties_of(found, now))

@@ -1,7 +1,7 @@
-"""Which captures may be hidden, since the same was forgotten: as the log has it, so that a capture need not wait.
+"""Captures that may be hidden, since the same text was forgotten: from the log, so a capture need not wait.
 
-No view is read and nothing of them is loaded. What is said here is too much rather than too little: who says again may
-have ended a ban, which the views know.
+No view is read, and nothing of them is imported. The answer errs on the side of hiding: a repetition may have
+ended a ban, which only the views know.
 """
 
 from __future__ import annotations

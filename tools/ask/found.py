@@ -1,4 +1,4 @@
-"""What can be found in one scope: the texts of its search index, and the events behind the watermark laid over them.
+"""The searchable texts of one scope: its search index, and the events past the watermark laid over it.
 
 Nothing is ranked here, and no table is read.
 """
@@ -43,14 +43,14 @@ _SAID = (MemoryRow, TurnRow)
 
 RowT = TypeVar("RowT", MemoryRow | TurnRow, MemoryRow | TurnRow | SummaryRow)
 Said = MemoryRow | TurnRow | Event
-"""What stands at a place of a scope's texts, but for summaries: a row, or a capture of the tail."""
+"""The content of a place, summaries apart: a row, or a capture of the tail."""
 
 
 class Found(NamedTuple):
-    """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read.
+    """The searchable texts of a scope, those of the tail last, and the readers of their rows.
 
-    `choice` says which of them are shown. `once` keeps what readers work out of all this, which stays as it is, and
-    `once_rows` what they work out of its rows alone, which stays while more is said.
+    `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
+    results derived from the rows alone, which outlive new captures.
     """
 
     texts: Texts
@@ -68,13 +68,13 @@ class Found(NamedTuple):
         return self.texts.size - len(self.captured)
 
     def row(self, place: int) -> Said:
-        """Return what was said at a place of which no summary is: a row without the wordings that the tail hides."""
+        """Return the row or capture of a place without a summary, without the wordings hidden by the tail."""
         row = self.shown(place)
         assert not isinstance(row, SummaryRow)
         return row
 
     def shown(self, place: int) -> Said | SummaryRow:
-        """Return what stands at a place: a row of the index without the wordings that the tail hides, or a capture."""
+        """Return the content of a place: an index row without wordings hidden by the tail, or a capture."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
         return self._as_shown(self._indexed(place), self.texts.head(place))
@@ -91,7 +91,7 @@ class Found(NamedTuple):
         return found
 
     def result(self, place: int) -> Result:
-        """Return what stands at a place as a result that nobody has asked for yet, `matched` by what stands there."""
+        """Return the result of a place, without relevance; `matched` is the wording at the place."""
         if place not in self.results:
             number, result = place - self.texts.head(place), result_of(self.shown(place))
             if number:
@@ -106,16 +106,16 @@ class Found(NamedTuple):
         return self.results[place]
 
     def standing(self, place: int) -> int:
-        """Return the place of what stands for a memory, its own where nothing that is shown does."""
+        """Return the place of the shown text that covers a memory, else the memory's own place."""
         row = self.shown(place)
         into = row.into if isinstance(row, MemoryRow) else None
         other = None if into is None else self.texts.called(into)
         return place if other is None else self.standing(other)
 
     def heir(self, place: int) -> int | None:
-        """Return the place of what holds instead of a memory that was replaced, or contradicts what is trusted more.
+        """Return the place of a replaced memory's valid successor, or of a more trusted text it contradicts.
 
-        None where the memory holds, or nothing that is shown does.
+        None for a valid memory, or without a shown successor.
         """
         heir, seen = place, list[int]()
         while heir not in seen:
@@ -146,13 +146,13 @@ class Found(NamedTuple):
         return head
 
     def text(self, place: int) -> str:
-        """Return the whole text of a place with what is written under its media."""
+        """Return the whole text of a place with the captions of its media."""
         result = self.result(place)
         return embedded_text(result) if result.matched is None else result.matched.text
 
     @property
     def _heads(self) -> Flags:
-        """Which texts are shown and no other wording of one before them."""
+        """Return a mask of the shown texts that are not a further wording of an earlier text."""
         heads: Flags = self.texts.shown & (self.texts.whole("wordings") == 0)
         return heads
 
@@ -161,7 +161,7 @@ class Found(NamedTuple):
         return [row for row, _ in self.heard()]
 
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
-        """Return what is `known`, each row with what people want by it."""
+        """Return the `known` rows, each with its instruction by people."""
         return self.once_rows.of("rows", None, self._heard)
 
     def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
@@ -182,9 +182,9 @@ class Found(NamedTuple):
         return [row for place in latest.tolist() if isinstance(row := self.row(place), TurnRow)]
 
     def ordering(self) -> list[Said]:
-        """Return what has an order of a person about memory, or may have one, as captures of the tail.
+        """Return the texts with a possible order by a person about memory, as captures where in the tail.
 
-        An order holds though it is archived.
+        An archived order is still valid.
         """
         places = np.flatnonzero(self.texts.flags[: self.indexed] & ORDERS).tolist()
         ordering = [self.row(place) for place in places if self.texts.shown[place] or self._is_apart(place)]
@@ -198,11 +198,11 @@ class Found(NamedTuple):
         return bool(self.opened.living[n][row] and EVERY_TEXT.takes(*told) and not self.choice.takes(*told))
 
     def last_sessions(self, but: str | None) -> list[list[Said]]:
-        """Return the turns, in their order, of the session that was spoken in last, and of the last of other agents.
+        """Return the turns, in order, of the last active session, and of each other agent's last session.
 
-        A session in which no agent spoke or did anything is told only where there is no other: a prompt that nobody
-        answered leaves nothing. One session is left out, as that of who asks. Of a long one it is the beginning and
-        the end of what people and agents said, and the last that tools put out.
+        A session without a turn or action of an agent counts only where no other exists: an unanswered prompt
+        leaves nothing. `but` is left out, as the caller's session. A long session is reduced to the beginning
+        and the end of the words of people and agents, and the last outputs of tools.
         """
         texts = self.texts
         own = None if but is None else texts.sessions.number_of(but)
@@ -227,7 +227,7 @@ class Found(NamedTuple):
         return [[self.row(place) for place in self.ends_of(same)] for same in told or unanswered[:1]]
 
     def _agent_of(self, places: Ints) -> str | None:
-        """Return the name of the agent that spoke at some places first; those that it has started share it."""
+        """Return the name of the agent of the first place; subagents share the name of their agent."""
         return None if not len(places) else self.result(int(places[0])).actor.partition(" ")[0]
 
     def ends_of(self, session: Ints) -> list[int]:
@@ -252,14 +252,33 @@ def found_of(
     choice: Choice = AT_HAND,
     parts: list[Part] | None = None,
 ) -> Found:
-    """Return what is visible of an index after the tail, and the tail's captures behind it.
+    """Return the visible texts of an index after its tail, followed by the tail's captures.
 
-    `text_at` gives what was captured at an offset of the log, None where it is erased. `before` is what was found of
-    the same scope and choice then, of which all is kept that still is so. `parts` are those over which the tail is
-    laid, by default what the choice shows of the index.
+    `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
+    of the same scope and choice, reused as far as valid. `parts` are the parts under the tail, by default the
+    choice's part of the index.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
+    bans = _bans_of(opened, tail, text_at)
+    captured = bans.walk(tail)
+    parts = opened.parts(choice) if parts is None else parts
+    moved = _apply_bans(opened, parts, bans, choice)
+    if bans.paths or bans.moves_pages:
+        _hide_versions(opened, parts, bans)
+    if choice.summaries:
+        captured = []
+        _hide_summaries(opened, parts, moved)
+    if captured:
+        parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
+    texts = Texts(parts, None if before is None else before.texts)
+    read = RowsRead(opened.segments, None if before is None else before.read)
+    found = Found(texts, opened, captured, {}, Once(), Once(), read, choice)
+    return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
+
+
+def _bans_of(opened: Opened, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Bans:
+    """Return the bans of an index, before the events of its tail."""
     known = opened.knows([event.id for event in tail])
     new = {event.id: None for event in tail if event.id not in known}
 
@@ -275,9 +294,11 @@ def found_of(
         row = opened.row("tombstones", key) if banned else None
         return row.at if isinstance(row, TombstoneRow) else None
 
-    bans = Bans(keys_of, banned_at)
-    captured = bans.walk(tail)
-    parts = opened.parts(choice) if parts is None else parts
+    return Bans(keys_of, banned_at)
+
+
+def _apply_bans(opened: Opened, parts: Sequence[Part], bans: Bans, choice: Choice) -> dict[str, None]:
+    """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     moved = dict(bans.touched)
@@ -292,21 +313,11 @@ def found_of(
         parts[n].shown[own] = wanted and not waits and not bans.hide(keys_of_row(row), row.hidden)
         for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
             parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
-    if bans.paths or bans.moves_pages:
-        _hide_versions(opened, parts, bans)
-    if choice.summaries:
-        captured = []
-        _hide_summaries(opened, parts, moved)
-    if captured:
-        parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
-    texts = Texts(parts, None if before is None else before.texts)
-    read = RowsRead(opened.segments, None if before is None else before.read)
-    found = Found(texts, opened, captured, {}, Once(), Once(), read, choice)
-    return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
+    return moved
 
 
 def _same_rows(before: Found, found: Found) -> bool:
-    """Whether two show the same of one index, whatever stands behind it."""
+    """Whether two views show the same texts of the same index; the tail after the index does not count."""
     shown = found.texts.shown[: found.indexed], before.texts.shown[: before.indexed]
     return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
 
@@ -321,14 +332,16 @@ def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
 
 
 def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:
-    """Hide the summaries that tell what the tail hides or shows, until they are made anew."""
+    """Hide the summaries of texts hidden or shown by the tail, until they are made again."""
     for n, part in enumerate(parts):
         for place in np.flatnonzero(part.shown).tolist() if moved else ():
             part.shown[place] = moved.keys().isdisjoint(row_at(opened.segments[n], place).sources)
 
 
 def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
-    """Return places with those of the texts that stand for what is there, since these tell what they were made of."""
+    """Return the places and, recursively, the places of the texts that cover them, since a cover names its
+    sources.
+    """
     found: dict[tuple[int, int], None] = {}
     waiting = list(places)
     while waiting:
@@ -348,7 +361,7 @@ def _entry_of_event(event: Event) -> Entry:
 
 
 def holding_at(found: Found, time: int) -> Among:
-    """Return what gives those of some places that held at a time, in microseconds: of turns, those said by then."""
+    """Return a filter of places: facts that were valid at `time` (microseconds), and turns said by then."""
 
     def among(places: Ints) -> Ints:
         said = found.texts.column("at", places) <= time
@@ -376,7 +389,7 @@ def _summary_at(found: Found, place: int, filters: Filters) -> bool:
 
 
 def among_of(found: Found, filters: Filters) -> Among:
-    """Return what gives those of some places that pass the filters. What columns can tell is told by them."""
+    """Return a filter of places by `filters`; columns of the index answer where they can."""
     texts = found.texts
     if found.choice.summaries:
         return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
@@ -424,7 +437,7 @@ def _numbers(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str
 
 
 def _chosen(values: Ints, wanted: Ints, unwanted: Ints, *, narrowed: bool) -> Flags:
-    """Return which values are among the wanted ones, where it is narrowed to these, and none of the unwanted ones."""
+    """Return a mask of the values in `wanted` (if `narrowed`) and not in `unwanted`."""
     chosen: Flags = is_one_of(values, wanted) if narrowed else np.ones(len(values), np.bool_)
     if len(unwanted):
         chosen = chosen & ~is_one_of(values, unwanted)

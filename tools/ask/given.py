@@ -1,7 +1,7 @@
-"""What agents were given, at a start, with a prompt or by a search: read from the log, with what has come of it since.
+"""Memories given to agents at a start, with a prompt or by a search, and their later use, from the log.
 
-A memory was of use where a `used` event says so, or where the session's next turn of an agent carried it, which its use
-at the time of something said in that turn tells. Nothing is ranked or changed here.
+A memory was used where a `used` event says so, or where the session's next turn of an agent carried it: it
+then has a use at the time of a statement in the turn. Nothing is ranked or changed here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from memtape.tools.ask.retrieval import Retriever
 PAGE_SLOTS = 5_000
 
 By = Unasked | Literal["search"]
-"""What gave an agent memories: what gives them unasked, or a search."""
+"""The occasion on which an agent got memories: an unasked one, or a search."""
 EVERY_WAY: tuple[By, ...] = (*UNASKED, "search")
 Since = Literal["shown", "replaced", "archived", "forgotten", "erased"]
 """How a memory that was given stands now; `forgotten` is all that is hidden."""
@@ -51,10 +51,11 @@ class GivenMemory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """What one session was given at one time. `id` is that of the recall that says so.
+    """The memories that a session was given at one time. `id` is the id of the recall.
 
-    `by` says at what: a start, a prompt, or a search, of which `query` has the words. `actor` is the host's name, or
-    who searched. `tokens` is the length of the text that was given unasked, None where nobody counted it.
+    `by` is the occasion: a start, a prompt or a search; for a search `query` has its words. `actor` is the
+    host's name, or the author of the search. `tokens` is the length of the unasked text, None where it was
+    not counted.
     """
 
     id: str
@@ -70,9 +71,9 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wanted(NamedTuple):
-    """Which recalls are wanted: of one session or any, from a time on, given in these ways, with these words.
+    """A filter of recalls: of one session or any, since a time, of these occasions, with these words.
 
-    `words` are folded for case.
+    `words` are casefolded.
     """
 
     session: str | None
@@ -82,7 +83,7 @@ class Wanted(NamedTuple):
 
 
 class _Of(NamedTuple):
-    """What is read of one scope: its texts, its uses by row, its erasures."""
+    """A scope's texts, uses by row, and erasures, read once."""
 
     name: str
     found: Found
@@ -91,7 +92,7 @@ class _Of(NamedTuple):
 
 
 def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wanted) -> list[Given]:
-    """Return what agents were given in a scope, of what is wanted, the latest first."""
+    """Return the memories given to agents in a scope, filtered by `wanted`, the latest first."""
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
     recalls = list(islice(_recalls(log, of[0], wanted), limit))
     told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []
@@ -177,7 +178,7 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
 
 
 def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
-    """Return the text of what is shown, whether it holds, and in which scope it stands; None of what is not shown."""
+    """Return the text of a shown memory, its state and its scope; None for a hidden id."""
     for one in of:
         if (place := one.found.texts.called(id)) is not None:
             row = one.found.row(place)
@@ -189,7 +190,7 @@ def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
 
 
 def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
-    """Return the text of what is not shown, where it is not erased, and in which scope it stands."""
+    """Return the text of a hidden memory (None if erased), its state and its scope."""
     for one in of:
         offset = log.known(one.name, [id]).get(id)
         if offset is None or id in one.erasures.named.get(one.name, {}):
@@ -201,7 +202,7 @@ def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, st
 
 
 def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
-    """Whether an answer that came at one of some times carried something; None where times of use tell it no longer."""
+    """Whether an answer at one of these times carried a memory; None once its times of use are unknown."""
     if use is None or not answered or use.last_at < at:
         return False
     if any(time in use.times for time in answered):
@@ -210,7 +211,7 @@ def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
 
 
 def answers_of(found: Found, session: str | None, at: int) -> list[int]:
-    """Return when a session answered from a time on, until somebody spoke to it again."""
+    """Return the times of a session's answers from a time on, until the next turn of a person."""
     number = None if session is None else found.texts.sessions.number_of(session)
     if number is None:
         return []
@@ -224,5 +225,5 @@ def answers_of(found: Found, session: str | None, at: int) -> list[int]:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text that is not empty, stripped, and an empty one where there is none."""
+    """Return the first non-blank line of a text, stripped; empty for a blank text."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")

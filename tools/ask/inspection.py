@@ -1,4 +1,4 @@
-"""Looking at what there is: one memory opened, and everything behind it. The state of a home stands in `status`."""
+"""Opening of one memory, and of all events behind it. The state of a home is in `status`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ SLOTS_AT_ONCE = 10_000
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory, turn or summary, or a capture that no view holds, whole. `asked` is the id that led here.
+    """A memory, turn, summary, or a capture without a row in the views. `asked` is the id of the question.
 
-    `sources` is what a summary sums up. No view holds a capture that is not projected yet, or was purged (`marks`).
-
-    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last; `use_times`
-    when within the 18 days before that. `marks` is what a reader is told beside the text, as of when it was asked.
+    `sources` are the sources of a summary. A capture has no row if not projected yet, or purged (`marks`).
+    `used` counts the uses by the asking scope and by its own scope, with the last time; `use_times` lists the
+    uses within the 18 days before the last. `marks` are the notes beside the text, as of the question.
     """
 
     asked: str
@@ -58,12 +57,12 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hidden(self) -> bool:
-        """Whether it is forgotten, and `memtape restore` would show it again."""
+        """Whether the memory or turn is forgotten, and `memtape restore` would restore it."""
         row = self.memory or self.turn
         return row is not None and row.hidden
 
     def why_hidden(self) -> str:
-        """Return in words why it is hidden."""
+        """Return the reason of the hiding in words."""
         row = self.memory or self.turn
         if row is None or self.withdrawn_at is None:
             return "forgotten, or says what was forgotten twice"
@@ -75,7 +74,9 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
-    """An event behind a memory: what part it played, how it joined, how similar it was (0 to 1), and itself."""
+    """An event behind a memory: its part, how the event joined, the similarity (0 to 1), and the place on the
+    log.
+    """
 
     part: str
     how: str
@@ -95,7 +96,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
-    """Return what an id resolves to in a scope, under its own name. Raises `NotFound`."""
+    """Return the memory, turn, summary or capture of an id in a scope. Raises `NotFound`."""
     if (summary := retriever.summary(scope, asked)) is not None:
         sources = sources_of(log, retriever.opened(summary.scope), summary)
         about = (summary_told(summary),)
@@ -139,7 +140,7 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
 
 
 def _gone(retriever: Retriever, log: Log, event: Event) -> tuple[str, ...]:
-    """Return what is told of a capture that no view holds where it is not to be projected: it was purged."""
+    """Return the mark of a capture without a row in the views and not awaiting projection: it was purged."""
     assert event.scope is not None
     offset = retriever.offset(partition_of(event.scope, log.partitions))
     return () if any(waiting.id == event.id for waiting in retriever.tail(event.scope, offset)) else (PURGED,)
@@ -151,9 +152,9 @@ def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseR
 
 
 def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
-    """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them.
+    """Return every event behind an id: captures and the way they joined, echoes, and tombstones or restores.
 
-    Behind a summary it is the captures that it sums up.
+    For a summary these are the captures that it sums up.
     """
     if (summary := retriever.summary(scope, id)) is not None:
         behind = tuple(_captures(log, summary.scope, summary.sources, "source", "summed up"))
@@ -180,10 +181,10 @@ def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
 
 
 def pending(log: Log, retriever: Retriever, scopes: Iterable[str]) -> bool:
-    """Whether the log holds an event of these scopes behind their watermarks that changes what is visible or used.
+    """Whether the log holds, past the watermarks of these scopes, an event that changes visible rows or uses.
 
-    Views that are not of the log as it is are to be made anew, whatever it holds. Other settings may ask that all is
-    folded anew, so that they count too; every log begins with settings, which change nothing.
+    Views of another log must be rebuilt, whatever the log holds. Settings count too, since a change of
+    settings may require a refold; the first event of a log is always settings and changes nothing.
     """
     partitions = {scope: partition_of(scope, log.partitions) for scope in scopes}
     ends = log.ends()
@@ -215,7 +216,7 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
 
 
 def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
-    """Yield a capture that no view holds yet, which is alone until it is folded."""
+    """Yield a capture before its projection; until folded, the capture stands alone."""
     for slot in log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=("captured",)):
         event = decode(slot.payload)
         if event.id == id:
@@ -225,7 +226,7 @@ def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iter
 
 
 def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
-    """Return since when all is hidden that a source says no longer, None where somebody has forgotten some of it."""
+    """Return the time since which all captures are withdrawn by their source; None if a person forgot any."""
     hidden: dict[str, Behind] = {}
     for behind in _tombstones(log, partition_of(scope, log.partitions), scope, ids):
         body = behind.event.body

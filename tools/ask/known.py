@@ -1,4 +1,4 @@
-"""What a start may be told of a scope: its rows and the captures of its tail, each as `state/views/context.py` has it.
+"""The candidates for a start: a scope's rows and its tail's captures, as in `state/views/context.py`.
 
 Nothing is chosen or written here.
 """
@@ -15,11 +15,11 @@ from memtape.tools.ask.found import Found
 from memtape.tools.ask.standing import is_row_stale
 
 _BEHIND = 10**15
-"""The order of what no view has counted yet."""
+"""The order of texts that no view has counted yet."""
 
 
 def known_in(found: Found, now: int) -> list[Known]:
-    """Return all that a start may be told of what is found in a scope, at a time in microseconds."""
+    """Return all candidates for a start from a scope, at a time in microseconds."""
     of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
     return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
 
@@ -48,7 +48,7 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
 
 
 def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:
-    """Yield rows, each with what people want by it where that is known."""
+    """Yield context rows, each with the instruction that people gave in it, if known."""
     for row, heard in rows:
         memory = row if isinstance(row, MemoryRow) else None
         if memory is None or memory.into is None:
@@ -56,5 +56,5 @@ def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) ->
 
 
 def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
-    """Return what is told of a memory beside its text: of its value, and whether it is stale."""
+    """Return the notes beside a memory's text: its value, and whether the memory is stale."""
     return (*told_of_value(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))

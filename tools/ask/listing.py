@@ -1,4 +1,4 @@
-"""The lists that people look through: what is stale, pinned or hidden, orders about memory, rules that wait.
+"""Lists for people: stale, pinned and hidden memories, orders about memory, waiting rules.
 
 Nothing is ranked or changed here.
 """
@@ -22,7 +22,7 @@ from memtape.tools.ask.standing import Order, is_row_stale, orders_among
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that is stale: when it was last said and used, in microseconds, and how often it was used."""
+    """A stale memory: the times of its last statement and use, in microseconds, and its number of uses."""
 
     id: str
     scope: str
@@ -35,7 +35,7 @@ class Stale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
-    """Return what is stale in a scope and in `global`, the most used first, then the oldest."""
+    """Return the stale memories of a scope and of `global`, the most used first, then the oldest."""
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
     listed = [row for found, _ in read for row in _stale_in(found, now)]
@@ -52,7 +52,7 @@ def _stale_in(found: Found, now: int) -> list[MemoryRow]:
 
 
 def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | TurnRow]:
-    """Return what is pinned in a scope and in `global` and shows, the latest first; the log names what may be."""
+    """Return the visible pinned units of a scope and `global`, latest first; the log names candidates."""
     rows: dict[str, MemoryRow | TurnRow] = {}
     for name in scopes_read(scope):
         opened = retriever.opened(name)
@@ -67,7 +67,7 @@ def pinned_of(retriever: Retriever, log: Log, scope: str) -> list[MemoryRow | Tu
 
 
 def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | TurnRow]:
-    """Return what is forgotten or withdrawn in a scope and can be restored, at most so many, by their ids."""
+    """Return the forgotten and withdrawn units of a scope that can be restored, at most `limit`, by id."""
     rows: list[MemoryRow | TurnRow] = []
     for name in scopes_read(scope):
         opened = retriever.opened(name)

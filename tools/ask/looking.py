@@ -1,6 +1,6 @@
-"""Looking through a scope without a question: what came last, what came around a moment, and its sessions.
+"""Browsing a scope without a question: the latest texts, the texts around a moment, the sessions.
 
-All of it is read from the texts that can be found, in the order in which they were said. Nothing is ranked or changed.
+Everything is read from the searchable texts, in the order of their times. Nothing is ranked or changed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from memtape.tools.ask.standing import judged
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
-"""Among so many of a session's first turns of people its first request is looked for, and among so many of agents who
-they are."""
+"""The numbers of first turns searched: people's for the first request, agents' for the names of agents."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """One session: its agents, when its first and its last turn were said, how many there are, and the first request.
+    """A session: its agents, the times of its first and last turn, its number of turns, its first request.
 
-    `asked` is the first line of that, empty where nobody asked anything. `left` tells by rule where it was left.
+    `asked` is the first line of the request, empty without a request. `left` is the rule-based end of the
+    session.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind]) -> list[Result]:
-    """Return what was said last in a scope, the latest first: of these kinds, by default all but turns."""
+    """Return the latest texts of a scope, the latest first: of these kinds, by default all but turns."""
     check_limit(limit)
     found, view = retriever.found(scope)
     places = np.array(found.places(), np.int64)
@@ -59,7 +59,7 @@ def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind
 
 
 def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_us: int) -> list[Result]:
-    """Return what was said in a scope around what has an id, or around a time, in its order: at most so many texts.
+    """Return at most `limit` texts of a scope around an id or a time, in order.
 
     Raises `NotFound` for an id that is not shown in the scope.
     """
@@ -79,7 +79,7 @@ def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_u
 
 
 def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
-    """Return the sessions of a scope, the one that was spoken in last first."""
+    """Return the sessions of a scope, the last active first."""
     check_limit(limit)
     found = retriever.found(scope)[0]
     ordered = _turns(found)
@@ -102,7 +102,7 @@ def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
 
 
 def check_limit(limit: int, most: int = MOST) -> None:
-    """Raise `MemtapeError` for a number of things that nobody can be shown."""
+    """Raise `MemtapeError` for an invalid limit."""
     if not 1 <= limit <= most:
         raise MemtapeError(f"A limit of {limit} is not between 1 and {most:,}.", "Give another.")
 
@@ -115,7 +115,7 @@ def _turns(found: Found) -> Ints:
 
 
 def _by_time(found: Found, places: Ints) -> Ints:
-    """Return places, given in ascending order, by when what stands there was said."""
+    """Return places, given in ascending order, ordered by the time of their texts."""
     ordered: Ints = places[np.argsort(found.texts.column("at", places), kind="stable")]
     return ordered
 
@@ -143,7 +143,7 @@ def _session(found: Found, scope: str, ordered: Ints) -> Session:
 
 
 def _requests(found: Found, people: Sequence[int]) -> Iterator[str]:
-    """Yield the first lines of what people asked for first in a session."""
+    """Yield the first lines of a session's first requests by people."""
     for place in people[:REQUESTS]:
         text = found.text(place)
         if text.strip() and not is_goodbye(text) and not is_nod(text):

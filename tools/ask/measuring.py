@@ -1,4 +1,4 @@
-"""What is noted of a question for who measures: how long it took, and how much was found by which lane. No text."""
+"""Measures of a question: its duration, and the number of results by lane. Holds no text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def began(door: Door) -> int:
-    """Return when who asks began to wait: at a command from the start of its process."""
+    """Return when the caller began to wait: for a command the start of its process."""
     return STARTED_NS if door == "cli" else time.monotonic_ns()
 
 

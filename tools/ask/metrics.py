@@ -1,7 +1,7 @@
-"""The metrics of a home in the format OpenMetrics: what `/metrics` serves, of the web page and of `memtape run`.
+"""The metrics of a home in the format OpenMetrics, for `/metrics` of the web page and of `memtape run`.
 
-What is on the log, in watermarks and in tallies is read from there at each scrape. What processes measured of
-themselves stands in the home's samples. No table is read. What each metric says stands in `schemas/metrics.py`.
+Values from the log, watermarks and tallies are read at each scrape. Measurements of processes are in the
+home's samples. No table is read. `schemas/metrics.py` describes each metric.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OTHER = "other"
 REASONS = ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY)
 
 Values = Mapping[tuple[str, ...], float]
-"""What a metric says, by the values of its labels."""
+"""The values of a metric, by the values of its labels."""
 
 
 def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
@@ -79,7 +79,7 @@ class _HomeCollector(Collector):
 
 
 def of_log(state: Status) -> dict[str, Values]:
-    """Return what the log and the watermarks say."""
+    """Return the metrics from the log and the watermarks."""
     kinds: tuple[HealthState, ...] = get_args(HealthState)
     views = {(its.view, str(its.partition)): its for its in state.views}
     decided = [mark for count in state.scopes.values() for mark in [count.passes]]
@@ -110,7 +110,7 @@ def of_log(state: Status) -> dict[str, Values]:
 
 
 def of_home(state: Status) -> dict[str, Values]:
-    """Return what the files of a home say beside its views."""
+    """Return the metrics from a home's files, apart from its views."""
     return {
         "memtape_embedder_degraded": {(): int(state.embedder.degraded)},
         "memtape_flushes": _known(state.flushes, get_args(Outcome)),
@@ -124,7 +124,7 @@ def of_home(state: Status) -> dict[str, Values]:
 
 
 def of_samples(samples: Samples) -> dict[str, Values]:
-    """Return what processes have counted of themselves."""
+    """Return the metrics from the samples of processes."""
     return {
         "memtape_recalls": {
             (door, outcome): samples.sums("recall", door, outcome).samples for door in DOORS for outcome in OUTCOMES
@@ -137,7 +137,7 @@ def of_samples(samples: Samples) -> dict[str, Values]:
 
 
 def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
-    """Return counts with all labels that this version does not know as one."""
+    """Return counts by label; all labels unknown to this version are summed as one."""
     found: dict[tuple[str, ...], float] = {}
     for label, count in counts.items():
         key = (label if label in known else OTHER,)

@@ -1,4 +1,4 @@
-"""Serving the metrics of a home on loopback while `memtape run` works. What they are stands in `metrics`."""
+"""Serving of a home's metrics on loopback during `memtape run`. `metrics` makes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which event is meant by an id that somebody gives: whole or by its beginning, in some scopes or in the whole log."""
+"""Resolution of an id or its beginning to an event, in some scopes or in the whole log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
 
 
 def shortened(ids: Iterable[str]) -> dict[str, str]:
-    """Return the shortest beginning of each id by which it is told from the others, as commands print and take it."""
+    """Return the shortest distinguishing prefix of each id, as commands print and accept."""
     ordered = sorted(dict.fromkeys(ids))
     least = {id: LEAST_NEW_CHARS if id[14] == "7" else LEAST_CHARS for id in ordered}
     for one, other in pairwise(ordered):
@@ -51,9 +51,9 @@ def is_whole(id: str) -> bool:
 
 
 def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
-    """Return the scope and the id of the one event of these types that is meant, in these scopes or, of none, in all.
+    """Return the scope and id of the only event of these types that matches; `scopes` empty means all scopes.
 
-    Raises `NotFound` where there is none, and `MemtapeError` that names them where there are several.
+    Raises `NotFound` for no match, and `MemtapeError` with the ids for several.
     """
     found = log.matching(given, scopes, types, SHOWN + 1) if _BEGINNING.match(given) else []
     if not found:
@@ -76,9 +76,10 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
 
 
 class Ids:
-    """What ids mean to whoever stands in one scope.
+    """Resolution of ids for a speaker in one scope.
 
-    An id is looked for in the scope and in `global`; elsewhere too, unless whoever asks is `confined` to these.
+    Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined` to these
+    two.
     """
 
     def __init__(self, log: Log, scope: Callable[[], str], confined: bool) -> None:
@@ -87,7 +88,7 @@ class Ids:
         self._confined = confined
 
     def within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
-        """Return what an action makes of the scope in which an id is to be found, and of the whole id."""
+        """Return the result of an action on the scope of an id and the whole id."""
         if is_whole(id):
             try:
                 return action(self._scope(), id)
@@ -97,7 +98,7 @@ class Ids:
         return action(*self.meant(id, ("captured",)))
 
     def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
-        """Return the scope and the whole id of what an id or its beginning means, here or in `global` first.
+        """Return the scope and the whole id of an id or its beginning, first from here or `global`.
 
         Raises `NotFound`, and `MemtapeError` for a beginning of several.
         """
@@ -109,9 +110,9 @@ class Ids:
             return meant(self._log, id, (), types)
 
     def of_one_scope(self, ids: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-        """Return the one scope in which events stand, captures or recalls, and their whole ids.
+        """Return the only scope of some captures or recalls, and their whole ids.
 
-        Raises `NotFound`, and `MemtapeError` for those of several scopes.
+        Raises `NotFound`, and `MemtapeError` for events of several scopes.
         """
         found = [self.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
         return the_one(scope for scope, _ in found), tuple(id for _, id in found)

@@ -1,6 +1,6 @@
-"""What was worked out of something that stays as it is, kept so that nobody works it out again.
+"""A one-entry memo per name, for results derived from an immutable object.
 
-It goes with what it was worked out of. Nothing here knows what that is.
+The memo belongs to the object and dies with it. The memo does not know the object.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ ResultT = TypeVar("ResultT")
 
 
 class Once:
-    """The last result under each name, with all that it was asked with beside what this stands by."""
+    """The last result under each name, with the arguments of its making besides the immutable object."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[object, Any]] = {}
 
     def of(self, name: str, asked: object, make: Callable[[], ResultT]) -> ResultT:
-        """Return what `make` makes, or what it made when it was asked the same the last time; nobody changes it.
+        """Return the result of `make`, or its last result if `asked` is equal; callers must not change the
+        result.
 
-        `asked` are values that are equal where they mean the same; an object that only equals itself is one.
+        `asked` is any value whose equality means the same question; an object with identity equality will do.
         """
         kept = self._kept.get(name)
         if kept is None or kept[0] != asked:

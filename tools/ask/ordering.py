@@ -1,7 +1,6 @@
-"""The one order of all that a question finds in the scopes that are read: each ranked by itself, then merged.
+"""The order of a question's results in all scopes read: each scope ranked by itself, then merged.
 
-What is ranked is made ready elsewhere (`readied`), and nothing is read here but what is ready. Passages are cut for
-what is returned alone.
+`readied` prepares the texts; only prepared texts are read here. Passages are cut only for returned results.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ if TYPE_CHECKING:
     from memtape.tools.ask.deep import Deepening
 
 EVERYTHING = 1_000_000
-"""A limit that nothing reaches: what lanes bring is capped far below."""
+"""A limit out of reach: the lanes' caps are far below."""
 
 
 class Asked(NamedTuple):
-    """What is asked, and of what it may be answered.
+    """A query with its filters and options.
 
-    With `explain` every result has the parts of its relevance, but summaries. Of turns that say the same only the best
-    placed is returned, with the count of the others, unless `repeats` are asked for, as who measures by the ids of
-    turns does. `session` is that of who asks: what it has just said stands below what answers the same. `valid_at` is
-    the time at which it is to have held, in microseconds.
+    With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
+    the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
+    ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
+    `valid_at` is the time of validity in microseconds.
     """
 
     query: str
@@ -55,10 +54,10 @@ class Asked(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What was found, best first, without passages: each with the number that turns have in common which say the same.
+    """The results, best first, without passages; each with the number shared by turns of the same text.
 
-    `told` has by its id the number of a result's scope among those that were read, and its hit. `marked` has what the
-    merge told of it besides. `rankings` are those of the scopes, `trace` has the steps of a deep search.
+    `told` has, by id, the number of a result's scope among the scopes read, and its hit. `marked` has the
+    marks added by the merge. `rankings` are the scopes' rankings, `trace` the steps of a deep search.
     """
 
     pairs: list[tuple[Result, int | None]]
@@ -92,7 +91,7 @@ class Order(NamedTuple):
 
 
 def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense: Dense | None) -> Order:
-    """Return the best of what is ready in each scope that is read, as far as `limit` may need it."""
+    """Return the best results of all readable scopes, as many as `limit` may need."""
     found: list[tuple[Result, int | None]] = []
     told_of: dict[str, tuple[int, Told]] = {}
     reads = list[Read]()
@@ -122,7 +121,7 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
 
 
 def with_passages(order: Order, readies: Sequence[Ready], query: str, results: Sequence[Result]) -> list[Result]:
-    """Return results of an order, each with the part of its text that holds most of what is asked."""
+    """Return results of an order, each with the passage of its text that best matches the query."""
     passages = [ready.corpus.passages(query) for ready in readies]
     placed = [(result, *order.told[result.id]) for result in results]
     return [msgspec.structs.replace(it, passage=passages[number](told.hit.place)) for it, number, told in placed]
@@ -131,7 +130,7 @@ def with_passages(order: Order, readies: Sequence[Ready], query: str, results: S
 def _rankings(
     readies: Sequence[Ready], asked: Asked, amongs: Sequence[Among | None], now: int, limit: int, dense: Dense | None
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
-    """Return what of each scope passes, best first, and the steps of a deep search that has found it."""
+    """Return the passing texts of each scope, best first, and the steps of a deep search."""
     scopes = list(zip(readies, amongs, strict=True))
     if asked.deep is None:
         return [_ranking(ready, asked, among, now, dense) for ready, among in scopes], ()
@@ -150,7 +149,7 @@ def _rankings(
 
 
 def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: Dense | None) -> Ranking:
-    """Return what of a scope passes, best first."""
+    """Return the passing texts of a scope, best first."""
     query, lanes = asked.query, asked.lanes
     encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
     vector = dense.of_query(encoded, ready.embedder) if dense is not None and encoded is not None else None
@@ -160,7 +159,7 @@ def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: D
 
 
 def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None:
-    """Return what gives those of some places that may be returned; None where all may."""
+    """Return a filter of places by filters and validity time; None where all places pass."""
     if valid_at is None:
         return None if filters == NO_FILTERS else among_of(ready.found, filters)
     passing, holding = among_of(ready.found, filters), holding_at(ready.found, valid_at)
@@ -168,7 +167,7 @@ def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None
 
 
 def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
-    """Return results with each turn that another scope has too once, where it is placed best."""
+    """Return results without repetitions of a turn in another scope; the best place is kept."""
     best: dict[int | str, Result] = {}
     for result, said in found:
         same = result.id if said is None else said
@@ -178,9 +177,9 @@ def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
 
 
 def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> Result:
-    """Return a result without its passage, with why it stands where it stands, and with its terms where they were read.
+    """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
-    `now` is when it is told, by which it may be stale.
+    `now` is the time of the answer; staleness depends on it.
     """
     hit = told.hit
     own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())

@@ -1,7 +1,7 @@
-"""Pages of a search: the first as it is answered anyway, and the next ones in the order of the first.
+"""Pages of a search: the first is the ordinary answer, the next ones follow the order of the first.
 
-A later page ranks what was there at the first one, as it was ranked then, and leaves out what was given and what is no
-longer shown. What it returns is read from the views of now, so that nothing hidden since is told.
+A later page ranks the texts of the first page's time, as ranked then, without the results already given and
+the texts no longer shown. Its results are read from the current views: no text hidden since then is returned.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from memtape.tools.capture.writing import now_us
 
 
 class Paged(NamedTuple):
-    """What is asked page by page: of which scope, how long a page is, and what else it may hold."""
+    """A paged query: its scope, query, page length, inclusion of archived texts, and quotas."""
 
     scope: str
     asked: Asked
@@ -48,7 +48,7 @@ class Paged(NamedTuple):
 
 
 def first_page(views: Retriever, log: Log, paged: Paged) -> Answer:
-    """Return the answer of a search, with the cursor of the next page where there may be one; a deep search has one."""
+    """Return the answer of a search, with the cursor of a possible next page; a deep search has one page."""
     asked, at = paged.asked, now_us()
     answer = views.answer(paged.scope, asked, paged.limit, archived=paged.archived, quotas=paged.quotas)
     returned = [result.id for result in answer.results if not result.sums]
@@ -109,7 +109,7 @@ def next_page(views: Retriever, log: Log, paged: Paged, text: str) -> Answer:
 
 
 class _Page:
-    """What is left of an order of then, told by the views of now, where what is archived since is shown too."""
+    """The rest of an earlier order, told by the current views; texts archived since then are shown too."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Page:
         self._alike = [alike(ready.found, ranking.places) for ready, ranking in zip(then, order.rankings, strict=True)]
 
     def results(self, asked: Asked) -> Iterator[Result]:
-        """Yield what was not given and is still shown, in the order of then, each once."""
+        """Yield the results not yet given and still shown, in the earlier order, each once."""
         told: dict[str, None] = {}
         said: dict[int, None] = {}
         passages = [ready.corpus.passages(asked.query) for ready in self._present]
@@ -157,7 +157,9 @@ class _Page:
             )
 
     def _meant(self, result: Result) -> tuple[dict[int, None], bool]:
-        """Return the places of then that a result stands for, its own first, and whether one of these was given."""
+        """Return the old places that a result covers, its own first, and whether any of them was already
+        given.
+        """
         number, told = self._order.told[result.id]
         then = self._then[number].found
         places = dict.fromkeys((told.hit.place, *self._alike[number].get(told.hit.place, ())))
@@ -165,9 +167,9 @@ class _Page:
         return places, not self._given.isdisjoint(map(told_id, ids))
 
     def _placed(self, number: int, places: Iterable[int]) -> tuple[Ready, int, bool] | None:
-        """Return what of now shows the first of some places of then, where it does, and whether only the archive does.
+        """Return the current text that shows the first of some earlier places, and if it is archived.
 
-        None where nothing of that is shown any more.
+        None where none of them is shown any more.
         """
         then, ready = self._then[number].found, self._present[number]
         for place in places:

@@ -1,6 +1,6 @@
-"""The projects of a home: which there are and how each stands, and what people say of one as a whole.
+"""The projects of a home and their states, and people's changes of a whole project.
 
-Which folder belongs to which project is in `tools/capture/project.py`.
+`tools/capture/project.py` decides which folder belongs to which project.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from memtape.tools.capture.project import folders_known
 from memtape.tools.capture.writing import Writer, check_person
 
 MOST_NAME_CHARS = 200
-"""What an event takes."""
+"""The limit of the event."""
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
-    """A project of the home: how it stands, how much the views hold of it, and its folder, None where nobody knows it.
+    """A project of the home: its state, the numbers of its rows in the views, its folder (None if unknown).
 
-    `last_at` is when something of it was last put on the log, in microseconds.
+    `last_at` is the time of its last event on the log, in microseconds.
     """
 
     scope: str
@@ -43,7 +43,9 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said of a project, and how it stands since; `texts` are those that this archived or brought back."""
+    """A change of a project and its new state; `texts` counts the texts archived or brought back by the
+    change.
+    """
 
     scope: str
     state: str
@@ -52,14 +54,14 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Projects:
-    """The projects of a home, and what whoever stands in one may say of it."""
+    """The projects of a home, and the changes that a person in a project may make."""
 
     def __init__(self, writer: Writer, reader: Callable[[], Reader]) -> None:
         self._writer = writer
         self._reader = reader
 
     def listed(self) -> list[Project]:
-        """Return the projects of which the views know anything, the one that was spoken in last first."""
+        """Return the projects in the views, the last active first."""
         folders = folders_known(self._writer.home)
         return self._reader().held(lambda views: _projects(views, folders))
 
@@ -82,19 +84,19 @@ class Projects:
         return to_be_archived(scope)
 
     def finish(self) -> Said:
-        """Append that the project is finished: what was said up to now is archived. Raises as `to_finish` does."""
+        """Append that the project is finished, with its texts up to now archived. Raises as `to_finish`."""
         texts = self.to_finish()
         return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
 
     def resume(self) -> Said:
-        """Append that the project goes on: what was archived with it is there again. Raises `MemtapeError`."""
+        """Append that the project is active: the texts archived with it return. Raises `MemtapeError`."""
         scope = self._stands("resume")
         if scope.lifecycle.project.state == "active":
             raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
         return self._say(ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
 
     def rename(self, name: str) -> Said:
-        """Append what people call the project from now on; its scope stays. Raises `MemtapeError`."""
+        """Append a new name of the project; its scope stays. Raises `MemtapeError`."""
         name = " ".join(name.split())
         if not 0 < len(name) <= MOST_NAME_CHARS:
             raise MemtapeError(
@@ -104,7 +106,7 @@ class Projects:
         return self._say(ScopeChanged(git_at=None, name=name, state=None), 0)
 
     def _stands(self, what: str) -> Scope:
-        """Return the state of the scope where who speaks may say something of it as a whole."""
+        """Return the state of the scope for a writer allowed to change it as a whole."""
         origin, name = self._writer.actor.origin, self._writer.scope
         then = f"The user can run `memtape project {what}`; who is a person says --origin user."
         check_person(origin, f"{what} a project", then)

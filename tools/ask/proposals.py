@@ -1,6 +1,6 @@
-"""The rules that people are asked about, with what was answered, as views and the tail of the scope of each say.
+"""The rules proposed to people, with their answers, from each scope's views and tail.
 
-What a proposal is stands in `state/views/proposals.py`, and how one is answered in `accepting.py`.
+`state/views/proposals.py` defines proposals; `accepting.py` records answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Answered = Literal["waits", "accepted", "declined"]
 
 
 def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
-    """Return the proposals in what is known of a scope, the latest first, with how each stands."""
+    """Return the proposals of a scope's known texts, the latest first, each with its status."""
     own, view = retriever.found(scope)
     known = known_in(own, retriever.now([view]))
     proposals = own.once.of("proposed", None, lambda: proposed(known))
@@ -31,7 +31,7 @@ def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answere
 
 
 def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answered]:
-    """Return what tells how a proposal into one scope stands."""
+    """Return a function from a proposal into scope `into` to its status."""
     found, view = retriever.found(into)
     tail = retriever.tail(into, view.mark.offset)
     held_by = _held_in_all if into == GLOBAL else _instructing
@@ -54,16 +54,16 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
 
 
 def _held_in_all(known: list[Known]) -> dict[str, None]:
-    """Return what holds in `global`, in the form in which an instruction that is given twice is the same."""
+    """Return the valid memories of `global`, in the normal form of instructions."""
     return {same_instruction(it.text): None for it in known if it.valid_to is None and it.kind != "turn"}
 
 
 def _instructing(known: list[Known]) -> dict[str, None]:
-    """Return what instructs in a project, in the same form."""
+    """Return the instructions of a project, in the same form."""
     told, _ = instructions_of([it for it in known if it.valid_to is None])
     return {same_instruction(it.text): None for it in told}
 
 
 def waiting(retriever: Retriever, scope: str) -> list[Proposal]:
-    """Return the proposals that nobody has answered, the latest first."""
+    """Return the unanswered proposals, the latest first."""
     return [it for it, answer in answers_of(retriever, scope) if answer == "waits"]

@@ -1,6 +1,6 @@
-"""A scope's texts as they are ready to be ranked: what of the views and of the tail they are made from, and how.
+"""A scope's texts prepared for ranking, from the views and the tail.
 
-Nothing is searched here, and no table is read but by the index.
+Nothing is searched here, and tables are read only through the index.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ PAGE_SLOTS = 5_000
 
 
 class Dense(Protocol):
-    """Where a search has its vectors from, quantised as `state/vectors/recorded.py` does it; all of one embedder."""
+    """The vectors of a search, quantised as in `state/vectors/recorded.py`; all of one embedder."""
 
     @property
     def note(self) -> str:
-        """Why the last question had no vector; nothing where it had one."""
+        """The reason for a missing vector of the last question; empty if it had a vector."""
 
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
 
     def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
-        """Return the vectors of what can be found in a scope, None where nothing has one under an embedder."""
+        """Return the vectors of a scope's searchable texts, None where no text has one under the embedder."""
 
 
 class ScopeView(NamedTuple):
@@ -64,8 +64,9 @@ class ScopeView(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What a scope's texts were made from: the tables, how far they were, the ids of the tail's events, and which of
-    all texts were asked for, a finished project apart.
+    """The inputs of a scope's texts: the tables with their positions, the tail's event ids, the choice.
+
+    The choice says which texts were asked for, a finished project apart.
     """
 
     path: Path
@@ -76,7 +77,7 @@ class Key(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A scope's visible texts, ready to be ranked for as long as `key` stays what it is."""
+    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same."""
 
     scope: str
     key: Key
@@ -90,7 +91,7 @@ class Ready(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What a scope's uses and edges are made from, at whatever time they are asked."""
+    """The source of a scope's uses and edges at any time."""
 
     uses: dict[str, UseRow]
     ties: list[Tie]
@@ -98,7 +99,7 @@ class Use(NamedTuple):
     name_of: Callable[[int], str]
 
     def at(self, now: int) -> dict[int, Used]:
-        """Return how often and how lately each text that was used was used in the scope, and what it was used with."""
+        """Return the number and recency of uses of each used text in the scope, and its edges."""
         times = {id: row.times for id, row in self.uses.items()}
         ids_at: dict[int, list[str]] = {}
         for id in self.uses:
@@ -124,7 +125,7 @@ class Use(NamedTuple):
 
 
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
-"""Events that would undo what came between, were a repetition of them taken for another."""
+"""Events that must not be taken for repetitions: they would undo the events in between."""
 
 
 def make_ready(
@@ -155,9 +156,9 @@ def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) ->
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None = None) -> Iterator[Event]:
-    """Yield a scope's events from `offset` on, before `end`, that change what is visible.
+    """Yield a scope's events from `offset` on, before `end`, that change visible rows.
 
-    Erased ones and repetitions are left out.
+    Erased events and repetitions are left out.
     """
     erased = log.erased(partition)
     erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
@@ -182,6 +183,6 @@ def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None =
 
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:
-    """Return what was captured at an offset, None where nothing was or where it is erased."""
+    """Return the captured text at an offset, None for other events and erased ones."""
     body = next((body_of_capture(slot.payload) for slot in log.read(partition, offset, 1)), None)
     return None if body is None else body.text

@@ -26,17 +26,17 @@ WORK_AGAIN_S = 60
 AGAIN_S = 10
 """A server that stays small starts no projector sooner after another: each takes half a second of processor time."""
 WAKE_S = 5.0
-"""So long a question waits for the rows of a project that it wakes; then it is answered from what is there."""
+"""The wait of a question for a woken project's rows; afterwards it is answered from the existing rows."""
 LOOK_AGAIN_S = 0.05
-"""One that stays small looks so often whether they are."""
+"""Poll interval of a small reader (s)."""
 INLINE_EVENTS = 2_000
-"""A search projects by itself what is pending while the whole log is shorter than this."""
+"""While the whole log is shorter than this, a search projects the pending events by itself."""
 
 
 class Reader:
-    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told.
+    """Reads the views of one home. `notes` has messages of projectors until shown.
 
-    One that is `small` leaves all projecting to other processes, which end and give back what it takes.
+    A `small` reader leaves all projecting to child processes: their memory is freed at their end.
     """
 
     def __init__(self, home: Home, log: Log) -> None:
@@ -59,12 +59,12 @@ class Reader:
         return Retriever(self._home, self._log, past)
 
     def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
-        """Return what an action reads from the views that `at` gives."""
+        """Return the result of an action on the views of `at`."""
         views = self.at(as_of, scope)
         return views.reading(lambda: action(views))
 
     def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
-        """Return what an action reads from the views as they are; nothing is projected first."""
+        """Return the result of an action on the current views; nothing is projected first."""
         return self.retriever.reading(lambda: action(self.retriever))
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
@@ -75,9 +75,9 @@ class Reader:
             return owner.project(on_progress)
 
     def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None] | None = None) -> None:
-        """Bring the views up to date, or wait until whoever else does so has come to a revision of the settings.
+        """Project, or wait for another projector, up to a revision of the settings.
 
-        Only of these scopes that is waited for: a projector need not write a watermark where no row has changed.
+        Only these scopes are waited for: a projector need not write a watermark where no row has changed.
         """
         partitions = dict.fromkeys(partition_of(scope, self._log.partitions) for scope in scopes)
         while True:
@@ -96,7 +96,7 @@ class Reader:
         return False
 
     def awaken(self, scope: str) -> None:
-        """Bring the views up to date until the rows of a project are back, or wait for whoever else does so."""
+        """Project until the rows of a project are back, or wait for another projector."""
         until = time.monotonic() + WAKE_S
         while self.is_asleep(scope) and time.monotonic() < until:
             if not self.small:
@@ -108,9 +108,9 @@ class Reader:
             time.sleep(LOOK_AGAIN_S)
 
     def catch_up(self, scope: str) -> None:
-        """Project what is pending for a scope if that is quick and nobody else does, else start a projector.
+        """Project the pending events of a scope if quick and no other process does; else start a projector.
 
-        A process that keeps nothing has no views: what it has captured is read from its log.
+        A process that keeps nothing has no views: its captures are read from its log.
         """
         if self._home.is_nowhere:
             return
@@ -134,7 +134,9 @@ class Reader:
             self._start()
 
     def _is_projected(self) -> bool:
-        """Whether a projector works, or for one that stays small, began within `AGAIN_S`: it writes into its lock."""
+        """Whether a projector runs, or for a small reader began within `AGAIN_S` seconds: a projector writes
+        into its lock.
+        """
         lock = self._home.projector_lock()
         if lock.holder() is not None:
             return True
@@ -143,7 +145,7 @@ class Reader:
         return False
 
     def marks(self) -> Iterator[Watermark]:
-        """Yield the watermarks of the partitions whose views can be read."""
+        """Yield the watermarks of the partitions with readable views."""
         for number in range(self._log.partitions):
             with suppress(DamagedViews):
                 mark = self.retriever.watermark(number)
@@ -159,7 +161,7 @@ class Reader:
         return sum(self._log.ends()) - self.projected()
 
     def unembedded(self) -> int:
-        """Return how many texts that the views hold wait for a vector, so far as those can be read."""
+        """Return the number of texts in the views that wait for a vector, as far as the views can be read."""
         return sum(mark.waiting for mark in self.marks())
 
     def _work_later(self) -> None:

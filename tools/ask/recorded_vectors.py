@@ -28,7 +28,7 @@ ASK_AGAIN_S = 60
 
 
 class _Opened(NamedTuple):
-    """An embedder of this process, its key, and when it was last asked."""
+    """An open embedder with its key and the time of the last use."""
 
     embedder: Embedder
     key: str
@@ -36,9 +36,9 @@ class _Opened(NamedTuple):
 
 
 class QueryEmbedders:
-    """The embedders that a process has open for questions, by home and key, for any thread.
+    """The open embedders of a process for questions, by home and key, for any thread.
 
-    `is_server` says that the process is the server of a home, which asks no other.
+    `is_server` says that the process is the server of a home, which asks no other process.
     """
 
     def __init__(self) -> None:
@@ -47,19 +47,19 @@ class QueryEmbedders:
         self._opening = threading.Lock()
 
     def embedder(self, home: Home, key: str) -> Embedder:
-        """Return the embedder of a key. Raises `MemtapeError` where this machine has it not or it does not answer."""
+        """Return the embedder of a key. Raises `MemtapeError` if it is missing here or fails to answer."""
         with self._opening:
             known = self._opened.get((str(home.path), key)) or _Opened(_open(home, key), key, 0)
             self._opened[str(home.path), key] = known._replace(asked_at=time.monotonic())
             return known.embedder
 
     def drop(self, home: Home, key: str) -> None:
-        """Let an embedder go that may be another than it was."""
+        """Close an embedder that may have changed."""
         with self._opening:
             self._opened.pop((str(home.path), key), None)
 
     def drop_idle(self, idle_s: float) -> None:
-        """Let go what nobody has asked for so long."""
+        """Close embedders without a use for `idle_s` seconds."""
         with self._opening:
             before = time.monotonic() - idle_s
             self._opened = {name: it for name, it in self._opened.items() if it.asked_at > before}
@@ -80,7 +80,7 @@ def _open(home: Home, key: str) -> Embedder:
 
 
 class RecordedVectors:
-    """The `Dense` of one home. `note` says why the last question had no vector; nothing where it had one."""
+    """The `Dense` of one home. `note` is the reason for a missing vector of the last question, else empty."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -110,7 +110,7 @@ class RecordedVectors:
         return np.frombuffer(vector, dtype="<i2").astype(np.int16)
 
     def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
-        """Return the vectors that the index has of what can be found in a scope, None where it has none."""
+        """Return the index's vectors of a scope's searchable texts, None without any."""
         segments = found.opened.vectors_of(embedder)
         if not segments:
             return None

@@ -1,4 +1,4 @@
-"""What a search answers with: a result, why it stands where it stands, and how a row of the views becomes one."""
+"""Results of a search: their fields, the reasons of their rank, and their making from rows of the views."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ from memtape.state.text.polarity import polarity
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence x yields x looked.
+    """The reasons of a result's rank: score is relevance (0 to 1) x age x use x confidence x yields x looked.
 
-    `yields` is less than 1 where it only asks, or its session has just said it, and something answers the same.
-    `looked` says how the looks of a deep search have moved it, of which `look` saw it first.
-    `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
-    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent, where that is more
-    than its own. Where it was asked for, `parts` adds up to the relevance as the `Reading` of its scope says, `terms`
-    are those of the question that the text holds, and `around` those that only the turns around it or its day do.
+    `yields` is less than 1 where the text only asks, or its session has just said it, and another result
+    answers the same. `looked` is the factor by the looks of a deep search, of which `look` saw it first.
+    `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine,
+    use as a share of the hottest text's, youth (1 now, 0 at three days), and the relevance lent by an edge,
+    where more than its own. If asked for, `parts` adds up to the relevance by the `Reading` of its scope,
+    `terms` are the question's terms in the text, and `around` those only in the turns around it or in its
+    day.
     """
 
     relevance: float
@@ -51,11 +52,12 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """How a question was read in one scope.
+    """The reading of a question in one scope.
 
-    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the question
-    that the best text holds. `recipe` is for "people" or for an "assistant". `terms` has the weights of those that
-    count, `unheld` what no text has, `names` what is left out since it names who speaks, `common` the words left out.
+    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the
+    question in the best text. `recipe` is for "people" or for an "assistant". `terms` has the weights of the
+    counted terms, `unheld` those in no text, `names` the omitted names of speakers, `common` the omitted
+    common words.
     """
 
     scope: str
@@ -70,20 +72,19 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(Displayed, frozen=True, kw_only=True):
-    """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
+    """A result. `text` is whole, `passage` its best 1,200 characters; `score` compares within one search.
 
-    `path` is the file that it is of; that of a document's part tells where the part stands (`schemas.places`).
-    `marks` is what a reader is told beside the text. `canonical` is the capture that speaks for a memory, else the id.
-    `provenance` has the origin and session of each capture behind it that lives, each once.
-    `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
-    the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
-    `valid_from`, `valid_to`, `replaced_by`, `replaces`, `held` and `before` are those of a memory's row; a turn holds
-    since it was said. `newer` is the id of a memory above it that may be about the same thing and was said later.
-    `wordings` are the other living texts of a memory; `matched` is the one by which it was found where it stands, None
-    where that is `text`, and `passage` is of it.
-    `importance_confirmed`, `status`, `category` and `polarity` are those of a memory's row; a turn has its polarity.
-    `stale` says that a memory was neither said nor used for as long as its category is fresh.
-    `sums` are the captured ids of what a summary sums up, whose `at` is the time of the last of these.
+    `path` is the path of its file; a document part's path has the part's place (`schemas.places`). `marks`
+    are notes beside the text. `canonical` is the canonical capture of a memory, else the id. `provenance` has
+    the origin and session of each living capture behind it, each once. `projected` is False for a capture not
+    yet in the views, and so not folded. `last_at` is the time of the latest confirmation of a folding kind,
+    else None. `again` counts further found turns with the same text. `valid_from`, `valid_to`, `replaced_by`,
+    `replaces`, `held` and `before` are from a memory's row; a turn is valid since its time. `newer` is the id
+    of a later memory above it, perhaps about the same subject. `wordings` are the other living texts of a
+    memory; `matched` is the wording by which it was found, None where that is `text`, and `passage` is from
+    it. `importance_confirmed`, `status`, `category` and `polarity` are from a memory's row; a turn has its
+    polarity. `stale` says that a memory was neither said nor used within the fresh time of its category.
+    `sums` are the captured ids of a summary's sources; the summary's `at` is the time of the last.
     """
 
     canonical: str
@@ -123,7 +124,7 @@ _OF_MEMORY = (
 
 
 def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
-    """Return a row, or a capture of the tail, as a result that nobody has asked for yet."""
+    """Return a row, or a capture of the tail, as a result without relevance."""
     if isinstance(shown, Event):
         return _from_event(shown)
     if isinstance(shown, SummaryRow):
@@ -132,7 +133,7 @@ def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
 
 
 def embedded_text(result: Result) -> str:
-    """Return what of a result is searched, and what its vector is made from: the text with its captions."""
+    """Return the searched and embedded text of a result: its text with its captions."""
     return "\n".join((result.text, *result.captions))
 
 

@@ -1,4 +1,4 @@
-"""How a question is answered: the rows of a scope, what stands behind their watermark, and one ranking.
+"""Answering of a question: the rows of a scope, the events past their watermark, and one ranking.
 
 A project's search reads its scope and `global`, each scored from its own texts alone, then merged.
 """
@@ -53,18 +53,18 @@ ReadT = TypeVar("ReadT")
 FEW_RESULTS, MOST_SUMMARIES = 3, 3
 """Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
-"""So many of the best results are looked at for what a prompt surely needs."""
+"""The number of best results among which the sure ones for a prompt are searched."""
 
 
 class Answer(NamedTuple):
-    """The results, best first, the position that they are true up to, and how many events the views lack.
+    """The results, best first, with the position of the views, and the number of events they lack.
 
-    `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
-    `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
-    `warnings` say what is wrong with the views, a sentence each. `aside` is a sentence on what was not searched, where
-    little was found: texts that are archived, by themselves or with their project. `sources` has the count of each
-    source, by `quotas` that were asked for. `next` is the cursor of the next page, None where there is none, and
-    `after` says how many results the pages before had. `trace` has the steps of a deep search.
+    `read` has each scope's reading of the question, if asked for; `held` is the number of texts in the scope
+    itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
+    reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
+    on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
+    has the count of each source, by the given `quotas`. `next` is the cursor of the next page, None without
+    one, and `after` the number of results on the pages before. `trace` has the steps of a deep search.
     """
 
     results: list[Result]
@@ -86,11 +86,11 @@ class Answer(NamedTuple):
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
-"""Gives those of results, each weighed against a prompt, that it surely needs, at most so many (`ranking.sure`)."""
+"""Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
 
 
 class Plain(NamedTuple):
-    """What can be found, a row of vectors for each (None where nothing has one), and how a question gets its own."""
+    """Searchable texts, a row of vectors for each (None without any), and the vectors of questions."""
 
     documents: list[Result]
     vectors: NDArray[np.int16] | None
@@ -98,10 +98,10 @@ class Plain(NamedTuple):
 
 
 class Retriever(Served):
-    """Answers from the views of one home, as they are or as they were at a position of the past.
+    """Answers from the views of one home, current or at a past position.
 
-    It keeps what it made ready while the views do not change. The past has no tail: it is complete. Without `dense` it
-    finds by words alone.
+    The prepared texts are kept while the views do not change. The past has no tail: it is complete. Without
+    `dense` searches go by words alone.
     """
 
     def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
@@ -110,10 +110,10 @@ class Retriever(Served):
         self._ready: dict[tuple[str, Choice], Ready] = {}
 
     def now(self, views: Collection[ScopeView]) -> int:
-        """Return the time by which weights decay: the hour of asking, or that of the time in the past that was named.
+        """Return the time for decaying weights: the hour of the question, or of the named past time.
 
-        Of a position in the past it is what was sent last in these scopes. So nothing in another scope moves it, as the
-        clock of a partition would.
+        For a past position it is the time of the last event sent in these scopes. Events of other scopes
+        therefore do not move the time, as a partition's clock would.
         """
         if self.past is not None and self.past.time is None:
             return max(view.sent for view in views)
@@ -146,11 +146,10 @@ class Retriever(Served):
         archived: bool = False,
         quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
-        """Return the best results of a scope as `search` does.
+        """Return the best results of a scope, as `search`. With `archived` archived texts are found too.
 
-        With `archived` what is archived is found too. Where little is found, summaries tell of what else was said,
-        below what was found, unless `repeats` or a time at which it held are asked for. Of no source more than its
-        quota is returned. A `deep` search looks up to three times.
+        Where little is found, summaries of further texts follow the results, unless `repeats` or a time of
+        validity is asked for. No source gets more than its quota. A `deep` search looks up to three times.
         """
         choice = EVERY_TEXT if archived else AT_HAND
         answer = self._ranked(scope, asked, limit, now, choice, quotas)
@@ -160,7 +159,7 @@ class Retriever(Served):
         return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked, limit)
 
     def _with_summaries(self, answer: Answer, scope: str, asked: Asked, limit: int) -> Answer:
-        """Return an answer with the best summaries below what was found."""
+        """Return an answer with the best summaries below its results."""
         if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
             return answer
         most = min(MOST_SUMMARIES, limit - len(answer.results))
@@ -172,7 +171,7 @@ class Retriever(Served):
         return answer._replace(results=[*answer.results, *below], sources=sources)
 
     def _aside(self, scope: str, is_found: bool) -> str:
-        """Return what is told of texts that were not searched, where little was found or nothing."""
+        """Return a note about unsearched texts, where few or no results were found."""
         life = self._ready[scope, AT_HAND].view.life
         if life.state == "finished" or life.is_purged:
             return project_told(life)
@@ -188,7 +187,7 @@ class Retriever(Served):
         choice: Choice = AT_HAND,
         quotas: Mapping[Source, int] = MappingProxyType({}),
     ) -> Answer:
-        """Return the best of what was chosen, as `search` says."""
+        """Return the best of the chosen texts, as `search`."""
         names = scopes_read(scope)
         readies = [self._get_ready(name, choice) for name in names]
         now = self._now_of(readies) if now is None else now
@@ -199,11 +198,11 @@ class Retriever(Served):
         return answer._replace(sources=counted(order.found(readies), results, quotas))
 
     def _now_of(self, readies: Sequence[Ready]) -> int:
-        """Return ranking's now: what was said within the hour is told apart by when, and now is never before it."""
+        """Return ranking's now, never before any text: texts within the hour are ordered by time."""
         return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
 
     def readied(self, scope: str, *, archived: bool) -> Ready:
-        """Return the texts of one scope as they are ready to be ranked, with what is archived or without."""
+        """Return the texts of one scope ready for ranking, with or without archived ones."""
         return self._get_ready(scope, EVERY_TEXT if archived else AT_HAND)
 
     def ends(self, scope: str, answer: Answer, archived: bool) -> dict[int, int]:
@@ -218,7 +217,7 @@ class Retriever(Served):
     def answered(
         self, readies: Sequence[Ready], order: Order, results: list[Result], now: int, quotas: Mapping[Source, int]
     ) -> Answer:
-        """Return the answer that says what was read beside these results, and nothing of their sources yet."""
+        """Return the answer with the watermarks and lag of its views, without the sources of results."""
         views = [ready.view for ready in readies]
         return Answer(
             results,
@@ -236,10 +235,10 @@ class Retriever(Served):
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
-        """Return those of the best results for a prompt, at most `limit`, that are `sure`.
+        """Return the `sure` ones of the best results for a prompt, at most `limit`.
 
-        Orders about memory, and what people want left out by one, are not among them. Nor is what was replaced, or a
-        turn that says so: what holds instead is as sure as that was.
+        Orders about memory, and texts that people want left out by an order, are excluded. So are replaced
+        memories and turns that repeat them: their replacement counts as equally sure.
         """
         answer = self._ranked(scope, Asked(prompt), OFFERED_FROM)
         if answer.results and (names := self._left_out(scope)):
@@ -258,12 +257,12 @@ class Retriever(Served):
         return answer._replace(results=sure(results, [weighed[result.id] for result in results], limit))
 
     def _left_out(self, scope: str) -> list[frozenset[str]]:
-        """Return the terms of what people want left out, by each of their orders in what a scope reads."""
+        """Return the terms of each order by people to leave a subject out, in the readable scopes."""
         read = [self._ready[name, AT_HAND].found for name in scopes_read(scope)]
         return [named_by(order.text) for found in read for order in orders_among(found)]
 
     def plain(self, scope: str) -> Plain:
-        """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
+        """Return all texts read by a search in a scope, `global` included, for other rankings."""
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         places = [ready.found.places() for ready in readies]
         documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
@@ -279,12 +278,12 @@ class Retriever(Served):
         return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
 
     def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[Found, ScopeView]:
-        """Return what can be found in a scope, and where its views stand."""
+        """Return the searchable texts of a scope, and the position of its views."""
         ready = self._get_ready(scope, choice)
         return ready.found, ready.view
 
     def opened(self, scope: str) -> Opened:
-        """Return the search index of a scope as it is written now, from which its rows are read without any table."""
+        """Return the written search index of a scope, whose rows are read without any table."""
         shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
@@ -298,9 +297,10 @@ class Retriever(Served):
         return self._get_ready(scope).corpus.to_encode(query) or query
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
-        """Return the memory or turn that an id resolves to, hidden ones included, or a capture that no view holds.
+        """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
 
-        That is one of the tail, or one whose rows have left the views. Raises `NotFound`, also for what is no id.
+        Such a capture is in the tail, or its rows have left the views. Raises `NotFound`, also for malformed
+        ids.
         """
         for name in scopes_read(scope):
             partition = partition_of(name, self._log.partitions)
@@ -338,7 +338,7 @@ class Retriever(Served):
             self._get_ready(name)
 
     def take_over(self, other: Retriever) -> None:
-        """Hold what another retriever of the same home has read, which neither changes."""
+        """Share the loaded texts of another retriever of the same home; neither changes them."""
         self._ready |= other._ready
 
     def let_go(self) -> None:
@@ -366,7 +366,7 @@ class Retriever(Served):
         return ready
 
     def _used_at(self, ready: Ready, now: int) -> Ready:
-        """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
+        """Return a scope's texts with uses and edges as of the hour of `now`; its changes are small."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready

@@ -1,6 +1,7 @@
-"""The retrievers that `eval` and `compare` set side by side: Memtape's own, with and without lanes, and plain ones.
+"""The retrievers of `eval` and `compare`: Memtape's own, with and without lanes, and plain ones.
 
-Each answers a question with ids, best first. What they do is in `retrieval` and in `state/ranking/baselines.py`.
+Each answers a question with ids, best first. Their work is in `retrieval` and in
+`state/ranking/baselines.py`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ Ask = Callable[[str], Sequence[str]]
 
 
 class EmbedderVectors:
-    """Vectors made while one waits, each text's and question's once. Recorded ones serve as well (`Dense`).
+    """Vectors made on demand, once per text and question. A `Dense` like recorded ones.
 
-    `spent_s` is how long questions have taken, so that it can be told apart from searching.
+    `spent_s` is the time spent on questions, to be told apart from searching.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -40,7 +41,7 @@ class EmbedderVectors:
         self._queries: dict[str, NDArray[np.int16] | None] = {}
 
     def prepare(self, texts: Sequence[str], on_progress: Callable[[int, int], None]) -> None:
-        """Embed texts; one of which there is no vector has none."""
+        """Embed texts; a failed text gets a zero vector."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
         for start in range(0, len(missing), BATCH_TEXTS):
             batch = missing[start : start + BATCH_TEXTS]
@@ -61,7 +62,7 @@ class EmbedderVectors:
         return self._queries[text]
 
     def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
-        """Return the vectors of what can be found in a scope; None for no texts."""
+        """Return the vectors of a scope's searchable texts; None for no texts."""
         matrix = self._of([found.text(place) for place in range(found.texts.size)])
         return None if matrix is None else text_vectors(matrix)
 
@@ -81,11 +82,11 @@ def rivals(
     names: Sequence[str],
     search: Callable[[Sequence[Lane]], Ask],
 ) -> Mapping[str, Ask]:
-    """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
+    """Return the named retrievers over the same texts; `search` makes the ordinary one, less some lanes.
 
-    `of_query` gives a question the vector that the ordinary one gets, which only helps the plain ones.
-    A name is `bm25`, `dense` (cosine alone), `rrf` (the reciprocal ranks of both), that of `without(lane)`, or any
-    other for the ordinary search. Without vectors, those that need them find nothing.
+    `of_query` gives a question's vector as in the ordinary search; only the plain retrievers need it. A name
+    is `bm25`, `dense` (cosine alone), `rrf` (the reciprocal ranks of both), that of `without(lane)`, or any
+    other for the ordinary search. Without vectors, retrievers that need them find nothing.
     """
     ids = [document.id for document in documents]
     bm25 = PlainBm25([embedded_text(document) for document in documents])

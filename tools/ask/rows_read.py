@@ -1,6 +1,6 @@
-"""The rows of a scope's segments that were read: decoded once for as long as their segment stands, which never changes.
+"""The decoded rows of a scope's segments: each decoded once as long as its immutable segment exists.
 
-What a row means, and which of them are shown, is not here.
+Their meaning, and which of them are shown, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memtape.state.views.indexed import heard_at
 
 
 class RowsRead:
-    """Rows by segment and place; what was read of segments that stood there `before` is taken over."""
+    """Rows by segment and place; rows of segments already in `before` are reused."""
 
     def __init__(self, segments: Sequence[Segment], before: RowsRead | None) -> None:
         known = {} if before is None else before._rows
@@ -24,7 +24,7 @@ class RowsRead:
         }
 
     def heard(self, segment: Segment, place: int) -> tuple[Any, Heard]:
-        """Return the row at a place of a segment with what people want by it, as `heard_at` does."""
+        """Return the row at a place of a segment with its instruction by people, as `heard_at`."""
         _, rows = self._rows[id(segment)]
         if place not in rows:
             rows[place] = heard_at(segment, place)

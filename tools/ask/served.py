@@ -1,6 +1,6 @@
-"""Which tables of a home answer, whether they are of its log, and what to do where they cannot be read.
+"""The served tables of a home: whether they belong to its log, and the reaction to unreadable ones.
 
-What is made of their rows stands in `readied`, and what is asked of them in `retrieval`.
+`readied` prepares their rows; `retrieval` asks them.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ class Served:
         return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
-        """Return what an action reads from the views; it is done again where they were switched under it.
+        """Return the result of an action on the views; it is repeated where they were switched under it.
 
-        Raises `DamagedViews` where they cannot be read, and notes that for the next projector.
+        Raises `DamagedViews` for unreadable views, and records the damage for the next projector.
         """
         served = self._serving = self._home.current()
         self._unfit.clear()
@@ -128,7 +128,7 @@ class Served:
         self._shards.clear()
 
     def _is_other(self, served: Build) -> bool:
-        """Whether what was read is no longer what would be: another build is served, or a past is made again."""
+        """Whether the tables read are outdated: another build is served, or a past view was made again."""
         if self._home.current().path == served.path and not self._forget_past():
             return False
         self._shards.clear()
@@ -143,7 +143,7 @@ class Served:
         return True
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
-        """Yield a scope's events behind the watermark that change what is visible."""
+        """Yield a scope's events after the watermark with an effect on visible rows."""
         if self.past is None:
             yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
 

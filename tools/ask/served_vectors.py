@@ -40,7 +40,7 @@ def served_vector(home: Path, embedder: str, text: str) -> NDArray[np.int16] | N
 
 
 def vector_line(vector: NDArray[np.int16] | None) -> bytes:
-    """Return the line by which a server answers."""
+    """Return the answer line of a server."""
     return orjson.dumps(None if vector is None else vector.tolist()) + b"\n"
 
 

@@ -1,7 +1,7 @@
-"""The process in which shadow retrievers answer: `python -m memtape.tools.ask.shadow_process`, started by the worker.
+"""The process of shadow retrievers: `python -m memtape.tools.ask.shadow_process`, started by the worker.
 
-Its home comes as a line on stdin, then questions as lines of JSON; answers go out as lines of JSON on stdout. It ends
-where stdin ends. It has the processor when nobody else wants it.
+Its home comes as a line on stdin, then questions as lines of JSON; answers go out as lines of JSON on stdout.
+It ends with stdin. It yields the processor to all other processes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NICE = 19
 
 
 def main() -> None:
-    """Answer until nobody asks any more; an error is an answer."""
+    """Answer questions until stdin closes; an error is an answer too."""
     for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who ends this process.
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICE)

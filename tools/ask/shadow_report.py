@@ -1,6 +1,6 @@
-"""What shadow retrievers found beside the answers that people and agents got, measured by what was used afterwards.
+"""The results of shadow retrievers beside the answers given, measured by later uses.
 
-All of it is read from the log and the views. Nothing is asked again.
+Everything is read from the log and the views. No question is asked again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHOWN = ("shadow", "deprecated")
 
 
 class _Pair(NamedTuple):
-    """A search, what a shadow told of it, and the memories that each found and that were used, by their names now."""
+    """A search, a shadow's answer, and the found and used memories, by their current names."""
 
     asked: Event
     told: ShadowLanes
@@ -42,7 +42,7 @@ class _Pair(NamedTuple):
 
 
 class _Names:
-    """The texts that a scope and `global` show: what an id is called now, where texts have folded since, and uses."""
+    """The visible texts of a scope and `global`: the current ids of folded texts, and uses."""
 
     def __init__(self, views: Retriever, scope: str) -> None:
         self._found: list[Found] = [views.found(name)[0] for name in scopes_read(scope)]
@@ -51,11 +51,11 @@ class _Names:
         self._uses = {row.id: row for row in own.opened.rows("uses") if isinstance(row, UseRow)}
 
     def named(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Return ids as they are called now, each once; what is shown no longer keeps its own."""
+        """Return current ids, each once; a text no longer shown keeps its own."""
         return tuple(dict.fromkeys(map(self._name, ids)))
 
     def line(self, id: str) -> str | None:
-        """Return the first line of a text, None of what is not shown."""
+        """Return the first line of a text, None for a hidden text."""
         for found in self._found:
             if (place := found.texts.called(id)) is not None:
                 return first_line(found.text(place))
@@ -74,11 +74,11 @@ class _Names:
 
 
 def compare_shadows(views: Retriever, log: Log, scope: str, since: int | None) -> dict[str, Any]:
-    """Return, of each shadow, how its results differ from those that were returned, and who found what was used.
+    """Return, for each shadow, its results' difference from the returned ones, and each side's used results.
 
-    `since` is in microseconds. Used is what a `used` event says of a search, and of what either found also what the
-    session says to have used within 30 minutes, or carries in its next turn. Recall, wins and losses are over the
-    searches of which anything was used. Raises `MemtapeError` where no shadow has answered.
+    `since` is in microseconds. Used are the ids of a `used` event of a search, and, of the results of either
+    side, the ids that the session uses within 30 minutes or carries in its next turn. Recall, wins and losses
+    are over searches with any use. Raises `MemtapeError` where no shadow has answered.
     """
     states, names = states_on(log), _Names(views, scope)
     events = list(events_of(log, scope))
@@ -99,7 +99,7 @@ def compare_shadows(views: Retriever, log: Log, scope: str, since: int | None) -
 
 
 def charted(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what a chart of recall shows: each shadow beside what answered the same searches."""
+    """Return the values of a recall chart: each shadow beside the active retriever on the same searches."""
     bars: dict[str, dict[str, Any]] = {}
     for name, its in told["shadows"].items():
         beside = ORDINARY if len(told["shadows"]) == 1 else f"{ORDINARY}, asked beside {name}"
@@ -108,7 +108,7 @@ def charted(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names) -> dict[str, list[_Pair]]:
-    """Return by retriever what it told of each search, the first time that it did."""
+    """Return by retriever its first answer to each search, paired with the answer of the active retriever."""
     pairs: dict[str, list[_Pair]] = {}
     by_recall, by_session = uses_by_recall(events), _uses_by_session(events)
     seen: dict[str, None] = {}
@@ -127,7 +127,7 @@ def _pairs(events: Sequence[Event], searches: Mapping[str, Event], names: _Names
 
 
 def _uses_by_session(events: Iterable[Event]) -> dict[str | None, list[tuple[int, tuple[str, ...]]]]:
-    """Return by session when something was said to be used in it, and what."""
+    """Return by session the times of its uses, with the used ids."""
     uses: dict[str | None, list[tuple[int, tuple[str, ...]]]] = {}
     for event in events:
         if isinstance(event.body, Used) and event.session is not None:
@@ -138,7 +138,7 @@ def _uses_by_session(events: Iterable[Event]) -> dict[str | None, list[tuple[int
 def _used_later(
     asked: Event, uses: Iterable[tuple[int, tuple[str, ...]]], found: Iterable[str], names: _Names
 ) -> list[str]:
-    """Return what a search found and its session used afterwards, without saying of which search it was."""
+    """Return the found ids that the session used within the window after a search, naming no search."""
     later = set(names.named(id for at, ids in uses if 0 <= at - asked.at <= WINDOW_US for id in ids))
     answered = answers_of(names.own, asked.session, asked.at)
     return [id for id in found if id in later or any(names.was_used_at(id, at) for at in answered)]
@@ -168,7 +168,7 @@ def _measures(pairs: Sequence[_Pair], names: _Names) -> dict[str, Any]:
 
 
 def _decided(pairs: Sequence[_Pair], names: _Names) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return each memory that was used and that only the shadow found, and that only the other found."""
+    """Return the used memories found by the shadow alone, and those found by the active retriever alone."""
     wins, losses = list[dict[str, Any]](), list[dict[str, Any]]()
     for pair in pairs:
         won, lost = judged(pair.used, pair.active, pair.shadow, CUT)

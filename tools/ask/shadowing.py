@@ -1,4 +1,4 @@
-"""How a shadow retriever answers a search of the log: by another recipe, of what the search could find.
+"""A shadow retriever's answer to a search of the log: another recipe over the texts the search could find.
 
 Nothing is put on the log here.
 """
@@ -34,7 +34,7 @@ MOVING = (*PENDING_TYPES, "embedded")
 
 
 class Shadowing:
-    """Asks retrievers of one home. What was read stays ready while the views do not change."""
+    """Asks the retrievers of one home. Loaded texts stay ready while the views do not change."""
 
     def __init__(self, home: Home, log: Log) -> None:
         self._home = home
@@ -42,10 +42,10 @@ class Shadowing:
         self._present: dict[str, Retriever] = {}
 
     def answer(self, question: Question) -> Answered:
-        """Return what a retriever finds of a search, as of its place on the log and at its time.
+        """Return a retriever's results for a search, as of its place on the log and at its time.
 
-        Where nothing that a search reads has come since, the views are asked as they are, else as they were. Raises
-        whatever the retriever raises.
+        Where nothing that a search reads has come since, the current views are asked, else the views of then.
+        Raises the retriever's errors.
         """
         recipe = recipe_of(question.retriever)
         event = self._asked(question)
@@ -68,7 +68,7 @@ class Shadowing:
         return event
 
     def _positions(self, scope: str, question: Question, event: Event) -> Positions:
-        """Return up to where the search could read each partition that it read."""
+        """Return the positions up to which the search could read each of its partitions."""
         numbers = dict.fromkeys(partition_of(name, self._log.partitions) for name in scopes_read(scope))
         positions = {number: self._log.offset_after(number, event.sent) for number in numbers}
         return positions | {question.partition: question.offset}
@@ -118,7 +118,7 @@ class UnderEmbedder(RecordedVectors):
 
 
 def _timed(views: Retriever, recipe: Recipe, event: Event) -> tuple[int, tuple[str, ...]]:
-    """Return how many microseconds a retriever took that had everything ready, and the ids that it found."""
+    """Return the duration of a prepared retriever in microseconds, and the ids it found."""
     assert event.scope is not None and isinstance(event.body, Recalled)
     views.prepare(event.scope)
     ask = _ask(views, recipe, event.scope, event.body, event.session)

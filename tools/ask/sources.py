@@ -1,6 +1,6 @@
-"""The sources of a search: how many of each were found and are returned, and quotas, which say how many may be.
+"""The sources of a search: counts of found and returned texts, and quotas of texts to return.
 
-All sources are ranked once, elsewhere (`ordering`); a quota only leaves out what that has placed.
+All sources are ranked once, elsewhere (`ordering`); a quota only leaves out ranked results.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SOURCE_OF: dict[Kind, Source] = {
     "plan": "plans",
     "journal": "journal",
 }
-"""The source of what is no summary, by its kind."""
+"""The source of a text by its kind, summaries apart."""
 MOST_QUOTA = 1_000
 
 
@@ -51,9 +51,9 @@ def source_of(result: Result) -> Source:
 
 
 def quotas_of(given: Iterable[str]) -> dict[Source, int]:
-    """Return quotas that are given as `turns=3`, or several as `turns=3,documents=2`, by their source.
+    """Return by source the quotas given as `turns=3`, or several as `turns=3,documents=2`.
 
-    Raises `MemtapeError` for what is none.
+    Raises `MemtapeError` for a malformed quota.
     """
     quotas: dict[Source, int] = {}
     for text in (part for each in given for part in each.split(",")):
@@ -103,7 +103,7 @@ def found_by_source(found: Found, places: Ints) -> dict[Source, int]:
 def counted(
     found: Mapping[Source, int], results: Iterable[Result], quotas: Mapping[Source, int]
 ) -> dict[Source, SourceCount]:
-    """Return the count of each source; what is returned was found, also where it stands for something else."""
+    """Return the count of each source; a returned text counts as found, also as a cover of another."""
     returned = dict.fromkeys(SOURCES, 0)
     for result in results:
         returned[source_of(result)] += 1

@@ -1,4 +1,4 @@
-"""How what is shown stands at a time: whether it is stale, and what it does; and the orders of people in one scope.
+"""The state of shown texts at a time: staleness and effect, and the orders of people in one scope.
 
 Nothing is ranked or changed here.
 """
@@ -20,10 +20,10 @@ from memtape.tools.ask.results import Result
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """An order of a person about memory. `ids` are all that say it: it ends where all of them are forgotten.
+    """A person's order about memory. `ids` are all captures of the order, which ends when all are forgotten.
 
-    `about` are the words that say what it is about, in lower case: what holds all of them, in any form, is left out of
-    what agents are told unasked. An order that names nothing, as "forget what I said", has none.
+    `about` has the order's topic words in lower case: texts with all of them, in any form, are left out of
+    unasked context. An order without a topic, as "forget what I said", has none.
     """
 
     ids: tuple[str, ...]
@@ -36,7 +36,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def orders_among(found: Found) -> Iterator[Order]:
-    """Yield the orders in what people said that is found in one scope, a sentence each."""
+    """Yield the orders in a scope's statements by people, a sentence each."""
     for said in found.ordering():
         if isinstance(said, Event):
             assert isinstance(said.body, Captured)
@@ -63,26 +63,26 @@ def is_row_stale(row: MemoryRow, now: int) -> bool:
 
 
 def row_marks(row: MemoryRow | TurnRow, now: int) -> tuple[str, ...]:
-    """Return what readers are told of a row at a time, beside its text."""
+    """Return the marks of a row at a time, for readers of its text."""
     if isinstance(row, TurnRow):
         return (*marks(row), *order_mark(row.origin, row.polarity))
     return (*marks(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
 
 
 def _of_the_tail(result: Result) -> Polarity:
-    """Return what a text does that no row tells of yet; what a turn says that is not of people states something."""
+    """Return the polarity of a text without a row; a turn by anyone but people counts as a fact."""
     if result.kind != "turn":
         return result.polarity
     return polarity(result.text) if result.origin in PEOPLE else "fact"
 
 
 def order_mark(origin: Origin, does: Polarity) -> tuple[str, ...]:
-    """Return what readers are told of what people order about memory; nothing of all else."""
+    """Return the mark of a person's order about memory; empty for other texts."""
     return (ORDER,) if does == "meta" and origin in PEOPLE else ()
 
 
 def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result:
-    """Return a result with what it does, and whether it is stale at a time in microseconds."""
+    """Return a result with its polarity, and its staleness at a time in microseconds."""
     if isinstance(row, MemoryRow):
         if not is_row_stale(row, now):
             return result

@@ -1,7 +1,6 @@
-"""What came and went day by day: how a memory grew, what was asked of it and found, what was used, and what folded.
+"""Daily counts of a memory: captures, searches with and without results, uses, and folds.
 
-It is counted from the log, whose events say when they were appended, and from the memories of the views. No text is in
-it.
+The counts come from the times of appending on the log, and from the memories of the views. They hold no text.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ JOINED = ("same", "similar", "echo", "decided")
 
 
 class DayStats(msgspec.Struct, kw_only=True):
-    """One day of UTC, by when events were appended.
+    """A day of UTC, by the times of appending.
 
-    `turns`, `documents` (pages too) and `long_term` are captures by what they are, of which `folded` joined a memory
-    that was there. `searches` somebody asked for, of which `empty` found nothing; `given` are starts and prompts that
-    were given something unasked. `used` is how often it was said or seen that results were used.
+    `turns`, `documents` (pages too) and `long_term` are captures by kind, of which `folded` joined an
+    existing memory. `searches` are requested searches, of which `empty` found nothing; `given` are starts and
+    prompts with unasked context. `used` counts reported and observed uses of results.
     """
 
     day: str
@@ -60,7 +59,7 @@ def stats_of(
     now_us: int,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Stats:
-    """Return what happened each day from a time on, in one scope or all; `on_progress` is told slots, done and all."""
+    """Return daily counts from a time on, in one scope or all; `on_progress` gets slots, done and all."""
     first, last = since_us // DAY_US, now_us // DAY_US
     days = {number: DayStats(day=format_day(number * DAY_US)) for number in range(first, last + 1)}
     ends = log.ends()

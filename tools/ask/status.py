@@ -1,12 +1,13 @@
-"""The state of a whole home: what its views hold, how each of them stands, and what is to be done next.
+"""The state of a whole home: the contents of its views, their health, and the next step.
 
-Counts come from the watermarks. No table and no index is opened, so that the answer takes as long at any size.
+Counts come from the watermarks. No table and no index is opened: the duration is the same at any size.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -46,10 +47,10 @@ LOUD_TYPES = tuple(name for name in EVENT_TYPES if name not in QUIET_TYPES)
 
 
 class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
-    """What the views hold of one scope; `hidden` memories and turns can be restored.
+    """The rows of one scope in the views; `hidden` memories and turns can be restored.
 
-    `conflicts` counts those that wait for people. `passes` is how consolidation goes there, and `next_pass` why one
-    begins now or not yet.
+    `conflicts` counts pending conflicts. `passes` is the state of consolidation, and `next_pass` the reason
+    why a pass begins now or not yet.
     """
 
     memories: int
@@ -68,25 +69,21 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
+    """The state of a home. Counts are from the views; `lag` is the number of events they lack.
 
-    `profile` is the one in force for who asks.
-    `retrievers` are those that the log names; shadows among them are asked `shadow_percent` of all searches.
-    `hook_server_pid` is that of the server which a hook has left behind, if one is there.
-    `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
-    `zones` say what of people's zones in pages could not be taken, a sentence each.
-    `warnings` say which views are not served and why, a sentence each.
-    `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
-    `left_out` counts what hooks were told and did not store, by reason, and `lessened` what they stored so that no
-    search finds it, or without its middle.
-    `spooled` counts the captures that wait in the home for a broker.
-    `paused` are the pauses that last now, in which nothing is stored.
-    `erasures` are the commands that finish erasures which were cut short.
-    `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
-    may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
-    `types` counts the events behind the views by type. `views` says how each view of each partition stands, none of the
-    past, and `state` is the worst of that. `last_at` is when the latest of what the views hold came, in microseconds, 0
-    where they hold nothing. `disk` has bytes by kind.
+    `log` is the log's place. `profile` is the caller's profile. `retrievers` are those named by the log;
+    shadows among them get `shadow_percent` of all searches. `hook_server_pid` is the pid of the server left
+    by a hook, if any. `kept` are people's changed files of the vault, saved beside the pages under another
+    name. `zones` are problems of people's zones in pages, a sentence each. `warnings` name the views that are
+    not served and why, a sentence each. `flushes` counts the flushes before a compaction by outcome, as of
+    today also for a past view. `left_out` counts inputs of hooks that were not stored, by reason, and
+    `lessened` those stored without being searchable, or without their middle. `spooled` counts the captures
+    that wait in the home for a broker. `paused` are the pauses in effect. `erasures` are the commands that
+    finish interrupted erasures. `model` has the calls of models today and in all, and windows of talk by
+    outcome; `model_budget` is the most calls in a day, tokens apart. `lives` has the aging of the scopes with
+    any. `types` counts the events past the views by type. `views` has the health of each view of each
+    partition, none of the past, and `state` is the worst of them. `last_at` is the time of the latest event
+    in the views, in microseconds, 0 without any. `disk` has bytes by kind.
     """
 
     home: str
@@ -132,32 +129,16 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters: bool = True) -> Status:
-    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile.
+    """Return counts, positions and lag of a home, from its views and the ends of its log, under a profile.
 
-    Without `letters` the latest dead letters are left out, for which a table is opened where there are any.
+    Without `letters` the latest dead letters are left out, whose table is opened only if there are any.
     """
     ends, now = log.ends(), now_us()
-    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
-    counters = Counters()
-    scopes: dict[str, ScopeHeld] = {}
-    passes: dict[str, PassMark] = {}
-    lives: dict[str, LifeMark] = {}
-    dead_letters: list[DeadLetter] = []
-    for number, mark in marks.items():
-        if mark is None:
-            continue
-        _add(counters, mark.counters)
-        passes |= mark.passes
-        lives |= mark.lives
-        shard = retriever.shard(number)
-        scopes |= shard.held()
-        if letters and mark.counters.dead_letters:
-            dead_letters += shard.dead_letters(LISTED)
+    held = _held(retriever, log.partitions, letters)
     settings, states = local_settings(home), states_on(log)
-    embedder = embedder_state(home, log, counters, opened=False)
+    embedder = embedder_state(home, log, held.counters, opened=False)
     warnings = retriever.warnings(range(log.partitions))
     views = () if retriever.past else tuple(healths(home, log, retriever, now, _embedder_fault(embedder)))
-    hidden_ids = [id for its in scopes.values() for id in its.hidden_ids]
     return Status(
         home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile,
@@ -166,53 +147,100 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         retrievers=states.retrievers,
         shadow_percent=states.shadow_percent,
         embedder=embedder,
-        projector_pid=home.projector_lock().holder(),
-        hook_server_pid=home.hook_server_lock().holder(),
-        memories=sum(its.memories for its in scopes.values()),
-        turns=sum(its.turns for its in scopes.values()),
-        hidden=sum(its.hidden for its in scopes.values()),
-        hidden_ids=tuple(hidden_ids[:LISTED]),
-        events=counters.events,
-        duplicates=counters.duplicates,
-        divergent=counters.divergent,
-        ignored=counters.ignored,
-        dead_letters=counters.dead_letters,
-        redacted=counters.redacted,
-        latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=sum(its.lag_events for its in views if its.view == "rows"),
-        spooled=Spool(home).count(),
-        kept=tuple(kept(home)),
-        zones=tuple(zone_problems(home)),
         warnings=warnings,
-        flushes=outcomes(home.path),
-        left_out=tally_of(home.path, LEFT_OUT),
-        lessened=tally_of(home.path, LESSENED),
-        paused=tuple(pauses_of(home.path).lasting(now)),
-        model=model_use(home, now),
         model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
-        scopes={
-            scope: ScopeCount(
-                memories=its.memories,
-                turns=its.turns,
-                hidden=its.hidden,
-                conflicts=its.conflicts,
-                passes=(passed := passes.get(scope, PassMark())),
-                next_pass=gate(passed, now).reason if settings.consolidate else "",
-            )
-            for scope, its in sorted(scopes.items())
-        },
+        scopes=_scope_counts(held, now, consolidates=settings.consolidate),
         positions={
-            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
+            number: PartitionPosition(end=end, watermark=mark.offset if (mark := held.marks[number]) else 0)
             for number, end in enumerate(ends)
         },
-        lives=dict(sorted(lives.items())),
-        types=dict(sorted(counters.types.items())),
         state=worst(views),
         views=views,
-        last_at=max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
-        disk=disk_of(home),
-        erasures=tuple(commands_that_finish(home)),
+        **_totals(held),
+        **_of_files(home, now),
     )
+
+
+class _Held(NamedTuple):
+    """The contents of a home's views: watermarks by partition, and their content by scope."""
+
+    marks: dict[int, Watermark | None]
+    counters: Counters
+    scopes: dict[str, ScopeHeld]
+    passes: dict[str, PassMark]
+    lives: dict[str, LifeMark]
+    dead_letters: list[DeadLetter]
+
+
+def _held(retriever: Retriever, partitions: int, letters: bool) -> _Held:
+    """Return the contents of the views; `letters` opens the table of the latest dead letters."""
+    held = _Held({number: retriever.watermark(number) for number in range(partitions)}, Counters(), {}, {}, {}, [])
+    for number, mark in held.marks.items():
+        if mark is None:
+            continue
+        _add(held.counters, mark.counters)
+        held.passes.update(mark.passes)
+        held.lives.update(mark.lives)
+        shard = retriever.shard(number)
+        held.scopes.update(shard.held())
+        if letters and mark.counters.dead_letters:
+            held.dead_letters.extend(shard.dead_letters(LISTED))
+    return held
+
+
+def _scope_counts(held: _Held, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
+    """Return the counts of each scope, by name; with `consolidates` also the state of its next pass."""
+    return {
+        scope: ScopeCount(
+            memories=its.memories,
+            turns=its.turns,
+            hidden=its.hidden,
+            conflicts=its.conflicts,
+            passes=(passed := held.passes.get(scope, PassMark())),
+            next_pass=gate(passed, now_us).reason if consolidates else "",
+        )
+        for scope, its in sorted(held.scopes.items())
+    }
+
+
+def _totals(held: _Held) -> dict[str, Any]:
+    """Return the fields of a `Status` that sum up the contents of the views."""
+    scopes, counters = held.scopes.values(), held.counters
+    return {
+        "memories": sum(its.memories for its in scopes),
+        "turns": sum(its.turns for its in scopes),
+        "hidden": sum(its.hidden for its in scopes),
+        "hidden_ids": tuple([id for its in scopes for id in its.hidden_ids][:LISTED]),
+        "events": counters.events,
+        "duplicates": counters.duplicates,
+        "divergent": counters.divergent,
+        "ignored": counters.ignored,
+        "dead_letters": counters.dead_letters,
+        "redacted": counters.redacted,
+        "latest_dead_letters": tuple(held.dead_letters[-LISTED:]),
+        "lives": dict(sorted(held.lives.items())),
+        "types": dict(sorted(counters.types.items())),
+        "last_at": max((at for mark in held.marks.values() if mark for at in mark.sent.values()), default=0),
+    }
+
+
+def _of_files(home: Home, now_us: int) -> dict[str, Any]:
+    """Return the fields of a `Status` from the files of a home beside its log and views."""
+    return {
+        "projector_pid": home.projector_lock().holder(),
+        "hook_server_pid": home.hook_server_lock().holder(),
+        "spooled": Spool(home).count(),
+        "kept": tuple(kept(home)),
+        "zones": tuple(zone_problems(home)),
+        "flushes": outcomes(home.path),
+        "left_out": tally_of(home.path, LEFT_OUT),
+        "lessened": tally_of(home.path, LESSENED),
+        "paused": tuple(pauses_of(home.path).lasting(now_us)),
+        "model": model_use(home, now_us),
+        "disk": disk_of(home),
+        "erasures": tuple(commands_that_finish(home)),
+    }
 
 
 def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fault: str = "") -> Iterator[Health]:
@@ -249,19 +277,19 @@ def _embedder_fault(state: EmbedderState) -> str:
 
 
 def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:
-    """Return when the oldest text came that may wait for a vector, None where nobody knows."""
+    """Return the time of the oldest text that may wait for a vector, None if unknown."""
     offsets = EmbeddingMarks(home, log).read(key)
     return None if offsets is None else _sent(log, number, offsets[number], ("captured",))
 
 
 def _sent(log: Log, number: int, offset: int, types: tuple[str, ...] = LOUD_TYPES) -> int | None:
-    """Return when the first event of some types from an offset on came onto the log, None where nobody knows."""
+    """Return the time of the first event of some types from an offset on, None if unknown."""
     events = (event_of(slot.payload) for slot in log.read(number, offset, 1, types=types))
     return next((event.sent for event in events if event is not None), None)
 
 
 def next_steps(status: Status) -> list[str]:
-    """Return what is to be done next, a sentence each with its command; none where nothing is."""
+    """Return the next steps, a sentence each with its command; none where nothing is to be done."""
     stands: dict[str, list[Health]] = {"failing": [], "hydrating": [], "lagging": [], "ready": []}
     for its in status.views:
         stands[its.state].append(its)
@@ -284,7 +312,7 @@ def next_steps(status: Status) -> list[str]:
 
 
 def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
-    """Return what the log has of texts and vectors: what the views have met, and what came behind their watermarks."""
+    """Return the log's counts of texts and vectors, in the views and past their watermarks."""
     counters = Counters()
     for number, end in enumerate(log.ends()):
         mark = retriever.watermark(number)
@@ -304,7 +332,7 @@ def _add(counters: Counters, more: Counters) -> None:
 
 
 def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
-    """Return how many events a partition's views lack. Those that change no view are left out where that is cheap."""
+    """Return a partition's number of unprojected events, without those of no effect where cheap to tell."""
     offset = mark.offset if mark else 0
     distance = end - offset
     if not 0 < distance <= COUNTED_SLOTS:

@@ -1,4 +1,4 @@
-"""What people and agents are told of an event in one line; how the rest of the line looks is up to who prints it."""
+"""One-line descriptions of events for people and agents; callers add the rest of the line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200
-"""So many other wordings are told beside a result, each on one line of at most so many characters."""
+"""The most further wordings shown beside a result, and the characters of each line."""
 OLD_DAYS = 30
-"""What an agent is told unasked says its day where it is older than that."""
+"""Unasked text of this age is shown with its day."""
 NAME_CHARS = 40
 AWAY = (
     "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
@@ -32,29 +32,29 @@ _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
 
 
 def told_who(actor: str, origin: Origin) -> str:
-    """Return who said something, as an agent that did not ask is told: nothing of what people said."""
+    """Return the speaker of a text for unasked context; empty for people."""
     if origin in PEOPLE:
         return ""
     return one_line(signature(actor, origin), NAME_CHARS)
 
 
 def hidden_told(count: int, ids: Sequence[str]) -> str:
-    """Return what people are told of captures that are hidden, nothing where none is; `ids` are the first of them."""
+    """Return the message about hidden captures, empty for none; `ids` are the first of them."""
     return f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore {ids[0]}" if count else ""
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:
-    """Return the day of something, as an agent that did not ask is told: nothing of what is not old."""
+    """Return the day of a text for unasked context; empty for a recent text."""
     return format_day(at) if always or now - at > OLD_DAYS * DAY_US else ""
 
 
 def brief(mark: str) -> str:
-    """Return what is told beside a memory without the ids in it, which a search tells."""
+    """Return a mark of a memory without ids, for unasked context."""
     return _CONTRADICTS.sub("contradicts what", _ID.sub("", mark))
 
 
 def when_of(event: Event) -> str:
-    """Return the time at which an event happened, and the time of its appending where that is another one."""
+    """Return the time of an event, and the time of its appending if different."""
     at, sent = format_time(event.at), format_time(event.sent)
     return at if at == sent else f"{at} (appended {sent})"
 
@@ -66,7 +66,7 @@ def redacted(counts: Mapping[str, int]) -> str:
 
 
 def held(memories: int, turns: int) -> str:
-    """Return how much there is: `2 memories, 1 turn`."""
+    """Return counts in words: `2 memories, 1 turn`."""
     return f"{many(memories, 'memory', 'memories')}, {many(turns, 'turn')}"
 
 
@@ -90,9 +90,9 @@ def confirmed(count: int, last_at: int) -> str:
 
 
 def other_wordings(result: Result) -> list[str]:
-    """Return the line that names a memory's text where another was matched, and the line of what else it was said as.
+    """Return a line with the memory's own text if another wording matched, and a line with further wordings.
 
-    Both are empty of a result that has one wording.
+    Both are missing for a result with a single wording.
     """
     told = [] if result.matched is None else [f"its memory says: {one_line(result.text, WORDING_CHARS)}"]
     others = [wording for wording in result.wordings if wording != result.matched]
@@ -104,7 +104,7 @@ def other_wordings(result: Result) -> list[str]:
 
 
 def said_of(event: Event) -> str:
-    """Return the beginning of what an event says: its text, its decision or its reason; empty where it has none."""
+    """Return the beginning of an event's text, decision or reason; empty for an event without any."""
     if isinstance(event.body, Captured):
         return one_line(event.body.text, SAID_CHARS)
     if isinstance(event.body, Decided) and event.body.reason is None:
@@ -116,7 +116,7 @@ def said_of(event: Event) -> str:
 
 
 def told_trace(trace: Sequence[Traced]) -> list[str]:
-    """Return a line for each step of a deep search: what it was given, what came of it, who decided, and how long."""
+    """Return a line for each step of a deep search: its input, outcome, judge and duration."""
     lines = []
     for it in trace:
         asked = f' "{one_line(it.query, 200)}"' if it.query else ""

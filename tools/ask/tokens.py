@@ -1,4 +1,4 @@
-"""What counts tokens: a real tokenizer where one with its vocabulary is installed, else four characters a token."""
+"""Token counters: an installed tokenizer with its vocabulary, else four characters a token."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Tokenizer(NamedTuple):
-    """A way to count tokens and its name, which says what a figure is worth."""
+    """A token counter and its name; the name tells how exact the counts are."""
 
     name: str
     count: Callable[[str], int]
@@ -20,9 +20,9 @@ CHARACTERS = Tokenizer("characters/4", lambda text: -(-len(text) // 4))
 
 @cache
 def tokenizer() -> Tokenizer:
-    """Return the tokenizer at hand: o200k_base of the extra `tokens`, which brings its vocabulary, or characters.
+    """Return the available tokenizer: o200k_base of the extra `tokens`, with its vocabulary, else characters.
 
-    Models differ, so that also a real one is an estimate for others than its own. Nothing is downloaded.
+    Models differ: even a real tokenizer is an estimate for other models. Nothing is downloaded.
     """
     try:
         from rs_bpe.bpe import openai

@@ -1,8 +1,7 @@
-"""Reading the tree of pages: drawn from a page down, one page with all that is known of it, and who is meant by a name.
+"""Reading the tree of pages: the tree below a page, one page with all its facts, and the page of a name.
 
-The tree is drawn of rows: of those of the views where nothing of the scope is behind them, else of the folded state,
-so that it has what was said a moment ago. One page is shown of the folded state. How the tree is changed is in
-`tree_writing.py`.
+The tree is drawn from the rows of the views if they are up to date for the scope, else from the folded state:
+it always has the latest events. One page is shown from the folded state. `tree_writing.py` changes the tree.
 """
 
 from __future__ import annotations
@@ -25,15 +24,16 @@ from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.capture.writing import Writer
 
 DEPTH, PER_PAGE = 6, 50
-"""How far the tree is drawn where nobody says so: so many pages down, and of each page so many below it."""
+"""The default size of the drawn tree: pages down, and child pages of each page."""
 MOST_DEPTH = 100
 REF_CHARS = 300
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as the tree draws it, with what stands below it; `more` pages below it are not drawn.
+    """A page of the drawn tree, with the pages below it; `more` counts pages below that are not drawn.
 
-    `again` is one that was drawn before, with all below it. `versions` counts those that stand, one unless diverged.
+    `again` marks a page that was drawn before with all its children. `versions` counts the current versions:
+    one unless diverged.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True):
-    """The tree of a scope from one page down, the pages that stand below none, and how many pages there are."""
+    """The tree of a scope below a page, the pages without a parent, and the number of pages."""
 
     scope: str
     top: Node | None
@@ -55,7 +55,7 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a page, and how it stands: current, beside that one, or before."""
+    """A version of a page and its status: current, diverged, or earlier."""
 
     id: str
     at: int
@@ -65,16 +65,16 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """What a page tells of: a file, a URL or an id, with the text of a memory that is shown."""
+    """A reference of a page: a file, a URL or an id, with the text of a visible memory."""
 
     name: str
     text: str
 
 
 class PageShown(msgspec.Struct, frozen=True, kw_only=True):
-    """A page with its text, what stands below it and above it, where it leads and what leads there, and its versions.
+    """A page with its text, the pages below and above it, its links and backlinks, and its versions.
 
-    `rest` is front matter that Memtape does not know. The latest version comes first.
+    `rest` is front matter unknown to Memtape. The latest version comes first.
     """
 
     row: PageRow
@@ -98,7 +98,7 @@ class ListedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tree:
-    """The pages of the scope in which somebody stands. `fresh` gives their rows, None where the views are behind."""
+    """The pages of a caller's scope. `fresh` gives their rows, None where the views are behind."""
 
     def __init__(self, writer: Writer, fresh: Callable[[], list[PageRow] | None]) -> None:
         self._writer = writer

@@ -1,6 +1,7 @@
-"""Changing the tree of pages: a page is written, edited, moved or linked, and what is no tree is refused at the door.
+"""Changes of the tree: pages are written, edited, moved or linked; changes against its form are refused.
 
-Each change is put on the log at once or not at all. What a change means is decided in `state/subjects/pages.py`.
+Each change is put on the log at once or not at all. `state/subjects/pages.py` decides the meaning of a
+change.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from memtape.tools.capture.writing import Writer
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done to a page: its id, slug and scope, its version, and how many other versions stand beside it.
+    """A change of a page: its id, slug, scope and version, and the number of diverged versions.
 
-    `redacted` counts the secrets that were taken out, by kind.
+    `redacted` counts the removed secrets by kind.
     """
 
     id: str
@@ -41,7 +42,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """A link that was made or ended; `is_there` says whether there is a page where it leads."""
+    """A link that was made or ended; `is_there` says whether the target page exists."""
 
     source: str
     relation: str
@@ -51,7 +52,7 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TreeWriting:
-    """What whoever stands in a scope may say of its pages."""
+    """The page changes available to a writer in a scope."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -67,9 +68,9 @@ class TreeWriting:
         hints: Sequence[str] = (),
         refs: Sequence[str] = (),
     ) -> Written:
-        """Write a page, below another: by default the page whose slug the new one begins with, else the root.
+        """Write a page below `under`, by default the page whose slug begins the new slug, else the root.
 
-        Raises `MemtapeError` for what is no slug, one that a page has, and a text that is empty or too long.
+        Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
         """
         check_slug(slug)
         _check_text(text)
@@ -101,10 +102,10 @@ class TreeWriting:
         hints: Sequence[str] | None = None,
         refs: Sequence[str] | None = None,
     ) -> Written:
-        """Give a page another text, title or the like; None changes nothing. `base` is the version that was seen.
+        """Give a page another text, title or the like; None changes nothing. `base` is the version last seen.
 
-        Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where nothing
-        would change, or for the text of a root that nobody has written.
+        Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where
+        nothing would change, or for the text of a root that nobody has written.
         """
         check_storing(self._writer.home.path, lambda: self._writer.scope)
         if text is not None:
@@ -136,8 +137,8 @@ class TreeWriting:
     def move(self, name: str, slug: str | None = None, *, under: str | None = None) -> Written:
         """Give a page another slug, or put it below another page and below that alone, or both.
 
-        Raises `NotFound`, and `MemtapeError` for the root, for what is no slug, for one that another page has, and
-        where the page would stand below itself.
+        Raises `NotFound`, and `MemtapeError` for the root, for an invalid slug, for another page's slug, and
+        where the page would be below itself.
         """
         scope = self._known(self._state(), name)
         page = meant(scope, name)
@@ -161,10 +162,10 @@ class TreeWriting:
         return self._written(page.id)
 
     def link(self, name: str, to: str, relation: str = "related", *, undo: bool = False) -> LinkSaid:
-        """Let a page lead to another, or to a slug that no page has yet; with `undo` end that.
+        """Link a page to another, or to a slug without a page yet; with `undo` end the link.
 
-        Raises `NotFound`, and `MemtapeError` for a page that names itself, a circle, a relation that has no meaning,
-        and a link that is there already, or with `undo` is not.
+        Raises `NotFound`, and `MemtapeError` for a page that names itself, a circle, an unknown relation, and
+        a link that exists already, or with `undo` does not exist.
         """
         if relation not in EDGES:
             raise MemtapeError(f"{relation[:40]} is no relation of pages.", f"There are {', '.join(EDGES)}.")
@@ -190,14 +191,14 @@ class TreeWriting:
         return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
     def problems(self) -> list[Problem]:
-        """Return what is wrong with the tree, with the events that would mend it."""
+        """Return the problems of the tree, with the events that would mend them."""
         scope = self._state()
         return [] if scope is None else check(scope)
 
     def mend(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Append the events that mend problems, at once, and return what is wrong then.
+        """Append the events that mend problems, in one batch; return the remaining problems.
 
-        A link of somebody who is trusted more stays, and with it its problem.
+        A link by a more trusted author stays, and its problem too.
         """
         name = self._writer.scope
         events = [self._writer.made("linked", body, name) for problem in problems for body in problem.fix]
@@ -218,7 +219,9 @@ class TreeWriting:
         return scope
 
     def _above(self, scope: Scope | None, slug: str) -> str:
-        """Return the id of the page that a new one stands below: that of the longest beginning of its slug."""
+        """Return the id of the page above a new slug: the page of the slug's longest existing prefix, else
+        the root.
+        """
         while scope is not None and "/" in slug:
             slug = slug.rpartition("/")[0]
             if (page := scope.pages.at(slug)) is not None and page.lives:
@@ -235,7 +238,7 @@ class TreeWriting:
         return meant(scope, to)
 
     def _moved_under(self, scope: Scope, page: Page, parent: Page) -> list[Event]:
-        """Return the links that end and the one that begins where a page is put below another."""
+        """Return the ended links and the new link of a page moved below another."""
         above = [(link, source) for link, source in scope.pages.sources(page) if link.relation == CHILD]
         if not any(source is parent for _, source in above):
             check_circle(scope, parent, page)
@@ -247,7 +250,7 @@ class TreeWriting:
         ]
 
     def _edits(self, edit: Edited, scope: str) -> list[Event]:
-        """Return the event of an edit, none of one that changes nothing."""
+        """Return the event of an edit; none for an edit without changes."""
         if msgspec.structs.replace(edit, id="") == NO_EDIT:
             return []
         return [self._writer.made("edited", edit, scope, refs_of_edit(edit))]
@@ -258,7 +261,7 @@ class TreeWriting:
         return self._writer.made("linked", Linked(id=id, on=on, relation=relation, slug=slug, to=to), scope)
 
     def _check_trust(self, page: Page, given: dict[str, object]) -> None:
-        """Raise `MemtapeError` where somebody who is trusted more gave what would be changed."""
+        """Raise `MemtapeError` where a more trusted author set a field to be changed."""
         for name, value in given.items():
             before = page.given.get(name)
             if value is not None and before is not None and before.trust > self._trust:
@@ -292,7 +295,7 @@ def current_version(scope: Scope, page: Page) -> str | None:
 
 
 def check_slug(slug: str) -> None:
-    """Raise `MemtapeError` for what no page can be called, with what it could be called."""
+    """Raise `MemtapeError` with a suggestion where `slug` is not a valid slug."""
     if is_slug(slug):
         return
     if slug == ROOT:

@@ -1,1 +1,1 @@
-"""Texts on their way to the log: lines, projects, ids, what is injected, and what is refused."""
+"""Texts on their way to the log: lines, projects, ids, injected text, and refusals."""

@@ -1,4 +1,4 @@
-"""Files whose content is not captured, whatever is in it: keys, passwords, credentials."""
+"""Files whose content is never captured: keys, passwords, credentials."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
 
 
 def without_place(path: str) -> tuple[str, ...]:
-    """Return a path as it is written, and without the line or the part of a file that it ends with, if it does."""
+    """Return a path as written, and without a line or part of the file at its end."""
     return tuple(dict.fromkeys((path, _PLACE_IN_FILE.sub("", path))))
 
 

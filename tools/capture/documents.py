@@ -1,8 +1,8 @@
-"""Cutting a document into parts: at headings and at ends of sentences, with overlap. It reads nothing and has no clock.
+"""Cutting of documents into parts: at headings and at ends of sentences, with overlap. No input, no clock.
 
-A part's text is the titles it stands under, an empty line, and its characters of the document as they are. The part's
-path tells where these stand (`schemas.places`). The same text is cut the same each time, so that a document of a native
-id whose append was cut short is completed by capturing it again.
+A part's text is its titles, an empty line, and its characters of the document unchanged. The part's path has
+their place (`schemas.places`). The same text is cut the same each time: a document with a native id whose
+append was interrupted is completed by capturing it again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Cut(NamedTuple):
-    """A part: its characters `start` to `end` (exclusive), and the titles that it stands under, in one line."""
+    """A part of a document: the characters `start` to `end` (exclusive), and its headings in one line."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Cut(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """What stands from a heading on: the titles above the heading, and with its own."""
+    """A section from its heading on: the titles above the heading, and the titles with its own."""
 
     start: int
     above: tuple[str, ...]
@@ -56,7 +56,7 @@ class _Section(NamedTuple):
 def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captured]]:
     """Return id and body of each part of a document's body; `document` becomes the id of the first.
 
-    What came with the document (`media`) stays with its first part.
+    The document's `media` stay with its first part.
     """
     found, made = cuts(said.text), []
     for number, cut in enumerate(found, start=1):
@@ -73,14 +73,14 @@ def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captu
 
 
 def text_of(text: str, cut: Cut) -> str:
-    """Return what the event of a part says."""
+    """Return the text of a part's event."""
     piece = text[cut.start : cut.end]
     titles = cut.titles or ("" if piece.strip() else _BLANK)
     return f"{titles}\n\n{piece}" if titles else piece
 
 
 def cuts(text: str) -> list[Cut]:
-    """Return the parts of a text, none for one that is short enough to be one event, or blank."""
+    """Return the parts of a text; none for a blank text, or a text short enough for one event."""
     if len(text) <= MAX_PART_CHARS or not text.strip():
         return []
     sections = _sections(text)
@@ -103,7 +103,7 @@ def _titles_at(section: _Section, start: int) -> str:
 
 
 def _blocks(starts: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield what is cut by itself: sections, the short ones with the next."""
+    """Yield the spans to be cut separately: sections, short ones merged with the next."""
     begun = starts[0]
     for _, end in pairwise(starts):
         if end - begun >= LEAST_SECTION_CHARS or end == starts[-1]:
@@ -127,7 +127,7 @@ def _sections(text: str) -> list[_Section]:
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each heading's line begins, its level and its words; none in code is taken for one."""
+    """Yield the start of each heading's line, its level and its words; headings in code do not count."""
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark")

@@ -1,4 +1,4 @@
-"""The settings with which the log of a home begins: those by default, and the embedder that is installed."""
+"""The first settings of a home's log: the defaults, and the installed embedder."""
 
 from __future__ import annotations
 

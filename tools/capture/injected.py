@@ -1,7 +1,7 @@
-"""What a memory system put into a conversation by itself, which must never come back as something that was said.
+"""Text that memory systems inject into a conversation, and that must never return as captured text.
 
-Our own context is wrapped here before a host is handed it, and recognised here, with what the hosts themselves inject,
-before a text is taken. Nothing here reads a transcript or knows a host's rows.
+Memtape's own context is wrapped here before a host gets it, and recognised here, with the hosts' own
+injections, before a text is captured. Nothing here reads a transcript or knows a host's rows.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _PAIRED = (
     "relevant-memories",
     "relevant_memories",
 )
-"""Tags whose whole content a host or a memory system wrote: hook contexts, reminders, includes, echoes of commands."""
+"""Tags with content only by a host or memory system: hook contexts, reminders, includes, command echoes."""
 
 MAX_DEPTH = 32
 """An end looks this many open blocks back for its start."""
 
 _SPEAKERS = ("system", "assistant", "human", "function_results", "tool_result")
-"""Tags as which a model may read who is speaking. They inject nothing, so that a text may hold them."""
+"""Tags that a model may read as a change of speaker. They inject nothing, so a text may hold them."""
 
 _TAG = lazy(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 _ACTING = lazy(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
@@ -56,7 +56,7 @@ _INCLUDE = lazy(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b",
 CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
 """The marks around a context in a file. No text can hold them, since `<` is escaped."""
 CONTEXT_NOTE = "Remembered text, quoted:"
-"""What the first line of a printed context says of the rest, after scope and day."""
+"""The note in the first line of a printed context about the rest, after scope and day."""
 
 _MARKED = lazy(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
 _PRINTED = lazy(
@@ -64,14 +64,14 @@ _PRINTED = lazy(
     r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[0-9,]+ conflicts? waits? for the user: .*|Memory is paused.*|[ \t\r]*)$)*',
     re.MULTILINE,
 )
-"""Its first line, and all that follow of headings, quoted items, what waits or is paused, and nothing."""
+"""Its first line, and following headings, quoted items, lines about waiting or pauses, and blank lines."""
 
 _COMMANDS = "search|show|why|recent|timeline|sessions|given|log|diff|status|context|conflicts|edges|compare|eval|verify"
 _ASKING = lazy(
     rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
     r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
 )
-"""A shell that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
+"""A shell command that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
 MAX_ARGUMENTS_CHARS = 100_000
 
 _SLASH = lazy(
@@ -95,30 +95,30 @@ _MEMORY_TOOL = lazy(
 
 
 def wrap(context: str) -> str:
-    """Return a context as a host may be handed it, in which no tag acts."""
+    """Return a context wrapped for a host, with no active tag in it."""
     return f"<{MARKER}>\n{without_tags(context)}\n</{MARKER}>"
 
 
 def without_tags(text: str) -> str:
-    """Return a text in which no tag can end or begin what a host or a memory system writes, or who is speaking."""
+    """Return a text without tags that could begin or end a block of a host, a memory system or a speaker."""
     return _ACTING.sub("&lt;", text)
 
 
 def is_memory_tool(name: str | None) -> bool:
-    """Whether a tool answers out of a memory, so that its answers must not be taken for something new."""
+    """Whether a tool answers from a memory; its answers must not be captured again."""
     return name is not None and (_MEMORY_TOOL.search(name) or _MEMORY_SERVER.search(name)) is not None
 
 
 def asks_memory(arguments: object) -> bool:
-    """Whether what a tool is called with asks Memtape by its command, or reads its vault."""
+    """Whether a tool's arguments call Memtape's command or read its vault."""
     return _ASKING.search(str(arguments)[:MAX_ARGUMENTS_CHARS]) is not None
 
 
 def without_injected(text: str) -> str:
-    """Return a text without its injected blocks; empty where nothing else is in it.
+    """Return a text without its injected blocks; empty for a text of only these.
 
-    Blocks nest. One that never ends runs to the end of the text if it starts a line, or is ours and ends a line, as
-    where somebody pastes the beginning of one; else its tag is just a word.
+    Blocks nest. A block without an end runs to the end of the text if it starts a line, or is Memtape's and
+    ends a line, as where somebody pastes only its beginning; else its tag is just a word.
     """
     if _INCLUDE.match(text):
         return ""
@@ -134,9 +134,9 @@ def without_injected(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return what of a text a person or model said: without injected blocks, in valid Unicode.
+    """Return the words of a person or model in a text: without injected blocks, in valid Unicode.
 
-    Who types a slash command of ours asks the memory, and says nothing but what is to be remembered.
+    A slash command of Memtape asks the memory, and only its text to be remembered counts.
     """
     text = without_injected(clean(text))
     typed = _SLASH.match(text)
@@ -146,7 +146,7 @@ def said(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Return a text with its lone surrogates shown as U+FFFD and without NUL, so that it can stand on the log."""
+    """Return a text valid for the log: lone surrogates become U+FFFD, NUL is removed."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\0", "")
@@ -176,7 +176,7 @@ def _is_begun(text: str, start: int) -> bool:
 
 
 def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
-    """Add a block, which takes those that began inside it."""
+    """Append a span; drop earlier spans inside the new span."""
     while closed and closed[-1][0] > start:
         closed.pop()
     closed.append((start, end))

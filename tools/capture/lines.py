@@ -1,4 +1,4 @@
-"""What may be captured in one call: the form of a JSON line, and the cutting of texts too long for one event."""
+"""The form of one capture as a JSON line, and the cutting of texts too long for one event."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One capture as a caller writes it. What is left out comes from the command or the client.
+    """One capture in a caller's form. Missing fields come from the command or the client.
 
-    `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and it, so that
-    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for one event
-    is cut into chunks, and of a turn its beginning and end are kept (`noise`); a document is always cut (`documents`).
+    `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and native id:
+    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for
+    one event is cut into chunks, and of a turn only its beginning and end are kept (`noise`); a document is
+    always cut (`documents`).
     """
 
     text: str
@@ -66,7 +67,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 def parse_line(data: bytes) -> Line:
-    """Read one JSON line; raise `InvalidEvent` with a sentence for what is wrong in it."""
+    """Decode one JSON line. Raises `InvalidEvent` with a sentence about the mistake."""
     try:
         return msgspec.json.decode(data, type=Line)
     except msgspec.MsgspecError as error:
@@ -76,9 +77,10 @@ def parse_line(data: bytes) -> Line:
 
 
 def check_size(line: Line) -> None:
-    """Raise `InvalidEvent` for what no event can hold, before anything reads it to its end.
+    """Raise `InvalidEvent` for text too long for any event, before it is read to its end.
 
-    A text that is cut into parts may be of any length. All else is checked again as it will stand on the log.
+    A text that is cut into parts may be of any length. Everything else is checked again in its form on the
+    log.
     """
     if line.kind != "document" and not line.split:
         check_text_size("text", line.text)

@@ -48,37 +48,37 @@ DOCUMENTS = "documents"
 
 DOCUMENT = "#document"
 BEFORE_PARTS = ("", "#0")
-"""What a native id ends in where a document was captured before documents had such parts."""
+"""The ends of a native id of a document captured before documents had parts as today."""
 
 SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN, DOCUMENTS)
-"""The `source` of whatever is imported, which also names its format."""
+"""The `source` of imported texts, which also names their format."""
 
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
 """The `source` of a capture by the name of the host that a hook is called with, where its transcripts are read."""
 
 HEARD = {"copilot": COPILOT, "opencode": OPENCODE, "qwen": QWEN}
-"""The same of hosts whose transcripts are not read: what their hooks are told is all that is captured."""
+"""The source of hosts whose transcripts are not read: only the inputs of their hooks are captured."""
 
 
 def heard(session: str, role: Role, text: str) -> str:
-    """Return the native id of a turn of which only session, role and text are known, as a hook is told them.
+    """Return the native id of a turn known only by session, role and text, as to a hook.
 
-    What was injected into the text is left out of account, as it is when a transcript is read.
+    Injected text does not count, as in the reading of a transcript.
     """
     return f"heard:{session}:{role}:{digest(without_injected(text))}"
 
 
 def again(heard_as: str, before: str) -> str:
-    """Return the native id of a turn that was heard and says what the row with the native id `before` had said."""
+    """Return the native id of a heard turn that repeats the text of the row with the native id `before`."""
     return f"{heard_as}:after:{digest(before)}"
 
 
 def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset[str], *, retried: bool) -> str:
-    """Return the native id of a turn that a hook is told, of which `heard_as` is what it was told alone.
+    """Return the native id of a hook's turn; `heard_as` is its id without a transcript.
 
-    `now` and `before` are the native ids of its row and of the latest that said the same earlier, None where there is
-    none; `known` are those of all of them that stand on the log, and `retried` is whether this hook was tried before.
-    Where it cannot be told whether the row before is its own, it counts as that until its own row is imported.
+    `now` and `before` are the native ids of its row and of the latest earlier row with the same text, None if
+    missing. `known` are the ids among all of them on the log; `retried` says whether this hook was tried
+    before. Where the earlier row may be the turn's own, it counts as its own until its real row is imported.
     """
     was_heard = heard_as in known
     ours = was_heard and (before is None or retried)
@@ -93,17 +93,20 @@ def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset
 
 
 def claude_prompt(prompt_id: str) -> str:
-    """A prompt of Claude Code: `prompt_id` of a hook's input, `promptId` of its row. A fork keeps it."""
+    """Return the native id of a Claude Code prompt: `prompt_id` of a hook, `promptId` of its row. A fork
+    keeps it.
+    """
     return f"prompt:{prompt_id}"
 
 
 def claude_message(uuid: str) -> str:
-    """Any other row of Claude Code with text: the row's `uuid`, which a fork of the session keeps."""
+    """Return the native id of another Claude Code row with text: the row's `uuid`, kept by a fork."""
     return uuid
 
 
 def claude_tool(row: str, tool_use_id: str) -> str:
-    """What a tool of Claude Code answered: the row's `uuid`, which a fork keeps, and `tool_use_id` of its block.
+    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and
+    `tool_use_id`.
 
     The `tool_use_id` alone would not do: some models count their calls from one on in every session.
     """
@@ -111,58 +114,58 @@ def claude_tool(row: str, tool_use_id: str) -> str:
 
 
 def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role, text: str) -> str:
-    """A message of a Codex rollout: the session and the row's `ordinal`; old rows are told by content."""
+    """Return the native id of a Codex message: session and row `ordinal`, for old rows the content."""
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 
 def codex_tool(session: str, call_id: str) -> str:
-    """What a tool of Codex answered: the session and the `call_id`."""
+    """Return the native id of a Codex tool's answer: the session and the `call_id`."""
     return f"{session}:tool:{call_id}"
 
 
 def gemini_message(session: str, id: str) -> str:
-    """A row of a Gemini session: the session and the row's `id`, of which the last version counts."""
+    """Return the native id of a Gemini row: the session and the row's `id`, whose last version counts."""
     return f"{session}:{id}"
 
 
 def gemini_tool(session: str, call_id: str) -> str:
-    """What a tool of Gemini answered: the session and the call's `id`."""
+    """Return the native id of a Gemini tool's answer: the session and the call's `id`."""
     return f"{session}:tool:{call_id}"
 
 
 def opencode_message(id: str) -> str:
-    """A message of OpenCode: its id, which a hook is told as `prompt_id`."""
+    """Return the native id of an OpenCode message: its id, a hook's `prompt_id`."""
     return f"message:{id}"
 
 
 def chatgpt_message(id: str) -> str:
-    """A message of a ChatGPT export: its `id`."""
+    """Return the native id of a ChatGPT export's message: its `id`."""
     return id
 
 
 def claude_ai_message(uuid: str) -> str:
-    """A message of a Claude.ai export: its `uuid`."""
+    """Return the native id of a Claude.ai export's message: its `uuid`."""
     return uuid
 
 
 def memory(id: str, text: str) -> str:
-    """A memory that its system updates in place under the same id, as mem0 does: the id and what it says."""
+    """Return the native id of a memory updated in place by its system, as mem0: its id and text digest."""
     return f"{id}:{digest(text)}"
 
 
 def note(path: str, text: str) -> str:
-    """A note or a passage of one: the file's path below the folder that was named, and what it says."""
+    """Return the native id of a note or passage, from its path below the imported folder and its text."""
     return f"{path}:{digest(text)}"
 
 
 def in_zone(text: str) -> str:
-    """A text in the zone of a page: what it says, however often it stands there."""
+    """Return the native id of a text in a page's zone: equal texts have one id."""
     return digest(text)
 
 
 def digest(text: str) -> str:
-    """Return 32 hex digits, blake2b-128, of a text without its private parts, however its white space runs.
+    """Return 32 hex digits, blake2b-128, of a text without its private parts, with normal white space.
 
-    Of what is private nobody can find out by trying.
+    Private text cannot be found by trial.
     """
     return blake2b(" ".join(without_private(text).split()).encode("utf-8", "replace"), digest_size=16).hexdigest()

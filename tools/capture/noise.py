@@ -1,8 +1,8 @@
-"""What of a conversation is no part of it: words of the host, binary, blobs, and what was pasted by the metre.
+"""Noise in conversations: words of the host, binary, blobs, and mass pastes.
 
-Whatever hooks and imports take as turns comes through here, so that both leave out the same. What was captured on
-purpose, and documents, are kept as they are. What somebody says is judged by its form alone, and only where nothing
-else could stand in it: a turn with a fact is worth more than one that was left out.
+Turns of hooks and imports pass here, so both leave out the same. Deliberate captures and documents are kept
+as they are. A text is judged by its form alone, and only where nothing else could stand in it: a turn with a
+fact is worth more than a turn left out.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from memtape.schemas.placeholders import head_of, tail_of
 from memtape.state.text.courtesies import is_nod
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500
-"""Of what was pasted the beginning is kept, and the end, where the question about it often stands."""
+"""The kept beginning of a pasted text, and its kept end, where the question about it often is."""
 OF_HOST, TOOL_ERROR, BINARY = "metadata of a host", "error of a tool", "binary"
 NODS, MIDDLES = "nods that no search finds", "long texts without their middle"
-"""What is kept of a turn, but not as it was said."""
+"""The reasons for keeping a turn in another form than said."""
 LOOKED_AT_CHARS = 4_000
 LEAST_SIGNS = 32
 BLOB_CHARS = 800
@@ -40,7 +40,7 @@ _AS_ANSWER = lazy(
     r"|(?:Conversation compacted|Compacted)[.…]?",
     re.DOTALL,
 )
-"""What hosts put where an answer stands. People may write the same, and mean it."""
+"""Texts of hosts in the place of an answer. People may write the same, and mean it."""
 _TOOL_ERROR = lazy(
     r"<tool_use_error>.*|(?:Error: )?(?:No such tool available|InputValidationError)\b.*"
     r"|The user doesn't want to (?:proceed with this tool use|take this action right now)\b.*"
@@ -56,7 +56,7 @@ _HEX = lazy(r"[0-9a-fA-F\s]+")
 
 
 def noise_in(text: str, origin: Origin) -> str | None:
-    """Return why a turn is none that anybody would look for; None where it may be one."""
+    """Return why a turn is noise and not worth a search; None for other turns."""
     if _OF_HOST.fullmatch(text) or (origin == "agent" and _AS_ANSWER.fullmatch(text)):
         return OF_HOST
     if origin == "tool" and _TOOL_ERROR.fullmatch(text):
@@ -65,16 +65,16 @@ def noise_in(text: str, origin: Origin) -> str | None:
 
 
 def lessened(text: str) -> str | None:
-    """Return as which sort of a turn a text is kept that is not found, or not kept whole; None for any other."""
+    """Return the sort of a turn that is kept but not found, or not kept whole; None for any other."""
     if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
         return MIDDLES
     return NODS if is_nod(text) else None
 
 
 def without_bulk(text: str) -> str:
-    """Return what is kept of a turn: without blobs, and of what no event can hold only the beginning and the end.
+    """Return the kept part of a turn: without blobs, and only both ends of a text too long for events.
 
-    The text has no secrets and no private parts any more, so that its digest tells none.
+    The text has no secrets or private parts any more: its digest tells none.
     """
     text = _BLOB.sub(_told, text) if len(text) >= BLOB_CHARS else text
     if len(text.encode()) <= MAX_TEXT_BYTES:
@@ -86,7 +86,7 @@ def without_bulk(text: str) -> str:
 
 
 def _told(found: re.Match[str]) -> str:
-    """Return what stands for a blob; words and paths by the metre, rules, drawings and keys stay what they are."""
+    """Return the placeholder of a blob; long words, paths, rules, drawings and keys stay unchanged."""
     blob = found[0]
     sorts = Counter("Aa0"[char.islower() + 2 * char.isdigit()] for char in blob if char.isalnum())
     is_hex = _HEX.fullmatch(blob) is not None and len(set(blob)) >= 12

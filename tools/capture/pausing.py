@@ -1,6 +1,6 @@
-"""Whether anything may be stored now: by the pauses of a home, and by what the environment says of this run.
+"""Whether anything may be stored now: by the pauses of a home, and by the environment of this run.
 
-What a pause is stands in `sinks/home/pauses.py`. Whatever puts a text on a log for somebody asks here first.
+`sinks/home/pauses.py` defines pauses. Every code that appends a text for a caller asks here first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE, Pause, paus
 
 
 class Silence(NamedTuple):
-    """Why nothing is stored, and what ends that: a sentence each."""
+    """The reason why nothing is stored, and the way to end the pause: a sentence each."""
 
     told: str
     then: str
@@ -47,7 +47,7 @@ def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
 
 
 def silence_by(pause: Pause) -> Silence:
-    """Return what is told of a pause that lasts."""
+    """Return the messages about a pause in effect."""
     until = "" if pause.until is None else f" until {format_time(pause.until)}"
     of, word = ("", "") if pause.scope is None else (f" for {pause.scope}", f" --scope {pause.scope}")
     return Silence(f"Memory is paused{of}{until}: nothing is stored.", f"`memtape resume{word}` ends the pause.")

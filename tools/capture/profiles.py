@@ -22,10 +22,10 @@ LONG_TERM: tuple[Kind, ...] = ("fact", "insight", "journal", "goal", "plan")
 
 
 class Profile(NamedTuple):
-    """What a profile does with captures; `told` is a sentence of it, empty where nothing is out of the ordinary.
+    """A profile's treatment of captures; `told` is a sentence about it, empty for the usual treatment.
 
-    `tag` is given to every capture. A capture of a long-term kind that says how important it is needs `least`, in
-    hundredths. Unless it `keeps`, nothing outlives the process.
+    `tag` is added to every capture. A capture of a long-term kind with an importance needs at least `least`,
+    in hundredths. Without `keeps`, nothing outlives the process.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Profile(NamedTuple):
         return tags if self.tag is None or self.tag in tags else (*tags, self.tag)
 
     def check(self, kind: Kind, importance: int | None) -> None:
-        """Raise `Unimportant` for a capture whose importance, in hundredths, is given and is less than this takes."""
+        """Raise `Unimportant` for a capture with an importance, in hundredths, below the profile's least."""
         if importance is not None and importance < self.least and kind in LONG_TERM:
             raise Unimportant(
                 f"Profile {self.name} takes a {kind} of importance {self.least / 100:g} or more, and this one has"
@@ -65,16 +65,16 @@ PROFILES = {
 
 
 class Chosen(NamedTuple):
-    """A profile, and what named it."""
+    """A profile and the source of its name."""
 
     profile: Profile
     by: str
 
 
 def chosen(home: Path, named: str | None = None) -> Chosen:
-    """Return the profile that holds for a home in this process, `named` by whoever asks or not, and what named it.
+    """Return the profile in effect for a home in this process, and what named it; `named` goes first.
 
-    Raises `MemtapeError` for a name that is none, and for settings that cannot be read.
+    Raises `MemtapeError` for an unknown name and for unreadable settings.
     """
     variable = os.environ.get(PROFILE_VARIABLE)
     if named is not None:
@@ -83,12 +83,14 @@ def chosen(home: Path, named: str | None = None) -> Chosen:
 
 
 def profile_of(home: Path, named: str | None = None) -> Profile:
-    """Return the profile that holds for a home in this process; raise as `chosen` does."""
+    """Return the profile in effect for a home in this process. Raises the errors of `chosen`."""
     return chosen(home, named).profile
 
 
 def keeps_nothing(home: Path) -> bool:
-    """Whether nothing that this process does for a home may stay. Of a profile that cannot be told others complain."""
+    """Whether this process must leave nothing in a home. Returns False for an unreadable profile, an error
+    raised elsewhere.
+    """
     try:
         return not profile_of(home).keeps
     except MemtapeError:
@@ -96,9 +98,9 @@ def keeps_nothing(home: Path) -> bool:
 
 
 def stands_apart(home: Path) -> bool:
-    """Whether this process may not do for others what they would do, since their profile may be another.
+    """Whether this process must not work for others, since their profile may differ.
 
-    So it is where nothing is kept, and where the environment names another profile than the settings of the home.
+    True where nothing is kept, and where the environment names another profile than the home's settings.
     """
     try:
         own = _of_settings(home).profile
@@ -109,13 +111,13 @@ def stands_apart(home: Path) -> bool:
 
 
 def check_kept(home: Home, doing: str) -> None:
-    """Raise `MemtapeError` where nothing is kept, for what leaves something behind by its nature."""
+    """Raise `MemtapeError` under a profile that keeps nothing, for actions with lasting effects."""
     if home.is_nowhere:
         raise MemtapeError(f"{doing} keeps files, and profile {NO_PERSIST} keeps none.", "Name another profile.")
 
 
 def opened_home(home: Path) -> Home:
-    """Return a home, made where it is missing; one that is nowhere for a process that keeps nothing."""
+    """Return a home, created if missing; for a profile that keeps nothing a home without a folder."""
     return Home.nowhere() if keeps_nothing(home) else Home(home)
 
 

@@ -1,12 +1,13 @@
-"""Which scope a folder belongs to: made once for a repository or folder, pinned, and the same ever after.
+"""The scope of a folder: created once for a repository or folder, pinned, and the same ever after.
 
-The home lists which repository has which scope, and the repository keeps it as `memtape.scope` in its common git
-configuration, so that worktrees share it and a rename loses nothing. A configuration comes with a downloaded folder,
-as an origin does: without the home's list neither opens the memory of a project that this home has, which a person
-allows once by `adopt`. A path is not enough either: a token beside the scope, which this home made, tells that the
-repository there is the one that is listed. A folder outside git keeps it in the home and is a project by itself:
-nobody can tell whether the folders below it are parts of it or projects of their own, and only the latter mixes
-nothing up. What a session does below the folder that it began in belongs to that folder all the same.
+The home lists the scope of each repository, and the repository keeps it as `memtape.scope` in its common git
+configuration: worktrees share the scope, and a rename loses nothing. A downloaded folder brings its
+configuration and origin along; without the home's list, neither opens the memory of a project of this home. A
+person allows it once by `adopt`. A path is not enough either: a token beside the scope, made by this home,
+proves that the repository is the listed one. For a folder outside git the home keeps the scope, and the
+folder is a project by itself. Folders below it may be parts of it or projects of their own; only the latter
+assumption mixes nothing up. The work of a session below its first folder belongs to the first folder all the
+same.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ Began = Callable[[], Path | None]
 
 
 def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
-    """Return the scope of the project that a folder belongs to, made and pinned at the first call.
+    """Return the scope of a folder's project, created and pinned at the first call.
 
-    A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
-    nothing is written, and a scope that would be made `is_unmade`. Raises `NotAdopted` for a clone of a repository of
+    A missing folder belongs to its former repository, as a removed worktree. Without `pin` nothing is
+    written, and a scope that would be created `is_unmade`. Raises `NotAdopted` for a clone of a repository of
     this home that no person has allowed to share its scope.
     """
     if not folder.is_dir():
@@ -97,10 +98,10 @@ def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
 
 
 def _unlisted_scope(folder: Path, home: Home, new: str) -> tuple[str, bool]:
-    """Return the scope of a repository whose configuration has none of this home's, and whether `new` is it.
+    """Return the scope of a repository with none of this home's in its configuration, and if it is `new`.
 
-    Raises `NotAdopted` where the configuration, or the origin, names a scope that another folder of this home has, or
-    that another repository at the same path had.
+    Raises `NotAdopted` where the configuration, or the origin, names a scope of another folder of this home,
+    or of an earlier repository at the same path.
     """
     common, noted = _common(folder), repositories.read(home)
     scopes, tokens = _configured(folder)
@@ -137,9 +138,9 @@ def _pin(top: str, home: Home, common: str, scope: str) -> None:
 
 
 def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
-    """Return the scope that a repository has in its git configuration, and whether it was taken out.
+    """Return the scope in a repository's git configuration, and whether the scope was removed.
 
-    It is taken out where the origin would give the same again, so that nothing that was captured is lost.
+    The scope is removed where the origin would give the same scope again: no capture is lost.
     """
     top = git(folder, "rev-parse", "--show-toplevel")
     pinned = _listed(folder, home) or next(iter(scopes_in_configuration(folder)), None)
@@ -180,10 +181,10 @@ def _configured(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def _common(folder: Path) -> str:
-    """Return the git folder that all worktrees of a repository share.
+    """Return the git folder shared by all worktrees of a repository.
 
-    A `.git` file that names a git folder elsewhere, which does not name the file in turn, is its own: whoever made a
-    folder can point it at any repository.
+    A `.git` file counts as its own git folder if it names a git folder that does not name the file in turn:
+    anybody can make a folder whose file points at any repository.
     """
     told = git(folder, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
     if told is None:  # The folder is one of git's own.
@@ -213,7 +214,7 @@ def _is_in_tree(folder: Path) -> bool:
 
 
 def is_unmade(scope: str) -> bool:
-    """Whether a scope that was found without `pin` is none yet: the digits of those that are made never end so."""
+    """Whether a scope found without `pin` is not created yet; its digits have an ending unused otherwise."""
     return scope.endswith(_UNMADE)
 
 
@@ -227,7 +228,7 @@ def _name_of(top: str, origin: str | None, redactor: Redactor) -> str:
 
 
 def _new_scope(name: str, origin: str | None) -> str:
-    """Return a slug for people and hex digits, the origin's where there is one, that keep folders of one name apart."""
+    """Return a scope: a slug for people, and hex digits (of the origin if any) against equal folder names."""
     made = blake2b(_normal_origin(origin).encode(), digest_size=4).digest() if origin else os.urandom(4)
     return f"{PROJECT_PREFIX}{slug(name)}-{made.hex()}"
 
@@ -247,7 +248,7 @@ def _unmade_scope(name: str) -> str:
 
 
 def _where_begun(folder: Path, began: Began | None) -> Path:
-    """Return the folder outside git that a session began in where it now is below it, else the folder itself."""
+    """Return the session's first folder outside git if `folder` is below it, else `folder`."""
     start = began() if began is not None else None
     if start is None or not start.is_absolute():
         return folder
@@ -259,7 +260,7 @@ def _where_begun(folder: Path, began: Began | None) -> Path:
 
 
 class Adopted(NamedTuple):
-    """A folder that was given another scope, and the scope that it had before, None where it had none."""
+    """A folder with a new scope, and the scope before (None if none)."""
 
     folder: str
     scope: str
@@ -267,9 +268,9 @@ class Adopted(NamedTuple):
 
 
 def adopt(folder: Path, home: Home, once: str) -> Adopted:
-    """Give the project of a folder the scope that a folder had which is gone, or a scope that is named.
+    """Give a folder's project the scope of a folder that no longer exists, or a named scope.
 
-    Raises `MemtapeError` for a folder that never had one or is still there, and for `global`.
+    Raises `MemtapeError` for a folder that never had a scope or still exists, and for `global`.
     """
     top = git(folder, "rev-parse", "--show-toplevel")
     place = Path(top) if top else folder.resolve()
@@ -294,7 +295,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
 
 
 def _scope_before(place: Path, home: Home) -> str | None:
-    """Return the scope that a folder has, None where it has none yet."""
+    """Return the scope of a folder, None before its first capture."""
     try:
         scope = scope_of_folder(place, home, pin=False)
     except NotAdopted:
@@ -303,12 +304,12 @@ def _scope_before(place: Path, home: Home) -> str | None:
 
 
 def set_apart(folder: Path, home: Home) -> Adopted:
-    """Give a repository a scope of its own, whatever its origin is."""
+    """Give a repository a scope of its own, regardless of the origin."""
     return adopt(folder, home, _new_scope(_redactor(home).name(folder.name), None))
 
 
 def once_elsewhere(folder: Path, home: Home) -> list[str]:
-    """Return the folders that a folder without a scope may have been: gone ones of its name, or from beside it.
+    """Return the possible former folders of a folder without a scope: missing ones of its name, or beside it.
 
     A repository may also have been the same folder outside git.
     """
@@ -321,14 +322,14 @@ def once_elsewhere(folder: Path, home: Home) -> list[str]:
 
 
 def folders_known(home: Home) -> dict[str, str]:
-    """Return the folder of each scope of which this machine knows one: a repository, or a folder outside git."""
+    """Return the folder of each scope known on this machine: a repository, or a folder outside git."""
     pinned = repositories.read(home)["pinned"]
     within = {scope: str(Path(it).parent if Path(it).name == ".git" else it) for it, scope in pinned.items()}
     return {scope: folder for folder, scope in _folders(home).items()} | within
 
 
 def _paths(once: str) -> tuple[str, str]:
-    """Return the paths under which a folder that somebody names may be kept."""
+    """Return the absolute and the resolved path of a folder, its possible keys."""
     return os.path.abspath(once), str(Path(once).resolve())
 
 
@@ -357,14 +358,14 @@ def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
 
 
 def _redactor(home: Home, keeps_key: bool = True) -> Redactor:
-    """Return what takes secrets out of names. Its rules are loaded late: a folder with a scope needs none of them."""
+    """Return the redactor of names. Its rules are imported late: a folder with a scope needs none of them."""
     from memtape.tools.capture.secrets.redaction import Redactor
 
     return Redactor(home, keeps_key=keeps_key)
 
 
 def git(folder: Path, *words: str) -> str | None:
-    """Return what git prints, None where it fails or is not installed."""
+    """Return the output of a git command, None if it fails or git is missing."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False

@@ -1,8 +1,8 @@
-"""Which repositories this home has given a scope, so that no other copy reads it and a farewell can take it out of all.
+"""The repositories with a scope of this home: no other copy reads it, and a removal reaches all of them.
 
-What was taken out is kept in the home: where Memtape is used there again, the repository has the same scope as before.
-A repository is known by the path of its git folder and by a mark: another one at the same path has another mark.
-Nothing here runs git.
+A removed scope is kept in the home: where Memtape is used there again, the repository has the same scope as
+before. A repository is known by the path of its git folder and by a mark: another one at the same path has
+another mark. Nothing here runs git.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
 
 Repositories = dict[str, dict[str, str]]
-"""`pinned` and `taken`: scopes by the git folder that all worktrees of a repository share; `marks`: what tells it.
+"""`pinned` and `taken`: scopes by the git folder shared by all worktrees; `marks`: each folder's mark.
 
-The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file is
-`file_mark`, and that of a folder from which everything was taken out is its inode.
+The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file
+is `file_mark`, and that of a folder from which everything was taken out is its inode.
 """
 
 
 def note_pinned(home: Home, common: str, scope: str, mark: str, was: str | None = None) -> None:
-    """Note that a repository has this scope in its configuration; `was` is where its git folder was moved from.
+    """Record the scope in a repository's configuration; `was` is the former path of its git folder.
 
-    The caller has the `lock`.
+    The caller holds the `lock`.
     """
     noted = read(home)
     if was is not None:
@@ -47,7 +47,7 @@ def note_taken(home: Home, common: str, scope: str) -> None:
 
 
 def is_marked(noted: Repositories, common: str, tokens: Sequence[str]) -> bool:
-    """Whether the git folder or `.git` file at a path is the one that was noted; `tokens` are its configuration's."""
+    """Whether the git folder or `.git` file at a path is the recorded one; `tokens` are from its config."""
     mark = noted["marks"].get(common)
     return mark == _inode(common) if common in noted["taken"] else mark in _marks(common, tokens)
 
@@ -63,7 +63,7 @@ def _marks(common: str, tokens: Sequence[str]) -> Sequence[str]:
 
 
 def file_mark(common: str) -> str:
-    """Return the mark of a `.git` file, which has no configuration of its own."""
+    """Return the mark of a `.git` file, a file without a configuration of its own."""
     told = Path(common).stat()
     return f"{told.st_ino}.{told.st_mtime_ns}"
 
@@ -73,7 +73,7 @@ def _inode(common: str) -> str:
 
 
 def read(home: Home) -> Repositories:
-    """Return what is noted."""
+    """Return the list of repositories."""
     try:
         noted = orjson.loads(_path(home).read_bytes())
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def read(home: Home) -> Repositories:
 
 
 def lock(home: Home) -> FileLock:
-    """Return the lock of the list, for who reads and changes it."""
+    """Return the lock for changes of the list of repositories."""
     return FileLock(home.path / "repositories.lock", "The list of repositories")
 
 

@@ -1,6 +1,6 @@
-"""What a repository says of its project in a line each: what it is built with, and what was committed lately.
+"""A repository's facts about its project, a line each: its dependencies and its latest commits.
 
-The lines are captured where they have changed. What they say is data of whoever wrote the files and commits.
+Changed lines are captured. Their content is data by the authors of files and commits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAME = re.compile(r"\A[A-Za-z0-9@][\w.@/-]*")
 
 
 def repository_lines(folder: Path) -> list[Line]:
-    """Return what is to be captured of the repository that a folder is in; nothing outside of git."""
+    """Return the lines about a folder's repository; none outside of git."""
     top = git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return []
@@ -48,9 +48,9 @@ def repository_lines(folder: Path) -> list[Line]:
 
 
 def last_commit(folder: str) -> int | None:
-    """Return when somebody last committed to any branch of a repository, in microseconds; None where nobody did.
+    """Return the time of the last commit on any branch, in microseconds; None without commits.
 
-    `folder` is any in it, that of git itself too.
+    `folder` is any folder in the repository, its git folder too.
     """
     said = git(Path(folder), "log", "-1", "--branches", "--format=%ct")
     return int(said) * US_PER_S if said and said.isdecimal() else None
@@ -76,7 +76,7 @@ def _told(path: Path, tell: Callable[[bytes], str]) -> str:
 
 
 def _named(language: str, names: Iterable[Any]) -> str:
-    """Return a language with the first names of what it depends on."""
+    """Return a language with the first names of its dependencies."""
     held = [found[0] for name in names if isinstance(name, str) and (found := _NAME.match(name.strip()))]
     more = f" and {len(held) - DEPENDENCIES} more" if len(held) > DEPENDENCIES else ""
     return f"{language} with {', '.join(held[:DEPENDENCIES])}{more}" if held else language

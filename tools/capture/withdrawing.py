@@ -1,6 +1,6 @@
-"""What files say no longer, or again: the difference between what was taken of them then and now, as events.
+"""Withdrawn and returned texts of files: the difference between their texts then and now, as events.
 
-It opens no file, and does not know how one was read.
+Opens no file, and does not know the reading of files.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
 
 Said = Mapping[str, Iterable[str]]
-"""Ids under which texts may stand, by scope: of each text those of it whole and of its first part."""
+"""Ids of texts by scope: for each text the id of it whole and of its first part."""
 
 PAGE_SLOTS = 5_000
 PAGE_PARTS = 250
 
 
 class Withdrawing:
-    """Appends what became of texts whose source has changed, and counts it. Nothing is appended in a dry run."""
+    """Appends and counts withdrawals and restorations of changed sources' texts; nothing in a dry run."""
 
     def __init__(self, writer: Writer, *, dry_run: bool = False) -> None:
         self._writer, self._dry_run = writer, dry_run
 
     def withdraw(self, gone: Said) -> int:
-        """Say that a source says these texts no longer; those that are not on the log, or withdrawn, are left out."""
+        """Withdraw texts gone from their source, if on the log and not yet withdrawn. Return the count."""
         count = 0
         for scope, ids in gone.items():
             stand = self._writer.log.known(scope, list(ids))
@@ -38,7 +38,7 @@ class Withdrawing:
         return count
 
     def say_again(self, back: Said) -> int:
-        """Say that a source says these texts again, of those that were withdrawn."""
+        """Append that a source has withdrawn texts again; return their number."""
         count = 0
         for scope, ids in back.items():
             withdrawn = withdrawn_ids(self._writer.log, scope)
@@ -65,7 +65,7 @@ def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
 
 
 def shown_again(log: Log, scope: str) -> dict[str, None]:
-    """Return the ids of a scope that were withdrawn, and that somebody has restored after that."""
+    """Return the ids of a scope that a person restored after their withdrawal."""
     found: dict[str, None] = {}
     withdrawn: dict[str, None] = {}
     for ids, on, by_source in _withdrawals(log, scope):
@@ -76,7 +76,7 @@ def shown_again(log: Log, scope: str) -> dict[str, None]:
 
 
 def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:
-    """Yield ids, whether they are withdrawn from there on, and whether their source says so."""
+    """Yield ids, whether withdrawn from then on, and whether by their source."""
     partition, offset = partition_of(scope, log.partitions), 0
     while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("withdrawn", "restored")):
         for slot in slots:
@@ -92,7 +92,9 @@ def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, 
 
 
 def _parts(log: Log, scope: str, id: str) -> list[str]:
-    """Return an id, and those of the other parts of the document whose first part has it, erased ones included."""
+    """Return an id and the ids of the document's other parts, if it names a first part; erased parts
+    included.
+    """
     found, page = [id], [id] * PAGE_PARTS
     while len(page) == PAGE_PARTS:
         numbers = range(len(found) + 1, len(found) + 1 + PAGE_PARTS)

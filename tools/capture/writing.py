@@ -1,6 +1,6 @@
-"""What one actor puts on the log of a home: captures and other events, in one scope, without secrets.
+"""Writing to a home's log by one actor: captures and other events, in one scope, without secrets.
 
-Whoever only writes needs nothing else. Reading the views is not here.
+Pure writers need nothing else. Reading views is not here.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ Erased = dict[str, dict[str, None]]
 
 
 class Receipt(NamedTuple):
-    """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
+    """A durable capture: its id, its position on the log, and the number of redacted secrets by kind.
 
-    `profile` is the one that was in force. Under one that keeps nothing the capture lasts as long as its process.
-    Of a document in parts, what was taken out is with the first. One that is `spooled` waits in the home for a broker
-    that does not answer, and its position is not known yet. One that is `hidden` says what was forgotten, and no person
-    said it again; a `Writer` does not look whether it is.
+    `profile` is the profile of the capture; under a profile that keeps nothing the capture lives as long as
+    its process. For a document in parts, the first part counts the secrets of the document. A `spooled`
+    capture waits in the home for an unreachable broker, and has no known position yet. A `hidden` capture
+    repeats a forgotten text, and no person repeated it; a `Writer` does not check `hidden`.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Receipt(NamedTuple):
 
     @property
     def spooled(self) -> bool:
-        """Whether it waits for a broker."""
+        """Whether the capture waits for a broker."""
         return self.position == SPOOLED
 
 
@@ -78,11 +78,11 @@ class Receipts(list[Receipt]):
 
 
 class Writer:
-    """One actor's way onto a log. Not for several threads at once.
+    """A writer to a log for one actor. For one thread at a time.
 
-    `scope` is by default that of the project of a `folder`, by default the current one; `began` tells the folder that a
-    session began in. `profile` is by default that of the environment or of the home. `origin` says what kind of actor
-    speaks, see `schemas.events`.
+    `scope` is by default the scope of the project of `folder`, by default the current folder; `began` returns
+    the first folder of a session. `profile` is by default the environment's or the home's. `origin` is the
+    kind of actor, see `schemas.events`.
     """
 
     def __init__(
@@ -107,13 +107,13 @@ class Writer:
         self._began = began
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.door: Door = "python"
-        """By which way its questions come, for who measures."""
+        """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._redactor_made: Redactor | None = None
 
     @property
     def redactor(self) -> Redactor:
-        """What takes secrets out of every text on its way to the log, and counts them."""
+        """The redactor of every text on its way to the log; it counts the secrets."""
         if self._redactor_made is None:
             from memtape.tools.capture.secrets.redaction import Redactor, Speaker
 
@@ -127,9 +127,9 @@ class Writer:
 
     @property
     def scope(self) -> str:
-        """The scope that is meant where none is named, found out when it is first needed.
+        """The default scope, found at its first use.
 
-        Reading makes and pins no scope: a folder in which nothing was captured has one that is empty.
+        Reading creates and pins no scope: a folder without captures has an empty one.
         """
         if self._scope is not None:
             return self._scope
@@ -148,11 +148,11 @@ class Writer:
         return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Put one text on the log and return its receipt; `fields` are those of a `Line`.
+        """Append one text and return its receipt; `fields` are those of a `Line`.
 
-        A document of more than 1,000 characters is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets or
-        is private as a whole.
+        A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
+        Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
+        secrets or a wholly private text.
         """
         receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
         for _, error in receipts.refused:
@@ -160,9 +160,9 @@ class Writer:
         return receipts[0]
 
     def capture_many(self, lines: Iterable[Line]) -> Receipts:
-        """Put many texts on the log, all or none, and return a receipt for each event.
+        """Append many texts, all or none, and return a receipt for each event.
 
-        Only what comes from files of secrets or is private as a whole is left out, and named in `refused`.
+        Only texts from files of secrets and wholly private ones are left out, and named in `refused`.
         """
         events: list[Event] = []
         redacted: list[Mapping[str, int]] = []
@@ -188,7 +188,7 @@ class Writer:
         return receipts
 
     def hidden_of(self, events: Sequence[Event], positions: Sequence[Position]) -> dict[str, None]:
-        """Return the ids of captures that are hidden, of those that the log has taken."""
+        """Return the ids of hidden captures among those appended to the log."""
         texts: dict[str, dict[str, str]] = {}
         for event, position in zip(events, positions, strict=True):
             if isinstance(event.body, Captured) and event.scope is not None and position != SPOOLED:
@@ -200,12 +200,11 @@ class Writer:
         return []
 
     def events_of(self, line: Line, erased: Erased) -> list[Event]:
-        """Return the `captured` events of a line, without its secrets: one, or one for each part of a document.
+        """Return the `captured` events of a line, without secrets: one, or one for each part of a document.
 
-        Raises `Paused` where nothing is stored now. The profile in force checks and tags what is captured.
-
-        `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
-        Raises `InvalidEvent` and `Denied`.
+        Raises `Paused` where nothing is stored now. The profile in effect checks and tags the captures.
+        `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id
+        needs them. Raises `InvalidEvent` and `Denied`.
         """
         check_storing(self.home.path, lambda: line.scope or self.scope)
         check_size(line)
@@ -248,8 +247,8 @@ class Writer:
     def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
         """Return id and body of each event of a capture.
 
-        A document of a native id that stands on the log as documents were cut before is cut so again, and so is a
-        turn that stands there in parts.
+        A document on the log in an earlier form of cutting is cut in the same form again, and so is a turn in
+        parts.
         """
 
         def id_of(mark: str = "") -> str:
@@ -281,7 +280,7 @@ class Writer:
         return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """Return which ids an event of a scope has already, for who captures; none while the log is away."""
+        """Return the ids already used by an event of a scope, with offsets; none while the log is away."""
         try:
             return self.log.known(scope, ids)
         except LogAway:
@@ -292,7 +291,7 @@ class Writer:
         return silence_of(self.home.path, lambda: self.scope)
 
     def is_made(self) -> bool:
-        """Whether the scope exists, so that something can stand in it."""
+        """Whether the scope exists and can have memories."""
         return self._scope is not None or not is_unmade(self.scope)
 
     def append(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = ()) -> Receipt:
@@ -304,14 +303,14 @@ class Writer:
         return Receipt(event.id, self.log.append([event])[0], profile=self.profile.name)
 
     def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str | None = None) -> Event:
-        """Return an event of a body, without its secrets, for who appends several at once; `id` is by default new."""
+        """Return an event of a body, without secrets, for a batch; `id` is by default new."""
         now = now_us()
         event = _event(type, id or _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
         return self.redactor.event(replace(event, refs=refs))
 
 
 def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:
-    """Raise `MemtapeError` for whoever may not do what only people do; `then` says how it is done."""
+    """Raise `MemtapeError` for anyone but a person; `then` is the next step."""
     if origin not in PEOPLE:
         raise MemtapeError(f"Only people {does}, and this is said by {origin}.", then)
 

@@ -1,4 +1,4 @@
-"""The command by which people answer rules that wait for them."""
+"""The command with which people answer waiting rules."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Key = Literal["y", "n", "s"]
 @click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
 @with_client
 def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as_json: bool) -> None:
-    """Answer rules that wait for you: those said for all projects ("In all my projects, use tabs."), and those in what
-    may be pasted, which instruct nobody until you take them.
+    """Answer rules that wait for you: rules for all projects ("In all my projects, use tabs."), and rules in
+    text that may be pasted, which instruct nobody until you take them.
 
-    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s leaves it.
-    A rule for all projects holds in its own either way; one that may be pasted is taken by its id alone. Only people
-    accept: --origin user at a terminal. To undo, forget the id.
+    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
+    leaves it. A rule for all projects holds in its own project either way; a rule that may be pasted is taken
+    by its id alone. Only people accept: --origin user at a terminal. To undo, forget the id.
 
     \b
     Example:
@@ -60,7 +60,7 @@ def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as
 
 
 def _go_through(client: Client, waiting: list[Proposal]) -> None:
-    """List what waits; at a terminal a person answers each by one key."""
+    """List the waiting rules; at a terminal a person answers each by one key."""
     from memtape.tools.ask.naming import shortened
 
     asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and client.actor.origin != "agent"

@@ -24,6 +24,7 @@ from memtape.tools.commands.options import print_json, say, with_folder
 if TYPE_CHECKING:
     from memtape.tools.agents.connecting import Ran
     from memtape.tools.agents.leftovers import Leftovers
+    from memtape.tools.agents.mcp.server import ServedMemory
 
 
 @click.command()
@@ -64,22 +65,21 @@ def mcp(
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
-    from memtape.tools.agents.mcp.server import (
-        HTTP_PATH,
-        LOOPBACK,
-        ServedMemory,
-        listen,
-        serve_http,
-        serve_stdio,
-        token_of,
-    )
-    from memtape.tools.keep.operations import operation
+    from memtape.tools.agents.mcp.server import ServedMemory, serve_stdio
 
     memory = ServedMemory(home, scope=check_scope(scope) if scope is not None else None, actor=actor, host=host)
-    if not http:
+    if http:
+        _serve_http(memory, port, logs, as_json)
+    else:
         serve_stdio(memory)
-        return
-    folder = opened_home(home)
+
+
+def _serve_http(memory: ServedMemory, port: int, logs: bool, as_json: bool) -> None:
+    """Serve over HTTP on loopback until stopped; print the address and the token's file first."""
+    from memtape.tools.agents.mcp.server import HTTP_PATH, LOOPBACK, listen, serve_http, token_of
+    from memtape.tools.keep.operations import operation
+
+    folder = opened_home(memory.home)
     check_kept(folder, "A server over HTTP")
     token, path = token_of(folder)
     listening = listen(port)
@@ -93,7 +93,7 @@ def mcp(
 
 
 class _NeverWrong(click.Command):
-    """A command that takes whatever it is called with: exit code 2 would stop the agent at its work."""
+    """A command without usage errors: exit code 2 would stop the agent at its work."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--help" in args or "-h" in args:
@@ -112,11 +112,11 @@ class _NeverWrong(click.Command):
 @click.option("--distill", default="", hidden=True, help="Distil the flush at PARTITION:OFFSET of the log.")
 @click.option("--json", "as_json", is_flag=True, help="What a hook answers is always JSON.")
 def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_json: bool) -> None:
-    """Do what an agent's hook is for, with the host's JSON on stdin. It always ends with exit code 0.
+    """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
-    `memtape connect` puts it where the hosts find it. At a start it gives context, at a prompt it captures and adds
-    what is surely relevant, at an answer it captures, before a compaction it keeps the end of the conversation, and at
-    the end of a session it takes the rest.
+    `memtape connect` installs it as the hosts' hook. At a start it gives context, at a prompt it captures and
+    adds surely relevant memories, at an answer it captures, before a compaction it keeps the end of the
+    conversation, and at the end of a session it takes the rest.
 
     \b
     Example:
@@ -129,7 +129,7 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
 
 HOST_NAMES = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")
 GENERIC = "mcp"
-"""Any other host."""
+"""Any host without a plugin."""
 host_choice = click.Choice((*HOST_NAMES, GENERIC))
 
 
@@ -146,8 +146,8 @@ host_choice = click.Choice((*HOST_NAMES, GENERIC))
 def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None, as_json: bool) -> None:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
-    Nothing of yours is overwritten; done again it replaces what it installed, and `memtape disconnect` removes it.
-    For any other client of MCP, `mcp` prints what goes into its settings.
+    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape disconnect`
+    removes it. For any other client of MCP, `mcp` prints the entry for its settings.
 
     \b
     Example:
@@ -174,7 +174,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 
 
 def _show(home: Home, host: str, as_json: bool) -> None:
-    """Print what would be done for a host, or what goes into the settings of any other."""
+    """Print the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import install_steps, own_command, place_of
     from memtape.tools.agents.generic import instructions, server_forms
     from memtape.tools.agents.plugins import plugin_files
@@ -200,7 +200,7 @@ def _show(home: Home, host: str, as_json: bool) -> None:
 
 
 def _offered(host: str) -> str:
-    """Return a sentence that offers to take in what a host has kept on this machine; nothing where there is none."""
+    """Return a sentence that offers to import a host's history on this machine; empty without any."""
     from memtape.tools.importing.finding import kept_by
 
     sessions, memories = kept_by(host)
@@ -224,10 +224,10 @@ def _meaning_told(home: Home) -> str:
 @click.option("--all", "every", is_flag=True, help="Every host, the scopes in repositories, and what runs by itself.")
 @with_folder
 def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None:
-    """Take from an agent what `connect` gave it. What was captured stays, and it says where.
+    """Remove from an agent what `connect` installed. Captures stay, and the command says where.
 
-    It says what else of Memtape was taken out of the agent's files and this repository's, and what is left there.
-    With --all nothing of Memtape is left but the data folder and the program.
+    It also says what else of Memtape was removed from the agent's files and this repository's, and what is
+    left there. With --all nothing of Memtape is left but the data folder and the program.
 
     \b
     Example:
@@ -264,7 +264,7 @@ def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None
 
 
 def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any], as_json: bool) -> None:
-    """Disconnect one host and say so, of all those alone that have anything of ours."""
+    """Disconnect one host and print the result; with `every`, skip hosts without anything of Memtape."""
     from memtape.tools.agents.connecting import CONNECTABLE, has_anything
     from memtape.tools.agents.connecting import disconnect as remove
     from memtape.tools.agents.generic import take_instructions
@@ -294,7 +294,7 @@ def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any], as_json: bool) -
 
 
 def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
-    """Print the commands of a host that were run, what was taken and left after a removal, and what is so now."""
+    """Print a host's executed commands, the removed and remaining files, and the resulting state."""
     commands = [shlex.join(step.command) for step in ran]
     if as_json:
         print_json({"host": host, "ran": commands} | (leftovers._asdict() if leftovers else {}))
@@ -309,9 +309,9 @@ def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str,
 @click.command()
 @with_folder
 def doctor(home: Path, as_json: bool) -> None:
-    """Say whether everything is as it should be: captures, views, server, each agent and its hooks.
+    """Check captures, views, the server, and each agent with its hooks.
 
-    Each finding says what to do. The exit code is 1 where something is bad.
+    Each finding has its next step. The exit code is 1 where something is bad.
 
     \b
     Example:

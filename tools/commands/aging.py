@@ -1,4 +1,4 @@
-"""How people are told that texts age: where one stands and why, and what a pass would move."""
+"""Words about the aging of texts: the state of a text with its reasons, and the moves of a pass."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ TEXT_CHARS = 120
 
 
 def why_of(client: Client, id: str) -> tuple[Explained, Age | None]:
-    """Return every event behind an id, none of what has left the views, and how it has aged. Raises `NotFound`.
+    """Return every event behind an id (none for purged texts), and the id's age. Raises `NotFound`.
 
-    What is no memory or turn, as a summary, has no age.
+    Ids of no memory or turn, as a summary's, have no age.
     """
     try:
         age = client.age(id)

@@ -23,10 +23,10 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 @with_arguments("archive")
 @with_client
 def archive(client: Client, ids: tuple[str, ...], reason: str | None, as_json: bool) -> None:
-    """Archive memories or turns: no search, start or MEMORY.md tells them any more, and the log keeps them.
+    """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
-    Each comes back by `unarchive`, and by itself where it is used, pinned or said again. What is pinned stays. Of a
-    document the part that is named is archived.
+    Each returns by `unarchive`, and by itself once used, pinned or said again. Pinned memories stay. Of a
+    document only the named part is archived.
 
     \b
     Example:
@@ -49,9 +49,9 @@ def archive(client: Client, ids: tuple[str, ...], reason: str | None, as_json: b
 @with_arguments("unarchive", "all_of", "reason")
 @with_client
 def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: str | None, as_json: bool) -> None:
-    """Bring back what is archived, and what has left the views since; by ids, or all of the project by why.
+    """Bring back archived texts, also those no longer in the views; by ids, or all of the project by reason.
 
-    What is archived with its project comes back by `memtape project resume`.
+    Texts archived with their project come back by `memtape project resume`.
 
     \b
     Example:
@@ -73,9 +73,10 @@ def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: 
 @with_arguments("archived")
 @with_client
 def archived(client: Client, purged: bool, limit: int, as_json: bool) -> None:
-    """List what is archived, the latest first, and which projects are dormant or finished.
+    """List the archived texts, the latest first, and the dormant and finished projects.
 
-    With --purged what has left the views, of which the log has the text. All of it can come back by `unarchive`.
+    With --purged list the texts that have left the views; the log still has them. All can come back by
+    `unarchive`.
 
     \b
     Example:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin, Tier
+from memtape.schemas.events import EVENT_TYPES, Captured, Event
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.places import place_in
@@ -36,9 +36,11 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
+    from memtape.tools.ask.asking import Found
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.inspection import Behind, Opened
     from memtape.tools.ask.results import Result
+    from memtape.tools.ask.retrieval import Answer
 
 FOLLOW_S = 0.2
 SOURCE_CHARS = 200
@@ -57,17 +59,6 @@ def search(
     client: Client,
     query: str,
     limit: int,
-    kinds: tuple[Kind, ...],
-    tags: tuple[str, ...],
-    origins: tuple[Origin, ...],
-    sessions: tuple[str, ...],
-    since: str | None,
-    until: str | None,
-    tiers: tuple[Tier, ...],
-    not_kinds: tuple[Kind, ...],
-    not_tags: tuple[str, ...],
-    not_origins: tuple[Origin, ...],
-    not_sessions: tuple[str, ...],
     valid_at: str | None,
     archived: bool,
     deep: bool,
@@ -78,6 +69,7 @@ def search(
     without: tuple[Lane, ...],
     as_of: str | None,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Find memories and turns of this project, and of global, by words.
 
@@ -92,24 +84,10 @@ def search(
       memtape search "staging database port" --not-kind turn --tier short
       memtape search "staging database port" --quota turns=3,documents=2
     """
-    filters = make_filters(
-        now_us(),
-        kinds=kinds,
-        not_kinds=not_kinds,
-        not_origins=not_origins,
-        not_sessions=not_sessions,
-        not_tags=not_tags,
-        origins=origins,
-        sessions=sessions,
-        since=since,
-        tags=tags,
-        tiers=tiers,
-        until=until,
-    )
     found = client.search(
         query,
         limit,
-        filters=filters,
+        filters=make_filters(now_us(), **chosen),
         quiet=quiet,
         as_of=as_of,
         without=without,
@@ -120,24 +98,34 @@ def search(
         cursor=cursor,
         deep=deep,
     )
-    answer = found.answer
     if as_json:
-        print_json(
-            {
-                "results": answer.results,
-                "watermark": {mark.partition: mark.offset for mark in answer.watermark},
-                "lag": answer.lag,
-                "lanes": answer.lanes,
-                "sources": answer.sources,
-                "next": answer.next,
-                "recall_id": found.recall_id,
-                "warnings": answer.warnings,
-                "aside": answer.aside,
-                **({"read": answer.read} if explain else {}),
-                **({"trace": answer.trace} if deep else {}),
-            }
-        )
+        print_json(_found_as_json(found, explain=explain, deep=deep))
         return
+    _print_results(found.answer, explain=explain)
+    _print_nothing(client, found.answer, as_of, of_some=bool(chosen["origins"]))
+    _print_notes(found.answer)
+
+
+def _found_as_json(found: Found, *, explain: bool, deep: bool) -> dict[str, Any]:
+    """Return the JSON of a search's answer; `explain` adds the readings, `deep` the steps."""
+    answer = found.answer
+    return {
+        "results": answer.results,
+        "watermark": {mark.partition: mark.offset for mark in answer.watermark},
+        "lag": answer.lag,
+        "lanes": answer.lanes,
+        "sources": answer.sources,
+        "next": answer.next,
+        "recall_id": found.recall_id,
+        "warnings": answer.warnings,
+        "aside": answer.aside,
+        **({"read": answer.read} if explain else {}),
+        **({"trace": answer.trace} if deep else {}),
+    }
+
+
+def _print_results(answer: Answer, *, explain: bool) -> None:
+    """Print the results of an answer, their sources, and the note about unsearched texts."""
     for number, result in enumerate(answer.results, start=answer.after + 1):
         say(_result(number, result))
         if explain and not result.sums:
@@ -150,11 +138,20 @@ def search(
         say(answer.aside if answer.results else f"Nothing found. {answer.aside}")
     elif not answer.results and answer.after:
         say("Nothing more found.")
-    elif not answer.results:
-        say(_nothing(client.scope, answer.held, as_of))
-        if origins and answer.held:
-            say("What is piped is captured as an agent's, unless --origin says whose it is.")
-        say_where_it_was(client)
+
+
+def _print_nothing(client: Client, answer: Answer, as_of: str | None, *, of_some: bool) -> None:
+    """Print why a first page is empty, unless a note says so; `of_some` says that origins were chosen."""
+    if answer.results or answer.after or answer.aside:
+        return
+    say(_nothing(client.scope, answer.held, as_of))
+    if of_some and answer.held:
+        say("What is piped is captured as an agent's, unless --origin says whose it is.")
+    say_where_it_was(client)
+
+
+def _print_notes(answer: Answer) -> None:
+    """Print the notes about an answer on stderr: its next page, warnings, and lag."""
     if answer.next is not None:
         say(f"For more, the same with --cursor {answer.next}", err=True)
     for note in (*answer.warnings, *filter(None, [answer.note])):
@@ -175,10 +172,10 @@ def show(
     as_of: str | None,
     as_json: bool,
 ) -> None:
-    """Open one memory or turn whole, by the id of any of its captures, or a summary with what it sums up.
+    """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
-    With --whole a document is read back from all its parts: what was captured, without its secrets. A terminal shows
-    it so that nothing in it acts; a file or a pipe gets its bytes.
+    With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
+    shows it escaped; a file or a pipe gets its bytes.
 
     \b
     Example:

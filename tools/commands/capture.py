@@ -1,11 +1,11 @@
-"""The commands that put what was said or used on the log. None of them loads LanceDB to capture."""
+"""The commands that append captures and uses. None of them imports LanceDB to capture."""
 
 from __future__ import annotations
 
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,7 +29,7 @@ SHOWN_REFUSALS = 20
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
-"""What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
+"""Characters before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
 
 class RefusedLine(msgspec.Struct, frozen=True):
@@ -61,15 +61,15 @@ def capture(
     as_json: bool,
     **fields: Any,
 ) -> None:
-    """Put a text on the log: TEXT, a file, or what stdin holds.
+    """Put a text on the log: TEXT, a file, or stdin.
 
-    With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn", "at": "…",
-    "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is needed. They are
-    stored in batches, each whole or not at all; a line that is refused is named and the others are kept. If it begins
-    with anything else it is one text, as it is without -.
+    With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
+    "at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
+    needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
+    kept. If stdin begins with anything else it is one text, as without -.
 
-    Secrets in it, such as keys, tokens and passwords, are replaced before it is stored. Files that hold nothing else
-    (.env, *.pem, .netrc and the like) are refused.
+    Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
+    nothing but secrets (.env, *.pem, .netrc and the like) are refused.
 
     \b
     Example:
@@ -100,6 +100,13 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
+    _print_receipts(client, receipts, as_json)
+    if receipts[0].spooled:
+        say(AWAY, err=True)
+
+
+def _print_receipts(client: Client, receipts: Sequence[Receipt], as_json: bool) -> None:
+    """Print the receipts of one text: several for a document in parts."""
     first = receipts[0]
     taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | _hidden(first)
     if as_json and len(receipts) == 1:
@@ -116,17 +123,15 @@ def capture(
         say(f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})")
         _print_redacted(first.redacted)
         _say_hidden(first.hidden, first.id)
-    if first.spooled:
-        say(AWAY, err=True)
 
 
 def _away(receipt: Receipt) -> dict[str, object]:
-    """Return what JSON says of a capture that waits for a broker."""
+    """Return the JSON fields of a capture that waits for a broker."""
     return {"spooled": True} if receipt.spooled else {}
 
 
 def _hidden(receipt: Receipt) -> dict[str, object]:
-    """Return what JSON says of a capture that is hidden."""
+    """Return the JSON fields of a hidden capture."""
     return {"hidden": True} if receipt.hidden else {}
 
 
@@ -139,12 +144,11 @@ def _say_hidden(is_hidden: bool, id: str) -> None:
 @with_arguments("update")
 @with_client
 def update(client: Client, id: str, text: str, as_json: bool) -> None:
-    """Say what is so now instead of a memory: the text is captured, and the memory is kept as what was before.
+    """Replace a memory by a new text: the text is captured, and the memory is kept as the earlier value.
 
-    Only who is trusted as much as who said the memory can replace it. What says the same in other words becomes one
-    more wording of it.
+    Only a source with at least the trust of the memory's source can replace it. A text that says the same in
+    other words becomes a further wording of the memory.
 
-    
     Example:
       memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
     """
@@ -164,10 +168,11 @@ def update(client: Client, id: str, text: str, as_json: bool) -> None:
 @with_arguments("used")
 @with_client
 def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
-    """Say which memories or turns shaped an answer. What is used is found again sooner, and links what helps together.
+    """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
-    Looking at a result does not count. Where a session is given, its next answer that carries the specifics of what
-    was recalled counts by itself.
+    Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
+    memories counts by itself.
+
 
     \b
     Example:
@@ -198,7 +203,7 @@ def _read_text(text: str | None, path: Path | None) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """Return what bytes say; raise `MemtapeError` for what is not UTF-8."""
+    """Return bytes as text. Raises `MemtapeError` for bytes that are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -256,9 +261,9 @@ def _capture_lines(
 
 
 def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
-    """Yield lines; one too long to be a capture is cut, so that it cannot fill the memory, and refused for that.
+    """Yield lines; a line too long for a capture is cut, to bound the memory, and later refused.
 
-    Of the first line `begun` has been read already.
+    `begun` is the part of the first line already read.
     """
     while data := begun + stream.readline(MAX_LINE_BYTES - len(begun)):
         begun = b""

@@ -1,6 +1,6 @@
-"""The command `memtape`: one group; each command is loaded from the file that defines it when it is called.
+"""The command `memtape`: a group that imports each command's file when the command is called.
 
-A hook runs at every prompt of an agent, so that it must not wait for what other commands import.
+A hook runs at every prompt of an agent and must not wait for the imports of other commands.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class _Commands(MutableMapping[str, click.Command]):
 
 
 class Commands(click.Group):
-    """The group, whose complaints about wrong usage are visible text like everything else that is printed."""
+    """The group of commands; its usage errors are escaped like all printed text."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the command that was asked for."""
+        """Call the given command."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:

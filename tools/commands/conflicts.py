@@ -1,4 +1,4 @@
-"""The commands by which people see what contradicts, and say what holds."""
+"""The commands with which people list contradictions and settle them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TEXT_CHARS = 300
 @with_arguments("conflicts")
 @with_client
 def conflicts(client: Client, settled: bool, as_json: bool) -> None:
-    """Show pairs of memories that tell different values of one thing, and wait for you to say which one holds.
+    """Show pairs of memories with different values of one thing; each waits for you to say which one holds.
 
-    The gravest stand first. Until one is settled, its memories are found as before.
+    The gravest come first. Until a pair is settled, its memories are found as before.
 
     \b
     Example:
@@ -47,8 +47,8 @@ def conflicts(client: Client, settled: bool, as_json: bool) -> None:
 def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note: str | None, as_json: bool) -> None:
     """Say which side of a conflict holds, as `memtape conflicts` lists them, or that both do.
 
-    What is not kept is replaced by what is: it is marked, stands below the other and leaves the start context. Settling
-    again overrules what was settled. Only people settle: --origin user at a terminal.
+    The other side is replaced by the kept one: it is marked, ranks below it and leaves the start context.
+    Settling again overrules the earlier settlement. Only people settle: --origin user at a terminal.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that brings memories together that are alike."""
+"""The command to consolidate similar memories."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _STANDS = {
 @click.option("--now", "at_once", is_flag=True, help="Do not wait until enough is new and a day has passed.")
 @with_client
 def consolidate(client: Client, dry_run: bool, at_once: bool, as_json: bool) -> None:
-    """Bring memories together that are alike: restatements, a value with those it had before, journal lines.
+    """Consolidate similar memories: restatements, a value with its earlier values, journal lines.
 
-    What is decided is an event of the log. What it was made of stays, and comes back once one of it changes;
-    `memtape unfold ID` sets it apart for good. `memtape run` does the same once a day where enough is new. Exits 1
-    where a model gave no answer that could be used.
+    Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
+    unfold ID` separates them for good. `memtape run` does the same once a day if enough is new. Exits 1 where
+    a model gave no usable answer.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that tells a starting agent what it should know."""
+"""The command that prints the context of a starting agent."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from memtape.tools.commands.project import say_where_it_was
 @as_of_option
 @with_client
 def context(client: Client, budget_tokens: int, form: str, explain: bool, as_of: str | None, as_json: bool) -> None:
-    """Print what a starting agent should know: standing instructions, goal, plan, what holds, and what happened lately.
+    """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
-    Standing instructions are what users said with "always", "never", "I prefer" and the like, in five languages. The
-    budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and <!-- memtape:end -->.
+    Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
+    languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
+    <!-- memtape:end -->.
 
     \b
     Example:

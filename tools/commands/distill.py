@@ -18,11 +18,11 @@ from memtape.tools.commands.options import Phases, print_json, say, with_home
 @click.option("--again", is_flag=True, help="Ask about everything again, and add what is said beside what there is.")
 @with_home
 def distill(client: Client, session: str, again: bool, as_json: bool) -> None:
-    """Have the model that you named take facts from a session, however old it is.
+    """Have the model that you named take facts from a session of any age.
 
-    SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about messages of which it
-    has given no answer that could be used; what is captured is trusted less than what anybody said, and is erased with
-    its messages. Exits 1 where an answer could not be used.
+    SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about messages
+    without a usable answer so far; its facts are trusted less than anybody's words, and are erased with their
+    messages. Exits 1 where an answer could not be used.
 
     \b
     Example:

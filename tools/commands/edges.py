@@ -1,4 +1,4 @@
-"""The command that shows what was used together."""
+"""The command that shows edges between memories used together."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from memtape.tools.commands.options import as_of_option, print_json, say, with_c
 @as_of_option
 @with_client
 def edges(client: Client, id: str | None, candidates: bool, as_of: str | None, as_json: bool) -> None:
-    """Show what was used together with a memory or turn, with weights as of now.
+    """Show the memories and turns used together with one, with weights as of now.
 
-    Two that are used within 30 minutes of one session gain 1, which halves every three days: the first weight. The
-    second is learned, from 0.2 to 1: how much more often than by chance they were used together within 90 days,
-    three times at least. Then comes how many times they were used together.
+    Two texts used within 30 minutes of one session gain 1, which halves every three days: the first weight.
+    The second is learned, from 0.2 to 1: how much more often than by chance they were used together within 90
+    days, three times at least. Then comes the number of joint uses.
 
     \b
     Example:

@@ -19,7 +19,7 @@ from memtape.tools.keep.embedder_state import EmbedderState
 
 @click.group()
 def embedder() -> None:
-    """See and change the embedder whose vectors decide what is one memory.
+    """See and change the embedder whose vectors decide which texts are one memory.
 
     \b
     Example:
@@ -31,9 +31,10 @@ def embedder() -> None:
 @embedder.command("status")
 @with_home
 def embedder_status(client: Client, as_json: bool) -> None:
-    """Say which embedder decides, which one comes next, what this machine has, and how many texts wait.
+    """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
 
-    It opens the embedder of this machine and counts what the views do not hold yet, which can take some seconds.
+    Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take some
+    seconds.
 
     \b
     Example:
@@ -88,7 +89,7 @@ def set_embedder(
 @embedder.command()
 @with_home
 def retry(client: Client, as_json: bool) -> None:
-    """Have texts tried again that an embedder has refused three times, as when an endpoint is well again.
+    """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
 
     `memtape run` does so by itself once a day.
 
@@ -109,10 +110,10 @@ def retry(client: Client, as_json: bool) -> None:
 @embedder.command()
 @with_home
 def rollback(client: Client, as_json: bool) -> None:
-    """Call off an embedder that is to take over, or go back to the one that decided before.
+    """Call off the next embedder, or return to the embedder that decided before.
 
-    Its vectors are still on the log. Texts that came since get theirs from `memtape run`. This machine uses it again
-    if it has it; else it is said what to do.
+    The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine uses
+    the old embedder again if it has it; else the command says what to do.
 
     \b
     Example:
@@ -136,7 +137,7 @@ def rollback(client: Client, as_json: bool) -> None:
 
 
 def _with_leave(options: EmbedderOptions) -> EmbedderOptions:
-    """Return the options, with leave to download a local model that is missing where somebody at a terminal says so."""
+    """Return the options; a person at a terminal may allow the download of a missing local model."""
     if options.choice != "local" or options.download or sys.stdin is None or not sys.stdin.isatty():
         return options
     from memtape.flows.embed.local import model_folder
@@ -151,7 +152,7 @@ def _with_leave(options: EmbedderOptions) -> EmbedderOptions:
 
 
 def _prefer(client: Client, options: EmbedderOptions) -> None:
-    """Use an embedder on this machine from now on, so far as the environment lets it."""
+    """Make an embedder this machine's choice, unless the environment overrides it."""
     if options != local_settings(client.home).embedder:
         prefer_embedder(client.home, options)
     overruled = local_settings(client.home).embedder.choice

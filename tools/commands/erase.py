@@ -1,4 +1,4 @@
-"""The command that erases for good, and what it prints as proof."""
+"""The command that erases for good, and the printed proof."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def erase(
 ) -> None:
     """Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.
 
-    Every capture that is the same memory goes, and what derives from it. Other events that carry the text are
-    listed. The home is searched before and after, by decoding every file; it exits 1 where that proves nothing. It can
-    be interrupted: call it again with the same ids. Copies of the log are named, and not touched. To hide something
-    until it is restored use `forget`.
+    Every capture of the same memory is erased, and everything derived from it. Other events that carry the
+    text are listed. The home is searched before and after, by decoding every file; the command exits 1 where
+    that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named,
+    and not touched. To hide something until it is restored use `forget`.
 
     \b
     Example:
       memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    from memtape.tools.keep.erasing import ids_matching, plan
+    from memtape.tools.keep.erasing import Selection, ids_matching, plan
 
     chosen = {name: value for name, value in selection.items() if value is not None and name != "limit"}
     if bool(ids) is bool(chosen):
@@ -67,7 +67,7 @@ def erase(
     if chosen:
         query, limit = selection.pop("query"), selection.pop("limit")
         hits = None if query is None else _hits(client, query, limit)
-        ids = ids_matching(client.home, client.log, client.scope, hits=hits, only=only, **selection)
+        ids = ids_matching(client.home, client.log, client.scope, Selection(**selection), hits=hits, only=only)
     copies = _copies(client)
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
     made = plan(client.home, client.log, scope, ids, only=only)
@@ -82,6 +82,11 @@ def erase(
     if chosen and not yes and not confirmed("Erase these for good?"):
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
     made.keep_corrections = keep_corrections or _keeps(made, yes)
+    _erase(client, made, copies, as_json)
+
+
+def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]], as_json: bool) -> None:
+    """Erase a plan and print the proof. Exits 1 without a proof."""
     started = time.monotonic()
     with Phases() as phases:
         erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
@@ -103,7 +108,7 @@ def _hits(client: Client, query: str, limit: int) -> list[str]:
 
 
 def print_search(search: FileSearch) -> None:
-    """Print what a search has looked at, and each file in which it found something or saw nothing."""
+    """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
     for place in search.ours:
@@ -116,14 +121,14 @@ def print_search(search: FileSearch) -> None:
 
 
 def looked_for(needles: Needles) -> str:
-    """Return how much of what kind was looked for."""
+    """Return the numbers of searched needles by kind."""
     vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
     texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
     return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
 def search_as_json(search: FileSearch) -> dict[str, Any]:
-    """Return what a search has looked at and found; never the needles themselves."""
+    """Return the searched files and findings; never the needles themselves."""
     return {
         "proves": search.needles.prove,
         "hidden_texts": search.needles.hidden,
@@ -146,14 +151,14 @@ def search_as_json(search: FileSearch) -> dict[str, Any]:
 
 
 def _copies(client: Client) -> list[dict[str, str]]:
-    """Return the copies of the log that the home knows, none of which an erasure reaches, and how to erase there."""
+    """Return the known copies of the log, out of reach of an erasure, and the way to erase there."""
     from memtape.sinks.home.copies import how_to_erase_in, known_copies
 
     return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
 
 
 def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
-    """Return what else carries a text."""
+    """Return the other carriers of a text as JSON."""
     return {
         "carriers": [item._asdict() for item in carried.carriers],
         "kept": [name._asdict() for name in carried.kept],
@@ -162,7 +167,7 @@ def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
 
 
 def _keeps(made: ErasurePlan, yes: bool) -> bool:
-    """Ask whether corrections of people are kept. Raises `MemtapeError` where nobody can say."""
+    """Ask whether people's corrections are kept. Raises `MemtapeError` without a person at a terminal."""
     if not made.corrections or yes:
         return False
     if not is_asked():
@@ -195,7 +200,7 @@ def _print_plan(made: ErasurePlan) -> None:
 
 
 def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[Kept]) -> None:
-    """Print which other events carry a text, and the names that carry it and cannot be taken out."""
+    """Print the other events with the text, and the names with the text that cannot be erased."""
     if carriers or unreadable:
         _print_items("What else carries the text, and stays unless `erase` is given --everywhere:", carriers)
         for partition, offset in unreadable:

@@ -1,4 +1,4 @@
-"""Prints why results stand where they stand, so that whoever reads it can add it up again; it decides nothing."""
+"""Prints the parts of a result's score, so that a reader can add them up; decides nothing."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ PARTS = {
     "hot": "lately used, against the hottest",
     "fresh": "said within three days",
 }
-"""What is added up to a relevance, and what each part is for."""
+"""The parts of a relevance, and the purpose of each."""
 LOOKED = "looked: how the looks of a deep search together have moved it"
 YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 
 
 def told_sources(answer: Answer, *, whole: bool) -> str:
-    """Return one line on how many texts of each source were found and are shown, of some or of the `whole` answer.
+    """Return a line with the numbers of found and shown texts of each source; `whole` asks for all sources.
 
-    It is empty where nobody asked for the whole, and no quota has left anything out.
+    It is empty where `whole` is not asked for, and no quota has left anything out.
     """
     counts = answer.sources.items()
     cut = any(its.limit is not None and its.found > its.returned == its.limit for _, its in counts)
@@ -47,7 +47,7 @@ def told_sources(answer: Answer, *, whole: bool) -> str:
 
 
 def explained(result: Result, reads: Sequence[Read]) -> list[str]:
-    """Return the lines of one result: the terms it holds, and how its score comes about."""
+    """Return the lines about a result: terms, and parts of the score."""
     why = result.why
     assert why is not None
     read = next(read for read in reads if read.scope == result.scope)
@@ -79,7 +79,7 @@ def explained(result: Result, reads: Sequence[Read]) -> list[str]:
 
 
 def explained_question(answer: Answer) -> list[str]:
-    """Return the lines about the question: how each scope read it, what the lanes found, and what the parts are."""
+    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
     lines = [
         *told_trace(answer.trace),
         "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),

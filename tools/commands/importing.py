@@ -1,11 +1,12 @@
-"""The commands that take in what other programs have kept: import, once, and watch, as it grows."""
+"""The commands that import other programs' history: `import` once, `watch` continuously."""
 
 from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from memtape.tools.commands.options import print_json, progress, say, with_folde
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
     from memtape.tools.importing.summary import Summary
+    from memtape.tools.importing.taking import Importer
 
 SHOWN_PROBLEMS = 20
 
@@ -56,19 +58,19 @@ def import_command(
     scope: str | None,
     as_json: bool,
 ) -> None:
-    """Take in what other programs have kept: PATH is a file, a folder or an export.
+    """Import the history of other programs: PATH is a file, a folder or an export.
 
-    Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and Claude.ai
-    (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel files need the extra
-    `documents`; e-mail (.eml) does not. Sessions go to the scope of the project that they were held in, everything else
-    to that of this folder. Importing again adds nothing.
+    Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
+    Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
+    files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
+    everything else to that of this folder. Importing again adds nothing.
 
-    Notes, documents and memories that their file or folder says no longer are taken back, and come back with it; what
-    was said in sessions stays. A folder that is missing, or has lost all its files, takes back nothing without --gone,
-    since its disk may only be away.
+    Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns of
+    sessions stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be
+    away.
 
-    With --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links; a file
-    that has changed is the next version of its page, and none is taken back.
+    With --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links;
+    a changed file is the next version of its page, and none is withdrawn.
 
     \b
     Example:
@@ -78,7 +80,6 @@ def import_command(
       memtape import handbook.pdf
     """
     from memtape.tools.capture.pausing import check_storing
-    from memtape.tools.importing.finding import host_files, memory_folders
     from memtape.tools.importing.taking import Importer
 
     if bool(paths) == everything:
@@ -92,23 +93,46 @@ def import_command(
         _import_pages(home, paths, own, dry_run=dry_run, as_json=as_json)
         return
     with _reader(home) if dry_run else _speaker(home) as speaker:
-        named = [path for path in paths if path.exists() or not gone]
-        sources = list(host_files() if everything else _named(named, format))
-        with progress(sum(map(_size, sources)), "Importing") as bar:
-            importer = Importer(
-                speaker, own, dry_run=dry_run, reread=reread, only=format, gone=gone, on_progress=bar.update
-            )
-            folders = memory_folders() if everything else [path for path in paths if not path.is_file()]
-            with _away_told(lambda: importer.summary.taken):
-                speaker.log.ends()  # Nobody should wait for files to be read before a broker is asked.
-                summary = importer.take(sources, folders)
+        importer = partial(Importer, speaker, own, dry_run=dry_run, reread=reread, only=format, gone=gone)
+        summary = _taken(importer, speaker.log, *_sources(paths, everything, format, gone))
+    _print_import(speaker, summary, as_json)
+
+
+def _sources(
+    paths: Sequence[Path], everything: bool, format: str | None, gone: bool
+) -> tuple[list[finding.Source | finding.Unfit], list[Path]]:
+    """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
+    from memtape.tools.importing.finding import host_files, memory_folders
+
+    if everything:
+        return list(host_files()), memory_folders()
+    named = [path for path in paths if path.exists() or not gone]
+    return list(_named(named, format)), [path for path in paths if not path.is_file()]
+
+
+def _taken(
+    make: Callable[..., Importer],
+    log: Log,
+    sources: Sequence[finding.Source | finding.Unfit],
+    folders: Sequence[Path],
+) -> Summary:
+    """Import files under a progress bar. Raises `LogAway` with the count of texts taken before."""
+    with progress(sum(map(_size, sources)), "Importing") as bar:
+        importer = make(on_progress=bar.update)
+        with _away_told(lambda: importer.summary.taken):
+            log.ends()  # Nobody should wait for files to be read before a broker is asked.
+            return importer.take(sources, folders)
+
+
+def _print_import(speaker: Client, summary: Summary, as_json: bool) -> None:
+    """Print the result of an import. Exits 1 where no file could be read."""
     if as_json:
         print_json(summary)
     else:
         _print_summary(summary)
         if waits := _vectors_told(speaker, summary):
             say(waits)
-        if speaker.profile.told and not dry_run:
+        if speaker.profile.told and not summary.dry_run:
             say(speaker.profile.told)
     if summary.nothing_read:
         say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
@@ -117,7 +141,7 @@ def import_command(
 
 @contextmanager
 def _away_told(taken: Callable[[], int]) -> Iterator[None]:
-    """Say of an import whose broker is away how much was taken before, and what to do."""
+    """Report of an import with an unreachable broker: the texts taken before, and the next step."""
     try:
         yield
     except LogAway as error:
@@ -165,12 +189,12 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
 @with_log
 @with_home
 def watch(client: Client, scope: str | None, logs: bool, as_json: bool) -> None:
-    """Take in the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
+    """Import the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
 
-    It begins with what is there and has not been taken yet. A session is taken when it has grown by 100,000 bytes or
-    50 messages, when it has been quiet for ten minutes, and at the end. It is what import does, and nothing is added
-    twice. What you write between the marks of a page, as of MEMORY.md, is taken once you have saved it. With
-    --log-format each taking is a line on stderr instead of a sentence.
+    It begins with the existing sessions that are not imported yet. A session is taken when it has grown by
+    100,000 bytes or 50 messages, when it has been quiet for ten minutes, and at the end. It works as
+    `import`, and nothing is added twice. Your edits between the marks of a page, as of MEMORY.md, are taken
+    once you have saved it. With --log-format each taking is a line on stderr instead of a sentence.
 
     \b
     Example:
@@ -207,14 +231,14 @@ def watch(client: Client, scope: str | None, logs: bool, as_json: bool) -> None:
 
 
 def _speaker(home: Path | Home, log: Log | None = None) -> Client:
-    """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
+    """Return the importing client: texts without a project go to this folder's, none to a shell's session."""
     speaker = Client(home, log=log)
     speaker.session = None
     return speaker
 
 
 def _reader(path: Path) -> Client:
-    """Return who only says what would be imported: nothing is made, and where no log is yet, an empty one stands in."""
+    """Return the client of a dry run: nothing is created; an empty log stands in for a missing one."""
     from memtape.tools.capture.secrets.redaction import Redactor
 
     home = Home(path, make=False)
@@ -244,7 +268,7 @@ def _size(source: finding.Source | finding.Unfit) -> int:
 
 
 def _vectors_told(speaker: Client, summary: Summary) -> str:
-    """Return how long texts wait for their vectors, nothing where that is less than a minute or nobody makes any."""
+    """Return a sentence on the wait of texts for vectors, empty for less than a minute or no vectors."""
     from memtape.schemas.embedding import FLOOR
     from memtape.sinks.logs.configuring import settings_on
     from memtape.tools.keep.embedder_state import minutes_for

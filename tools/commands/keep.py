@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +21,9 @@ from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
 from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
+
+if TYPE_CHECKING:
+    from memtape.tools.keep.owner import Owner
 
 SHOWN_DIFFERENCES = 50
 PROJECTOR_WAIT_S = 5.0
@@ -59,19 +64,17 @@ def run(
 ) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
-    With --log-format or --log-level each event of operation is a line on stderr, and the sentences that are told
-    without are left out. No line has a text of a memory.
+    With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
+    sentences. No line has a text of a memory.
 
-    Texts age at each hour, with --once at the hour of the run; nothing need be said for that.
-
-    With --once it exits 1 where texts can get no vectors before somebody does what it says; an endpoint that does not
-    answer now is only noted.
+    Texts age at each hour, with --once at the hour of the run, also without new events. With --once it exits
+    1 where texts can get no vectors before somebody follows its message; an endpoint that does not answer now
+    is only noted.
 
     One command at a time can do this; a second one waits for five seconds, and is then told the pid of the first.
-
-    With --processes it starts so many others, which share the partitions and speak with each other on loopback. What
-    they exchange are pickles, and while they start anybody on this machine can connect to them: use --workers where
-    others than you can log in.
+    With --processes it starts so many others, which share the partitions and speak with each other on loopback. They
+    exchange pickles, and while they start anybody on this machine can connect to them: use --workers where others
+    than you can log in.
 
     \b
     Example:
@@ -82,50 +85,63 @@ def run(
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
 
-    def note(said: str) -> None:
-        operation("noted") if logs else _note(said)
-
+    note = (lambda said: operation("noted")) if logs else _note
     serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     with Owner(client.home, client.log, note, workers, processes, lock_wait_s=wait_s) as owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
         operation("serving", port=port or 0)
-        ended: list[int] = []
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            ended.append(number)
-            owner.stop()
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, stop)
+        ended = _stop_on_signals(owner)
         started = time.monotonic()
-        done: dict[str, int] = {}
-        without = () if embed else ("embed",)
         owner.check()
-        if once:
-            unread = client.reader.unread()
-            with Phases() as phases:
-                events = owner.project(lambda done: phases.update("projecting", done, unread), phases.update)
-            if not ended:
-                with progress(client.reader.unembedded() if embed else None, "Working") as bar:
-                    done = owner.work(lambda done: bar.update(done - bar.pos), without=without)
-        else:
-            if not as_json and not logs:
-                say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
-            events = owner.serve(without=without)
+        if not (once or as_json or logs):
+            say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
+        without = () if embed else ("embed",)
+        events, done = _run_once(owner, client, ended, without) if once else (owner.serve(without=without), {})
         seconds = time.monotonic() - started
+    _print_run(events, done, seconds, bool(ended), as_json)
+    if once and (ended or owner.refused):
+        sys.exit(1)
+
+
+def _stop_on_signals(owner: Owner) -> list[int]:
+    """Stop the owner at SIGINT and SIGTERM; return the list of signals so far, empty at first."""
+    ended: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        ended.append(number)
+        owner.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    return ended
+
+
+def _run_once(
+    owner: Owner, client: Client, ended: Sequence[int], without: Collection[str]
+) -> tuple[int, dict[str, int]]:
+    """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
+    unread = client.reader.unread()
+    with Phases() as phases:
+        events = owner.project(lambda done: phases.update("projecting", done, unread), phases.update)
+    if ended:
+        return events, {}
+    with progress(client.reader.unembedded() if "embed" not in without else None, "Working") as bar:
+        return events, owner.work(lambda done: bar.update(done - bar.pos), without=without)
+
+
+def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bool, as_json: bool) -> None:
+    """Print the numbers of events read and of the workers' results, and the duration."""
     embedded, facts, decided = (done.get(name, 0) for name in ("embed", "distill", "consolidate"))
     if as_json:
         counts = {"events": events, "embedded": embedded, "distilled": facts, "consolidated": decided}
-        print_json({**counts, "seconds": round(seconds, 3), "stopped": bool(ended)})
-    else:
-        also = f", had {many(facts, 'fact')} taken from talk" if facts else ""
-        also += f", decided {many(decided, 'time')} about what is alike" if decided else ""
-        also += f" and embedded {many(embedded, 'text')}" if embedded else ""
-        say(f"Read {many(events, 'event')}{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
-    if once and (ended or owner.refused):
-        sys.exit(1)
+        print_json({**counts, "seconds": round(seconds, 3), "stopped": stopped})
+        return
+    also = f", had {many(facts, 'fact')} taken from talk" if facts else ""
+    also += f", decided {many(decided, 'time')} about what is alike" if decided else ""
+    also += f" and embedded {many(embedded, 'text')}" if embedded else ""
+    say(f"Read {many(events, 'event')}{also} in {seconds:.1f} s." + (" Stopped." if stopped else ""))
 
 
 @click.command()
@@ -142,8 +158,8 @@ def run(
 def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...], as_json: bool) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
-    Exits 1 if anything differs, and names it. `memtape rebuild` mends it. With --erased it looks for what was
-    erased instead, by its id and, where somebody still has the text, by that.
+    Exits 1 and names each difference. `memtape rebuild` mends it. With --erased it searches for erased ids
+    instead and, with a text that somebody still has, for the text.
 
     \b
     Example:
@@ -212,9 +228,9 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
 @click.option("--scope", help="Only this scope, in place.")
 @with_home
 def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
-    """Make the views anew from the log, beside the living ones, and switch when they are verified.
+    """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
-    Searches are served from the old views meanwhile. Stopped or killed, it goes on when called again. A
+    Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
     running projector is asked to do it.
 
     \b
@@ -240,11 +256,12 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
 def copy(client: Client, to: str, as_json: bool) -> None:
     """Copy the log of a home to another place, slot for slot, and read it back.
 
-    The copy is the same log under the same id: every offset, id and time stays, and so does what is blank or cannot
-    be read. Called again it goes on, whether it was cut short or the log has got more since; where something else
-    stands nothing is changed. Stop who writes to the log, or copy once more, before the copy is used in its place,
-    and let nobody use it before that. From then on write to one of the two: both have one id, and views are told
-    apart by that. Erasing in one does not reach the other; `erase` names the copies that this home knows.
+    The copy is the same log under the same id: every offset, id and time stays, and so do blank and
+    unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a place
+    with another content is not changed. Stop all writers of the log, or copy once more, before the copy is
+    used in its place, and let nobody use it before that. From then on write to one of the two: both have one
+    id, by which views recognise their log. Erasing in one does not reach the other; `erase` names the copies
+    that this home knows.
 
     \b
     Example:

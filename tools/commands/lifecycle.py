@@ -1,4 +1,4 @@
-"""The command that says how the texts of a project have aged, what the next pass would do, and by which settings."""
+"""The command about the aging of a project's texts: their tiers, the next pass, and its settings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def lifecycle(
 
 
 def _change(client: Client, changes: tuple[str, ...]) -> dict[str, int | bool]:
-    """Change settings as they are given. Raises `MemtapeError`, also for whoever is no person."""
+    """Append changed settings. Raises `MemtapeError`, also for anyone but a person."""
     check_person(client.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:

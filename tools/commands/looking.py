@@ -26,7 +26,7 @@ TEXT_CHARS, LINE_CHARS = 300, 120
 @with_arguments("recent")
 @with_client
 def recent(client: Client, limit: int, kinds: tuple[Kind, ...], as_json: bool) -> None:
-    """List what was remembered last in this project, the latest first: memories, documents and pages, no turns.
+    """List the latest memories of this project, the latest first: memories, documents and pages, no turns.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def recent(client: Client, limit: int, kinds: tuple[Kind, ...], as_json: bool) -
 @with_arguments("timeline")
 @with_client
 def timeline(client: Client, around: str, limit: int, as_json: bool) -> None:
-    """List what was said and remembered around a memory or turn, by its id, or around a time, in order.
+    """List the texts around a memory or turn, by its id, or around a time, in order.
 
     \b
     Example:
@@ -54,7 +54,7 @@ def timeline(client: Client, around: str, limit: int, as_json: bool) -> None:
 @with_arguments("sessions")
 @with_client
 def sessions(client: Client, limit: int, as_json: bool) -> None:
-    """List the sessions of this project, the one that was spoken in last first: when, who, and where it was left.
+    """List the sessions of this project, the last active first: when, who, and where the work was left.
 
     \b
     Example:
@@ -67,10 +67,10 @@ def sessions(client: Client, limit: int, as_json: bool) -> None:
 @with_arguments("given")
 @with_speaker
 def given(client: Client, limit: int, session: str | None, since: str | None, searches: bool, as_json: bool) -> None:
-    """List what agents were given that did not ask, at starts and with prompts, and what came of it, the latest first.
+    """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
 
-    A memory was used where an agent said so, or where its next answer carried what the memory says in particular. What
-    somebody searched for is listed with --searches alone.
+    A memory was used where an agent said so, or where its next answer carried specifics of the memory.
+    Results of searches are listed with --searches alone.
 
     \b
     Example:

@@ -1,10 +1,10 @@
-"""The commands that measure recall: eval on a file of questions, compare on what was really asked."""
+"""The commands that measure recall: `eval` on a file of questions, `compare` on past searches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -17,6 +17,9 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.settings import CHOICES, local_settings
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, say, with_client, with_folder
+
+if TYPE_CHECKING:
+    from memtape.flows.embed.embedder import Embedder
 
 NAMES = ("bm25", "dense", "rrf", "memtape")
 
@@ -57,10 +60,10 @@ def eval_command(
 ) -> None:
     """Measure how much of the evidence of a file's questions retrievers find.
 
-    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text",
-    "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO 8601, a day such as 8 May
-    2023, or a number of seconds, milliseconds or microseconds. What was said is captured into a home that is thrown
-    away; yours is only read for its settings.
+    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
+    "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
+    8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
+    captured into a temporary home; yours is only read for its settings.
 
     \b
     Example:
@@ -76,18 +79,11 @@ def eval_command(
             )
         _inject(home, file, foreign, as_json)
         return
-    from memtape.flows.embed.choice import choose_embedder
     from memtape.tools.ask.retrievers import without as less
     from memtape.tools.measure.evaluating import evaluate
 
     _check_folder(svg)
-    options = local_settings(Home(home)).embedder
-    if choice is not None or model is not None:
-        changes = {"choice": choice or options.choice, "model": model or options.model}
-        options = msgspec.structs.replace(options, **changes)
-    embedder, resolved = choose_embedder(options, dense_on_log=False)
-    if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
-        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
+    embedder = _embedder(home, choice, model)
     names = [*(retrievers or NAMES), *map(less, without)]
     with Phases() as phases:
         measured = evaluate(file, list(dict.fromkeys(names)), embedder, phases.update)
@@ -97,6 +93,25 @@ def eval_command(
         asked = many(measured["questions"], "question")
         title = f"{file.name}: evidence found by turn, {asked}, {measured['embedder']}"
         write_whole(svg, bars(title, measured["retrievers"]).encode())
+    _print_measured(measured, as_json)
+
+
+def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
+    """Open the embedder of the options, by default of the home's settings. Raises `MemtapeError`."""
+    from memtape.flows.embed.choice import choose_embedder
+
+    options = local_settings(Home(home)).embedder
+    if choice is not None or model is not None:
+        changes = {"choice": choice or options.choice, "model": model or options.model}
+        options = msgspec.structs.replace(options, **changes)
+    embedder, resolved = choose_embedder(options, dense_on_log=False)
+    if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
+        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
+    return embedder
+
+
+def _print_measured(measured: Mapping[str, Any], as_json: bool) -> None:
+    """Print the measured recall of each retriever."""
     for note in measured["notes"]:
         say(note, err=True)
     if as_json:
@@ -108,7 +123,7 @@ def eval_command(
 
 
 def _inject(home: Path, file: Path, foreign: Path | None, as_json: bool) -> None:
-    """Print what a hook without a server adds to prompts."""
+    """Print the additions of a serverless hook to prompts."""
     from memtape.tools.agents.offering import offered
     from memtape.tools.agents.warm import PROMPT_CHARS
     from memtape.tools.measure.injecting import inject
@@ -162,15 +177,15 @@ def compare_command(
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    """Ask what this project was asked again, of several retrievers, and compare what they find.
+    """Ask several retrievers the past questions of this project, and compare their results.
 
-    Recall counts what was used of a search (`memtape used`). Where that is not known of any, there is nothing to
-    compare with, and only --json has figures, of what was returned. The searches are asked of the views as they are
-    now; nothing is put on the log.
+    Recall counts the used results of a search (`memtape used`). Without any known use there is nothing to
+    compare with, and only --json has figures, about the returned results. The searches are asked of the
+    current views; nothing is put on the log.
 
-    With --shadow nothing is asked: it tells what shadow retrievers (`memtape retriever set`) found beside the answers
-    that were given. Only what somebody was shown can be used, so that what answers has the advantage: a win is what was
-    used all the same, found by another search or named by somebody.
+    With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape retriever set`)
+    beside the answers given. Only shown results can be used, so the active retriever has the advantage: a win
+    is a result that was used all the same, found by another search or named by somebody.
 
     \b
     Example:
@@ -205,7 +220,7 @@ def compare_command(
 
 
 def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_json: bool) -> None:
-    """Print what shadows found beside the answers, and draw it."""
+    """Print the results of shadows beside the answers, and draw a chart."""
     from memtape.tools.ask.shadow_report import charted
 
     _check_folder(svg)
@@ -227,7 +242,7 @@ def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_jso
 
 
 def _of_shadow(name: str, its: Mapping[str, Any]) -> list[str]:
-    """Return what a shadow found, beside what answered."""
+    """Return the lines about a shadow's results beside the answers."""
     failed = ", ".join(f"{count:,} {why}" for why, count in its["failed"].items() if count)
     lines = [f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed and '; ' + failed}"]
     lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
@@ -273,7 +288,9 @@ def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _compared(told: Mapping[str, Any]) -> list[str]:
-    """Return the tables: what is as it was returned, what was found of what counts, and the lanes."""
+    """Return the tables: overlap with the returned results, recall of the used ones, and the gain of each
+    lane.
+    """
     lines = [line for what in ("overlap", "recall") for line in _by_cut(what, told["retrievers"])]
     lines.append("what each lane adds to recall@10")
     lines += [f"  {lane:<26} {share:+.3f}" for lane, share in told["marginal"].items()]

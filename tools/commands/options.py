@@ -1,4 +1,4 @@
-"""What the commands share: options, how an error is told, and how a result is printed."""
+"""The common parts of commands: options, messages of errors, and the printing of results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ListedT = TypeVar("ListedT")
 Option = Callable[[CommandT], CommandT]
 
 LEAST_RATED_S = 0.5
-"""After less than that nobody can tell how fast something goes."""
+"""A shorter duration gives no rate."""
 DISK_HINT = (
     "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) is in "
     "force. What was acknowledged stands on the log."
@@ -103,7 +103,7 @@ def _parameter(field: inspect.Field) -> Option[Any]:
 
 
 def _values(kind: inspect.Type) -> Any:
-    """Return what click reads a value of a type by."""
+    """Return the click type for a value's type."""
     match kind:
         case inspect.Metadata(type=inner):
             return _values(inner)
@@ -146,7 +146,7 @@ def with_folder(command: CommandT) -> CommandT:
 def _with(
     command: CommandT, options: dict[str, Option[Any]], make: Callable[..., AbstractContextManager[Any]]
 ) -> CommandT:
-    """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
+    """Open a client from a command's options and pass it on; print an error as one sentence."""
 
     @functools.wraps(command)
     def wrapped(as_json: bool, **kwargs: Any) -> Any:
@@ -198,7 +198,7 @@ def _ask_to_adopt(error: NotAdopted, home: Path) -> None:
 
 
 def _check_kept(home: str | None) -> None:
-    """Raise `MemtapeError` for a profile that is none, and for a command that cannot do without files that stay."""
+    """Raise `MemtapeError` for an unknown profile, and for a command whose files the profile cannot keep."""
     profile = profile_of(Path(home) if home is not None else default_home())
     context = click.get_current_context()
     while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.
@@ -212,15 +212,15 @@ def _check_kept(home: str | None) -> None:
 
 
 def default_origin() -> Origin:
-    """A person sits at a terminal; whatever pipes its input is taken for an agent."""
+    """Return the origin of a caller: a person at a terminal, an agent for piped input."""
     return "user" if sys.stdin is not None and sys.stdin.isatty() else "agent"
 
 
 @contextmanager
 def _explained(as_json: bool, home: str | None) -> Iterator[None]:
-    """Turn the errors that Memtape or the system raises into one sentence, the next step, and exit code 1.
+    """Print errors of Memtape or the system as one sentence and the next step; exit with code 1.
 
-    It is counted in the home, where that is there and anything is kept.
+    The error is counted in the home if the home exists and the profile keeps anything.
     """
     try:
         yield
@@ -244,12 +244,14 @@ def _count_error(home: Path) -> None:
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
+    """Print text for people, on stdout or stderr, escaped for terminals. Every command prints by this."""
     click.echo(visible(text), err=err, nl=nl)
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:
-    """Print one JSON document on stdout, on one line unless `indent`; what acts or hides in it is escaped."""
+    """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are
+    escaped.
+    """
     plain = msgspec.to_builtins(value, str_keys=True)
     form = orjson.OPT_INDENT_2 if indent else 0
     document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
@@ -258,19 +260,21 @@ def print_json(value: Any, *, indent: bool = True) -> None:
 
 
 def is_asked() -> bool:
-    """Whether somebody sits at a terminal who can answer."""
+    """Whether a person at a terminal can answer."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def confirmed(question: str) -> bool:
-    """Whether somebody at a terminal says yes; nobody does where there is none."""
+    """Whether a person at the terminal confirms; False without a terminal."""
     return is_asked() and click.confirm(question, err=True)
 
 
 def print_list(
     name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str, as_json: bool
 ) -> None:
-    """Print what was found under its name as JSON, or in lines each, which are told its number from 1 on."""
+    """Print a list as JSON under `name`, or as the lines of each entry; `lines` gets the entry's number from
+    1 on.
+    """
     if as_json:
         print_json({name: found})
         return
@@ -330,12 +334,12 @@ def progress(length: int | None, label: str) -> Iterator[Any]:
 
 
 _SHOWN: list[Any] = []
-"""The bars that are shown: there is one at a time."""
+"""The visible bars: at most one at a time."""
 
 
 @contextmanager
 def _folding_shown() -> Iterator[None]:
-    """Show a bar while a state of the log is folded, if that takes long and no other bar tells of it already."""
+    """Show a bar during a long fold of the log, unless another bar tells of it already."""
     shown = ExitStack()
     bar: Any = None
     began: float | None = None

@@ -21,14 +21,14 @@ from memtape.tools.commands.options import print_json, say, with_folder
 @with_log
 @with_folder
 def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool, as_json: bool) -> None:
-    """Look into the memory with a browser: what is fresh, what is found and why, what agents are told, what changed.
+    """Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.
 
-    The page is for this machine and for who has its address alone: whoever opens that once is known by a cookie. It
-    shows every project of the home. What is done there asks first, and says how it is undone. Ctrl-C ends it. Pages of
-    the tree are another thing: `memtape tree new` writes one.
+    The page is for this machine and for holders of its address alone: a cookie remembers a browser that
+    opened it once. It shows every project of the home. Each action asks first, and says how it is undone.
+    Ctrl-C ends the page. Pages of the tree are another thing: `memtape tree new` writes one.
 
-    With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a text of a
-    memory, a question or an address.
+    With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a
+    text of a memory, a question or an address.
 
     \b
     Example:

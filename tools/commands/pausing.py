@@ -1,4 +1,4 @@
-"""The commands that stop and go on storing: pause and resume. What a pause is stands in `sinks/home/pauses.py`."""
+"""The commands `pause` and `resume`, which stop and continue storing. See `sinks/home/pauses.py`."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ scope_option = click.option("--scope", help="Only this project, as project:NAME.
 @scope_option
 @with_folder
 def pause(home: Path, length: str | None, project: bool, scope: str | None, as_json: bool) -> None:
-    """Store nothing from now on: no captures, no imports, not what agents say, nor what is searched for or used.
+    """Store nothing from now on: no captures, no imports, no turns of agents, no searches and no uses.
 
-    What is remembered is still found and given to agents. What is said in a pause is never stored, also not by a later
-    import of a transcript. Without --for the pause lasts until `memtape resume`; with --project this project is off.
+    Memories are still found and given to agents. Text of the pause is never stored, also not by a later
+    import of a transcript. Without --for the pause lasts until `memtape resume`; with --project this project
+    is off.
 
     \b
     Example:
@@ -51,9 +52,9 @@ def pause(home: Path, length: str | None, project: bool, scope: str | None, as_j
 @scope_option
 @with_folder
 def resume(home: Path, project: bool, scope: str | None, as_json: bool) -> None:
-    """End a pause, and say which others last.
+    """End a pause, and name the pauses still in effect.
 
-    What was said before it and has not been taken yet, the next `memtape import --all` takes.
+    Turns from before the pause that are not yet stored are taken by the next `memtape import --all`.
 
     \b
     Example:

@@ -1,6 +1,6 @@
-"""The option that gives a run a profile: of `memtape` itself and of each command. It is light, since hooks load it.
+"""The option for the profile of a run: of `memtape` itself and of each command. Light, since hooks import it.
 
-What a profile does is not here, but in `tools/capture/profiles.py`.
+`tools/capture/profiles.py` defines profiles.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from memtape.schemas.variables import PROFILE_VARIABLE
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
-    """Give this run, and what it starts, a profile until the command has ended."""
+    """Set the profile of this process and its children until the end of the command."""
     if name is None:
         return
     before = os.environ.get(PROFILE_VARIABLE)

@@ -1,4 +1,4 @@
-"""The command that gives a project the memory of a folder that it once was, and the hint that leads to it."""
+"""The command that gives a project the memory of its earlier folder, and the hint to use the command."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SHOWN_FOLDERS = 3
 @click.argument("once", metavar="FOLDER|SCOPE")
 @with_folder
 def adopt(home: Path, once: str, as_json: bool) -> None:
-    """Give this folder's project the memory that FOLDER had, before it was renamed, moved or made a repository.
+    """Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.
 
-    A folder outside git is known by its path alone. FOLDER is the path that it had, or SCOPE the scope that
-    `memtape status` names. A folder that is still there keeps its memory.
+    A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
+    `memtape status` names. A folder that still exists keeps its memory.
 
     \b
     Example:
@@ -39,7 +39,7 @@ def adopt(home: Path, once: str, as_json: bool) -> None:
 
 
 def say_where_it_was(client: Client) -> None:
-    """Say, where this folder has no memory, which folders may have been this one, and how to go on."""
+    """For a folder without memory, print the folders that may be its earlier place, and the next step."""
     if client.is_made():
         return
     for folder in once_elsewhere(Path.cwd(), client.home)[:SHOWN_FOLDERS]:

@@ -1,4 +1,4 @@
-"""The commands by which people say how a project stands as a whole, and see which there are."""
+"""The commands with which people list projects and set the state of a project."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def project() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_client
 def finish(client: Client, yes: bool, as_json: bool) -> None:
-    """Say that this project is finished: all that was said in it is archived, as a whole.
+    """Finish this project: all its texts are archived, as a whole.
 
-    Nothing of it is purged or erased. What is said later is found as always. Only people finish a project: --origin
+    Nothing of it is purged or erased. Later texts are found as always. Only people finish a project: --origin
     user at a terminal.
 
     \b
@@ -60,9 +60,9 @@ def finish(client: Client, yes: bool, as_json: bool) -> None:
 @project.command()
 @with_client
 def resume(client: Client, as_json: bool) -> None:
-    """Say that this project goes on: what was archived with it is found again. Only people say so.
+    """Continue this project: texts archived with it are found again. Only people continue one.
 
-    What was archived by itself stays archived. `memtape resume`, without project, ends a pause.
+    Texts archived by themselves stay archived. `memtape resume`, without project, ends a pause.
 
     \b
     Example:
@@ -79,7 +79,7 @@ def resume(client: Client, as_json: bool) -> None:
 @click.argument("name")
 @with_client
 def rename(client: Client, name: str, as_json: bool) -> None:
-    """Say what people call this project. Its scope, by which it is asked for, stays. Only people say so.
+    """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.
 
     \b
     Example:
@@ -95,7 +95,7 @@ def rename(client: Client, name: str, as_json: bool) -> None:
 @project.command("list")
 @with_home
 def list_projects(client: Client, as_json: bool) -> None:
-    """List all projects of this data folder, the one in which something happened last first.
+    """List all projects of this data folder, the last active first.
 
     \b
     Example:
@@ -116,7 +116,7 @@ def _lines(number: int, it: Project) -> Iterator[str]:
 @project.command()
 @with_client
 def show(client: Client, as_json: bool) -> None:
-    """Say how this project stands: its state, when something happened last, how its texts have aged, and its folder.
+    """Show this project: state, last activity, aging of texts, folder.
 
     \b
     Example:

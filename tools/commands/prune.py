@@ -1,4 +1,4 @@
-"""The command that forgets what carries a tag and is old: prune. What goes is decided in `tools/keep/pruning.py`."""
+"""The command `prune`, which forgets old captures with a tag. `tools/keep/pruning.py` decides which."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ LISTED = 20
 def prune(
     client: Client, tags: tuple[str, ...], before: str, every: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
-    """Forget what carries a tag and was captured long ago: by default what development has left, after 7 days.
+    """Forget old captures with a tag: by default those of development, after 7 days.
 
-    What was taken from that alone goes with it. What somebody also captured without the tag stays. Nothing is erased:
-    `memtape restore` shows a memory again.
+    Memories derived from them alone are forgotten too. A text that somebody also captured without the tag
+    stays. Nothing is erased: `memtape restore` shows a memory again.
 
     \b
     Example:
@@ -56,7 +56,7 @@ def prune(
 
 
 def _print(made: Pruned, dry_run: bool) -> None:
-    """Print what goes, how many of each scope, and why some of it stays."""
+    """Print the forgotten texts, their number by scope, and the reasons of kept ones."""
     tags, before = ", ".join(made.tags), format_time(made.before)
     what = f"tagged {one_line(tags, 200)}, or taken from that, and captured before {before}"
     if not made.items:

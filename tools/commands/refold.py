@@ -28,10 +28,10 @@ SHOWN_PAIRS, SHOWN_CHARS = 20, 200
 def refold(client: Client, dry_run: bool, fold: Folding | None, as_json: bool) -> None:
     """Fold everything anew under the rules, the embedder and the thresholds in force.
 
-    An embedder that takes over leaves past folds as they are; this makes them follow it. It shows which memories fold
-    together and which come apart, in all projects. What was unfolded stays apart, an echo stays an echo, and what a
-    consolidation made goes on while what it was made of says the same. Nothing is lost: folding changes which captures
-    are one memory, and all wordings of a memory are found.
+    An embedder that takes over leaves past folds as they are; this command makes them follow it. It shows
+    which memories fold together and which come apart, in all projects. Unfolded memories stay apart, an echo
+    stays an echo, and a consolidated memory stays while its sources say the same. Nothing is lost: folding
+    changes which captures are one memory, and all wordings of a memory are found.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`memtape retriever`: which retrievers answer, which answer beside them unseen, and changing that."""
+"""`memtape retriever`: list the retrievers in effect and their unseen shadows, and change both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_CHARS = 200
 
 @click.group()
 def retriever() -> None:
-    """See and change which retrievers answer beside the active one, unseen, so as to be compared.
+    """List and change the shadow retrievers, which answer unseen beside the active one, for comparison.
 
     \b
     Example:
@@ -29,8 +29,8 @@ def retriever() -> None:
 def list_retrievers(client: Client, as_json: bool) -> None:
     """List the retrievers and embedders that the log names, with their states.
 
-    What is active answers or decides. A shadow works beside it and is never shown. What is off or deprecated does
-    nothing more; of a deprecated retriever `memtape compare --shadow` still tells.
+    An active one answers or decides. A shadow works beside it and is never shown. One that is off or
+    deprecated does nothing more; `memtape compare --shadow` still reports a deprecated retriever.
 
     \b
     Example:

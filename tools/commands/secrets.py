@@ -1,4 +1,4 @@
-"""`memtape secrets`: what a home knows as secrets, forgetting what is none, and one key for all homes of a log."""
+"""`memtape secrets`: list a home's known secrets, forget false ones, share one key among a log's homes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ origin_option = click.option("--origin", type=click.Choice(ORIGINS), help="user 
 
 @click.group()
 def secrets() -> None:
-    """See what is known as a secret here, undo what is none, and give a team's homes one key.
+    """List the known secrets of this home, undo false ones, and give a team's homes one key.
 
     \b
     Example:
@@ -32,10 +32,10 @@ def secrets() -> None:
 @secrets.command("list")
 @with_folder
 def list_secrets(home: Path, as_json: bool) -> None:
-    """List the secrets that this home knows again: the digits of their placeholders, and who told them where.
+    """List the secrets known to this home: the digits of their placeholders, and who told them where.
 
-    No secret is printed, and none is kept: the home has keyed digests alone. What a person told is known in every
-    project, and what anybody else told in its project alone.
+    No secret is printed, and none is kept: the home has only keyed digests. A secret told by a person is
+    known in every project, any other in its project alone.
 
     \b
     Example:
@@ -56,10 +56,9 @@ def list_secrets(home: Path, as_json: bool) -> None:
 @origin_option
 @with_folder
 def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None, as_json: bool) -> None:
-    """Take no texts apart any more for what is no secret; ID is the digits of its placeholder, or of the list.
+    """Stop redacting a false secret; ID is the digits of its placeholder, or of the list.
 
-    Only people do so. What stands on the log stays as it is. A text that itself says that the value is a password
-    still loses it.
+    Only people do so. The log stays as it is. A text that itself calls the value a password still loses it.
 
     \b
     Example:
@@ -83,10 +82,11 @@ def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None, as_j
 @click.argument("file", type=click.Path(path_type=Path))
 @with_folder
 def share(home: Path, file: Path, as_json: bool) -> None:
-    """Write the key of this home's placeholders into a new file, wrapped under a passphrase that is asked for.
+    """Write the key of this home's placeholders into a new file, wrapped under a passphrase; it asks for one.
 
-    All homes of one log should have one key: under two, one secret has two placeholders. Send the file and the
-    passphrase on two ways. A key opens nothing by itself; with it, somebody could find a weak password by trying.
+    All homes of one log should have one key: under two, one secret has two placeholders. Send the file and
+    the passphrase on two ways. A key opens nothing by itself; with it, somebody could find a weak password by
+    trying.
 
     \b
     Example:
@@ -111,7 +111,7 @@ def share(home: Path, file: Path, as_json: bool) -> None:
 def join(home: Path, file: Path, replace: bool, as_json: bool) -> None:
     """Take the key of a file that `memtape secrets share` wrote, before anything is captured here.
 
-    Secrets that this home knows under its own key are known no more, so that they need --replace.
+    Secrets known to this home under its own key are then unknown: the command needs --replace for that.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The commands that list what a person may want to look at: stale memories, and orders about memory."""
+"""The commands that list stale memories and orders about memory."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SHOWN_CHARS = 300
 def stale(client: Client, limit: int, as_json: bool) -> None:
     """List memories that were neither said nor used for long, the most used first.
 
-    How long depends on what a memory is about: a preference is fresh for a year, what is technical for 6 months, a goal
-    for 3 months, what is only of the moment for 3 weeks; who somebody is never ages. Nothing is archived by this. To
-    confirm a memory say it again, which is to capture its text.
+    The time depends on the subject of a memory: a preference is fresh for a year, a technical fact for 6
+    months, a goal for 3 months, a fact of the moment for 3 weeks; a fact about a person's identity never
+    ages. Nothing is archived by this. To confirm a memory, capture its text again.
 
     \b
     Example:
@@ -41,9 +41,9 @@ def stale(client: Client, limit: int, as_json: bool) -> None:
 @with_arguments("orders")
 @with_client
 def orders(client: Client, as_json: bool) -> None:
-    """List what people order about memory, as "never mention X again", and how to end each.
+    """List the orders of people about memory, as "never mention X again", and how to end each.
 
-    What such an order is about is left out of what agents are told unasked; a search that asks for it still finds it.
+    The subject of an order is left out of unasked context; a search for it still finds it.
 
     \b
     Example:

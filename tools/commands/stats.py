@@ -1,4 +1,4 @@
-"""The command that draws what came and went day by day, as text and as a picture."""
+"""The command that draws daily counts, as text and as a picture."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CHARTS = (
     Drawn("use rate", "% of recalls", _share("used", "searches", "given")),
     Drawn("fold rate", "% of long-term captures", _share("folded", "long_term")),
 )
-"""What is drawn."""
+"""The drawn charts."""
 
 
 @click.command()
@@ -64,7 +64,7 @@ CHARTS = (
 )
 @with_home
 def stats(client: Client, since: str, scope: str | None, svg: Path | None, as_json: bool) -> None:
-    """Draw how the memory grew, what was asked and used, and how much folded, day by day (UTC).
+    """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
 
     A use rate above 100 % says that recalls were used more than once.
 
@@ -101,7 +101,7 @@ def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
 
 
 def drawn(chart: Drawn, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
-    """Return a chart as a line: what is measured, a block a column, the highest column, and the whole."""
+    """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
     values = [chart.value(group) for group in groups]
     most = max((value for value in values if value is not None), default=0)
     top = len(BLOCKS) - 1

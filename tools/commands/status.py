@@ -1,4 +1,4 @@
-"""The command that says how a home stands, on one screen."""
+"""The command for the state of a home on one screen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAMED = 3
 """So many ids, letters and files are named where there are more; `--json` has them."""
 SHOWN_SCOPES = 8
-"""So many scopes are shown: those that hold the most, and all in which something waits for a person."""
+"""The number of scopes shown: the largest, and all with something waiting for a person."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -32,9 +32,10 @@ SIZES = ("B", "kB", "MB", "GB", "TB")
 @as_of_option
 @with_home
 def status(client: Client, as_of: str | None, as_json: bool) -> None:
-    """Say on one screen what the home holds, how each view stands, and what to do next.
+    """Print on one screen the contents of the home, the state of each view, and the next step.
 
-    A view is ready, lagging (what it lacks has waited for ten seconds), hydrating (it was never made) or failing.
+    A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
+    or failing.
 
     \b
     Example:
@@ -80,7 +81,7 @@ def _status(state: Status) -> list[str]:
 
 
 def _views(views: tuple[Health, ...]) -> list[str]:
-    """Return a line for each view: in how many partitions it is in which state, and the lag where it has one."""
+    """Return a line for each view: its number of partitions by state, and its lag."""
     lines = []
     for name in dict.fromkeys(its.view for its in views):
         told = []
@@ -109,7 +110,7 @@ def _embedder(state: Status) -> list[str]:
 
 
 def _beside(state: Status) -> list[str]:
-    """Return what stands beside the views: what has aged, hooks, models, and the disk."""
+    """Return the lines beside the views: aged texts, hooks, models, and the disk."""
     lines = []
     if state.lives:
         lines.append(f"aging         {lives_told(state.lives.values())}")
@@ -127,7 +128,7 @@ def _beside(state: Status) -> list[str]:
 
 
 def _unwell(state: Status) -> list[str]:
-    """Return what was kept beside, not taken, not read and hidden."""
+    """Return the lines about files kept beside, not taken, unread and hidden."""
     lines = []
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
@@ -179,7 +180,7 @@ def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
 
 
 def size_told(size: float) -> str:
-    """Return bytes in the largest unit of which there is at least one."""
+    """Return a size in bytes in the largest unit with a value of at least one."""
     unit = 0
     while size >= 1_000 and unit < len(SIZES) - 1:
         size, unit = size / 1_000, unit + 1
@@ -187,7 +188,7 @@ def size_told(size: float) -> str:
 
 
 def _model_use(use: ModelUse, most: Use) -> list[str]:
-    """Return what models were asked; tokens only where an endpoint tells them."""
+    """Return the lines about model calls; tokens only where an endpoint tells them."""
 
     def told(asked: Use) -> str:
         tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
@@ -209,7 +210,7 @@ def _passes(mark: PassMark) -> str:
 
 
 def _retrievers(state: Status) -> list[str]:
-    """Return which retrievers are in which state, where there is more than the one that answers."""
+    """Return a line with the retrievers and their states; empty for a single retriever."""
     if len(state.retrievers) < 2:
         return []
     named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())

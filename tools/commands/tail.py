@@ -36,8 +36,8 @@ def tail(
 ) -> None:
     """Follow the log of the whole home: a line for each event as it comes, until interrupted.
 
-    No line has what was said, unless --texts asks for it. With --json each line is one document. Ticks are shown where
-    --type asks for them.
+    No line has a captured text, unless --texts asks for it. With --json each line is one document. Ticks are
+    shown where --type asks for them.
 
     \b
     Example:
@@ -61,9 +61,9 @@ def tail(
 
 
 def followed(log: Log, scope: str | None, types: tuple[str, ...], after_us: int | None) -> Iterator[Slot]:
-    """Yield the slots of a log that came after a time, by default from now on, for ever.
+    """Yield the slots of a log appended after a time, by default from now on, without end.
 
-    Those of a partition are in its order; what came between two looks is in the order of the partitions.
+    Slots of a partition are in its order; slots found by one look are in the order of the partitions.
     """
     numbers = range(log.partitions) if scope is None else (partition_of(scope, log.partitions),)
     ends = log.ends()

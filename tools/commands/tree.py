@@ -1,4 +1,4 @@
-"""The commands that show the tree of pages, and mend it; those that write pages are in `tree_pages.py`."""
+"""The commands that show and mend the tree of pages; `tree_pages.py` has the commands that write pages."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SHOWN_PROBLEMS = 50
 
 
 class _Tree(click.Group):
-    """The group that draws where no command of it is named."""
+    """A group that draws the tree when called without a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take what is no command for what is to be drawn."""
+        """Treat an unknown first word as the argument of `draw`."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
             args = ["draw", *args]
         return super().parse_args(ctx, args)
@@ -33,10 +33,10 @@ class _Tree(click.Group):
 
 @click.group(cls=_Tree)
 def tree() -> None:
-    """The tree of pages that people and agents have written: draw it, look at a page, and write, move and link pages.
+    """The tree of pages by people and agents: draw it, show a page, and write, move and link pages.
 
-    Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is _root. In
-    the vault each page is a file that you can edit: pages/SLUG.md.
+    Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is
+    _root. In the vault each page is a file that you can edit: pages/SLUG.md.
 
     \b
     Example:
@@ -51,7 +51,7 @@ def tree() -> None:
 @click.option("--limit", default=PER_PAGE, show_default=True, type=click.IntRange(1), help="The most below one page.")
 @with_client
 def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> None:
-    """Draw the tree from PAGE down, by default all of it. A page that stands in two places is drawn below the first.
+    """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
     \b
     Example:
@@ -99,7 +99,7 @@ def _named(node: Node) -> str:
 @click.argument("page")
 @with_client
 def show(client: Client, page: str, as_json: bool) -> None:
-    """Show a page: its text, what stands below it, where it leads, what leads there, and its versions.
+    """Show a page: text, child pages, links, backlinks and versions.
 
     \b
     Example:
@@ -168,12 +168,11 @@ def _listed(number: int, it: ListedNode) -> Iterator[str]:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_client
 def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
-    """List what is wrong with the tree: links that lead nowhere, pages that nobody can reach, circles, what is stale.
+    """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
-    With --fix links end that lead to what is gone or close a circle, and a page that cannot be reached is put below
-    another. No text is changed, and no page goes.
+    With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
+    another. No text is changed, and no page is removed.
 
-    
     Example:
       memtape tree check
       memtape tree check --fix --yes
@@ -212,7 +211,7 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
 
 
 def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
-    """Return what an event does in words, and the command that undoes it."""
+    """Return an event in words, and the command that undoes the event."""
     page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
     said = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
     return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"

@@ -42,7 +42,7 @@ def new(
     refs: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Write a page: TEXT, or what stdin holds; at a terminal your editor opens. At most 64 KiB of Markdown.
+    """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
 
     \b
     Example:
@@ -76,10 +76,10 @@ def edit(
     base: str | None,
     as_json: bool,
 ) -> None:
-    """Give a page another text: TEXT, or with - what stdin holds; at a terminal your editor opens.
+    """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
 
-    With --title and the like alone the text stays. All versions are kept. Where the page has another version by now
-    than --base, or than the one that your editor opened, both stand until somebody has seen both.
+    With --title and the like alone the text stays. All versions are kept. If the page has another version by
+    now than --base, or than the one in your editor, both stand until somebody has seen both.
 
     \b
     Example:
@@ -104,7 +104,7 @@ def edit(
 @click.option("--under", help="The page below which it stands from now on, and below that alone.")
 @with_client
 def move(client: Client, page: str, slug: str | None, under: str | None, as_json: bool) -> None:
-    """Give a page another slug, or put it below another page, or both. What leads to it follows.
+    """Give a page another slug, or put it below another page, or both. Links to it follow.
 
     \b
     Example:
@@ -120,7 +120,7 @@ def move(client: Client, page: str, slug: str | None, under: str | None, as_json
 @click.option("--undo", is_flag=True, help="End this link.")
 @with_client
 def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json: bool) -> None:
-    """Let a page lead to another. As a child the other stands below it. TO may be a slug that no page has yet.
+    """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
     \b
     Example:
@@ -141,7 +141,7 @@ def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json:
 
 
 def _text(text: str | None, start: Callable[[], str]) -> str | None:
-    """Return a text that was given, or with - or a pipe what stdin holds, or what is saved in an editor."""
+    """Return the given text, with - or a pipe the text on stdin, or the text saved in an editor."""
     if text is not None and text != "-":
         return text
     if text == "-" or not is_asked():

@@ -1,8 +1,8 @@
-"""What an agent did by a tool: one action for each edit, command and test, with path, exit and one line of output.
+"""Actions of an agent by tools: one for each edit, command and test, with path, exit and one line of output.
 
-What else a tool put out is not kept: it is bulk, and stands in the project. How hosts name their tools is here, their
-rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102, OpenCode 1.18, Qwen Code
-0.15, as they ran.
+The rest of a tool's output is not kept: it is bulk, and stands in the project. The tool names of hosts are
+here, their rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102,
+OpenCode 1.18, Qwen Code 0.15, as they ran.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
 COMMAND_CHARS, LINE_CHARS = 300, 160
-"""So much of a command, and of a line of its output, tells what it was."""
+"""The kept length of a command, and of a line of its output."""
 END_CHARS = 8_000
 """Of a longer output so much of the beginning and of the end is looked at."""
 MAX_FILES = 50
 MAX_CALLS = 256
-"""The calls whose answers are still awaited, as a parser remembers them."""
+"""The most unanswered calls that a parser remembers."""
 
 EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Create", "replace", "edit", "write_file", "write", "create")
 """Tools that edit a file."""
@@ -59,7 +59,7 @@ _TESTING = lazy(
     r"|zig build|just|task|mvn|gradle|\./gradlew|\./mvnw|manage\.py|rails|composer)\s+(?:-\S+\s+|run[- ])*(?:test|tests"
     r"|check|verify|spec)[\w:.-]*|python[\d.]*\s+-m\s+(?:pytest|unittest|doctest)|(?:node|bun)\s+--test)(?=\s|$)"
 )
-"""What runs tests."""
+"""Commands that run tests."""
 _HEAD = lazy(
     r"\A(?:(?:Command|Directory|Stdout|Chunk ID|Wall time|Error|Signal|Background PIDs|Process Group PGID|Output"
     r"|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b[^\n]*?(?:\n|\Z))+"
@@ -84,14 +84,14 @@ _REFUSED = lazy(
 )
 _PATCHED = lazy(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _TAG = lazy(r"</?[\w-]{1,40}>")
-"""A line in which a host tells who speaks, as `<untrusted_context>` of Gemini CLI."""
+"""A line in which a host names the speaker, as `<untrusted_context>` of Gemini CLI."""
 _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call of a tool that has not answered yet, as plain JSON where it is remembered: what it does, and to what.
+    """An unanswered tool call, remembered as plain JSON: its action, command and paths.
 
-    `of_memory` says that the tool answers out of a memory.
+    `of_memory` says that the tool answers from a memory.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
-    """Keep what a call of a tool does until its answer comes."""
+    """Remember a tool call until its answer comes."""
     if not isinstance(id, str) or not isinstance(name, str):
         return
     calls = state.setdefault("calls", {})
@@ -112,7 +112,7 @@ def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
 
 
 def called(state: State, id: Any) -> Call | None:
-    """Return the call whose answer has come, None where the call was not seen."""
+    """Return the call of an answer, None for an unknown call."""
     call = state.get("calls", {}).pop(id, None) if isinstance(id, str) else None
     try:
         return msgspec.convert(call, Call)
@@ -121,7 +121,7 @@ def called(state: State, id: Any) -> Call | None:
 
 
 def call_of(name: str, arguments: Any) -> Call:
-    """Return what a call of a tool does. A shell that asks Memtape counts as a memory's tool."""
+    """Return a tool call's action. A shell command that asks Memtape counts as a memory's tool."""
     short = clean(name).rpartition(".")[2] if len(name) <= MAX_NAME_CHARS else "tool"
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
@@ -144,10 +144,10 @@ def call_of(name: str, arguments: Any) -> Call:
 def actions_of(
     call: Call | None, output: str, native_id: str, fields: Mapping[str, Any], *, failed: bool, exit: int | None = None
 ) -> Iterator[Record | Skipped]:
-    """Yield what was done by a call that has answered: a record for each file, or one for a command.
+    """Yield the actions of an answered call: a record for each file, or one for a command.
 
-    `failed` is whether the host says so, `exit` the code that it tells apart from the output, `fields` are those that
-    all records of the row have.
+    `failed` is the host's statement, `exit` the code given apart from the output; `fields` are shared by all
+    records of the row.
     """
     if call is not None and call.of_memory:
         yield RECALLED
@@ -185,7 +185,7 @@ def _ran(
 
 
 def ran_text(ran: Ran, redactor: Redactor) -> str:
-    """Return a command that has run as one line. Secrets are out of all of it before anything is cut or chosen."""
+    """Return a finished command as one line. Secrets are removed before anything is cut or chosen."""
     command, output = redactor.text(_one_line(ran.command)), redactor.text(ran.output)
     how = "passed" if ran.act == "test" else ""
     if ran.failed:
@@ -196,7 +196,7 @@ def ran_text(ran: Ran, redactor: Redactor) -> str:
 
 
 def _line(output: str, ran: Ran) -> str:
-    """Return the line of an output that says most: the count of tests, what failed, else the first."""
+    """Return the most telling line of an output: the count of tests, the failure, else the first line."""
     lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ") and not _TAG.fullmatch(line)]
     if not lines:
         return ""
@@ -208,7 +208,7 @@ def _line(output: str, ran: Ran) -> str:
 
 
 def _bare(output: str) -> str:
-    """Return an output without the lines that hosts put around it."""
+    """Return an output without the lines added by hosts."""
     found = _OUTPUT.search(output) if _HEAD.match(output) else None
     body = output[found.end() :] if found else _HEAD.sub("", output)
     return _FOOT.sub("", body)
@@ -222,7 +222,7 @@ def _ends(output: str) -> str:
 
 
 def _below(path: str, folder: Any) -> str:
-    """Return a path as it stands below a folder, whole where it does not."""
+    """Return a path relative to a folder, whole if outside."""
     if isinstance(folder, str) and folder:
         try:
             return str(PurePath(path).relative_to(folder))

@@ -1,4 +1,4 @@
-"""Records to events: their scope, what of them stands on the log already, and the append. It opens no file."""
+"""Records to events: their scope, the check for events already on the log, and the append. Opens no file."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from memtape.tools.importing.summary import Summary
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
 HEAD_CHARS = 2_000
-"""So much is kept of what only the head is kept of, as an attachment: what it is about stands there."""
+"""The kept head of a text that is kept only by its head, as an attachment: its subject is there."""
 OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
-"""Sources whose records belong to the project of a folder; where it is not known they are not taken."""
+"""Sources whose records belong to the project of a folder; records of an unknown folder are skipped."""
 
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
@@ -43,11 +43,11 @@ SECRETS = Skipped("of a file of secrets, and not taken")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 _MARKS = (*BEFORE_PARTS, DOCUMENT)
-"""What follows the native id of a record that stands whole (first of all), and of its first part."""
+"""The ends of native ids: of a record kept whole (first of all), and of its first part."""
 
 
 class Waiting(NamedTuple):
-    """A record with where it was found, for who is told of it."""
+    """A record with the file and place of its text, for messages."""
 
     record: Record
     path: Path
@@ -56,7 +56,7 @@ class Waiting(NamedTuple):
 
 
 class Batch:
-    """Records that wait to be appended. `scope` overrides that of each record's folder."""
+    """Records waiting to be appended. `scope` overrides the scope of a record's folder."""
 
     def __init__(self, writer: Writer, scope: str | None, summary: Summary) -> None:
         self._writer = writer
@@ -76,16 +76,16 @@ class Batch:
 
     @property
     def full(self) -> bool:
-        """Whether it is time to append."""
+        """Whether the batch must be appended now."""
         return len(self._waiting) >= MAX_RECORDS or self._chars >= MAX_CHARS
 
     def add(self, waiting: Waiting) -> None:
-        """Put a record to those that wait."""
+        """Add a record to the batch."""
         self._waiting.append(waiting)
         self._chars += len(waiting.record.text)
 
     def append(self) -> None:
-        """Append what is new of all that waits, all or none, and count it."""
+        """Append the new records of the batch, all or none, and count them."""
         self._pauses = pauses_of(self._writer.home.path)
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:
@@ -114,7 +114,7 @@ class Batch:
         self._chars = 0
 
     def _left_out(self, scope: str, waiting: Waiting) -> Skipped | None:
-        """Return why a record is not taken: it is noise, was said in a pause, or comes in one. None where it is."""
+        """Return why a record is skipped: noise, a time in a pause, a pause in effect. None if taken."""
         record = waiting.record
         if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
             return Skipped(noise)
@@ -129,7 +129,7 @@ class Batch:
         return Skipped(f"{'all' if now is None or now.scope is None else now.scope} paused, and read again after that")
 
     def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
-        """Return source and events of each record that is new in its scope."""
+        """Return source and events of each new record of a scope."""
         names = [_ids(scope, waiting.record) for waiting in group]
         known = {*self._writer.log.known(scope, [id for ids in names for id in ids]), *self._said}
         erased = {scope: self._writer.erased_ids(scope)}
@@ -160,7 +160,7 @@ class Batch:
         return new
 
     def _note(self, scope: str, texts: dict[str, str]) -> None:
-        """Note what stands on the log after the append, for who looks whether it is hidden."""
+        """Record the appended texts, for the later check of hidden ones."""
         self._stands.setdefault(scope, {}).update(texts)
 
     def _count_lessened(self, record: Record) -> None:
@@ -187,7 +187,7 @@ class Batch:
         return events
 
     def ids_of(self, record: Record, path: Path) -> tuple[str, list[str]] | None:
-        """Return the scope of a record and the ids of it whole and of its first part, None where it has no scope."""
+        """Return the scope of a record and its ids, whole and of its first part; None without a scope."""
         scope = self.scope_of(record, path)
         if scope is None:
             return None
@@ -219,7 +219,7 @@ class Batch:
 
 
 def _folder(cwd: str) -> Path:
-    """Return a folder; one of another system (`C:\\x`) is taken as it is written, never below the current one."""
+    """Return a folder; a path of another system (`C:\\x`) is kept as written, not below the current one."""
     return Path("/", clean(cwd).replace("\\", "/"))
 
 
@@ -229,13 +229,13 @@ def _began(path: Path) -> Path | None:
 
 
 def _ids(scope: str, record: Record) -> list[str]:
-    """Return the ids under which a record may stand: whole, its first part, and the same as a hook heard it."""
+    """Return the possible ids of a record: whole, of its first part, and as heard by a hook."""
     names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
     return [derived_id("captured", scope, record.source, f"{name}{mark}") for name in names for mark in _MARKS]
 
 
 def kept_text(record: Record, redactor: Redactor) -> str:
-    """Return what of a record's text is kept; where it is cut, without its secrets and with a note of how much."""
+    """Return the kept part of a record's text; a cut text is without secrets and notes the omitted length."""
     if record.ran is not None:
         return ran_text(record.ran, redactor)
     cut = len(record.text) - HEAD_CHARS
@@ -245,7 +245,7 @@ def kept_text(record: Record, redactor: Redactor) -> str:
 
 
 def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
-    """Return a record as a capture. What is too long is cut here, after its secrets are out of it."""
+    """Return a record as a capture. Too long a text is cut here, after the removal of its secrets."""
     record = waiting.record
     redactor = redactor.spoken(scope, record.origin)
     short = partial(_short, redactor)
@@ -268,6 +268,6 @@ def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
 
 
 def _short(redactor: Redactor, text: str | None, chars: int, *, is_name: bool = False) -> str | None:
-    """Return a text that is not too long, None for an empty one."""
+    """Return a text cut to `chars`, None for an empty text."""
     text = clean(text or "").strip()
     return (text if len(text) <= chars else redactor.head(text, chars, is_name=is_name)) or None

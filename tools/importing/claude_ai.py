@@ -1,4 +1,4 @@
-"""Exports of Claude.ai: conversations, what it remembers of its user, and the documents of projects."""
+"""Exports of Claude.ai: conversations, its memory of the user, and the documents of projects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fits(item: Any) -> bool:
 
 
 def take(item: dict[str, Any]) -> Iterator[Found]:
-    """Yield what an item of an export says."""
+    """Yield the records of an export's item."""
     messages = item.get("chat_messages")
     if isinstance(messages, list):
         for message in messages:

@@ -1,7 +1,7 @@
 """Transcripts of Claude Code: `projects/<slug>/<session>.jsonl`, and `<session>/subagents/agent-<id>.jsonl`.
 
-Each row names its session, folder and branch. The format is internal to Claude Code, so what is unknown is skipped and
-named.
+Each row names its session, folder and branch. The format is internal to Claude Code: unknown rows are skipped
+and named.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ANSWERS = ("text", "tool_result")
 
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield what a row says. `state` holds the names of tools that have not answered yet."""
+    """Yield the records of a row. `state` has the names of unanswered tools."""
     match row.get("type"):
         case "user":
             yield from _user(row, state)

@@ -1,7 +1,7 @@
 """Rollouts of Codex, old and new: `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-New rows have `ordinal`, and what was said is in `response_item` alone. Older files say it a second time in
-`event_msg`, and the oldest have bare items without a payload.
+New rows have `ordinal`, and messages only in `response_item`. Older files repeat them in `event_msg`, and the
+oldest have bare items without a payload.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _EVENT_TURNS: dict[str, Role] = {"user_message": "user", "agent_message": "assis
 
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield what a row says. `state` holds session, folder, branch, unanswered tools and recent turns."""
+    """Yield the records of a row. `state` has session, folder, branch, unanswered tools and recent turns."""
     payload = row.get("payload")
     match row.get("type"):
         case "session_meta" if isinstance(payload, dict):
@@ -76,7 +76,9 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
 
 
 def _meet(meta: dict[str, Any], state: State) -> None:
-    """Learn what file this is. A fork may repeat the head of where it comes from, so that only the first counts."""
+    """Note the session, folder and branch of a file. Only the first head counts, since a fork may repeat its
+    parent's head.
+    """
     if state.get("met"):
         return
     state["met"] = True
@@ -156,7 +158,7 @@ def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) ->
 
 
 def _told_before(state: State, way: str, role: Role, text: str) -> bool:
-    """Whether a recent row of the other way said the same; each telling answers for one other."""
+    """Whether a recent row of the other way had the same text; each earlier row answers for one later row."""
     recent = state.setdefault("recent", [])
     words = [role, digest(text)[:8]]
     other = next((entry for entry in recent if entry[0] != way and entry[1:] == words), None)

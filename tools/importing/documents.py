@@ -21,7 +21,7 @@ from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, time_
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
-"""An Office file is a zip archive; one that says that it unpacks to more is left alone."""
+"""An Office file is a zip archive; one with a larger declared content is skipped."""
 MAX_TEXT_CHARS = 32 * 1024 * 1024
 MAX_MEDIA = 64
 
@@ -33,13 +33,13 @@ _LOCKED = Skipped("a document that asks for a password", problem=True)
 _NO_TEXT = Skipped("a document without text, as a scan is", problem=True)
 
 _NO_TITLES = ("untitled", "(anonymous)")
-"""What programs call a PDF that nobody gave a title."""
+"""Titles that programs give to a PDF without a title."""
 _NOT_READ = ("script", "style", "nav", "noscript", "template")
-"""What of a page is no text of the page."""
+"""The elements of a page that are not its text."""
 
 
 class _Read(NamedTuple):
-    """What a document says; `at` is what it tells of its time, `attached` the names of files that came with it."""
+    """A document's text; `at` is its own date, `attached` has the names of its attached files."""
 
     text: str
     at: object = None
@@ -53,7 +53,7 @@ class _Refused(Exception):
 
 
 class _Format(NamedTuple):
-    """A format: what reads it, the module that this needs, and who is taken to have written it."""
+    """A file format: its reader, the module the reader needs, and the assumed origin of the text."""
 
     read: Callable[[bytes], _Read]
     needs: str | None
@@ -61,7 +61,7 @@ class _Format(NamedTuple):
 
 
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
-    """Yield a document, or why it is not taken. `ending` is one of `FORMATS`; `modified` its time if it tells none."""
+    """Yield a document, or its skip. `ending` is a key of `FORMATS`; `modified` is the default time."""
     format = FORMATS[ending]
     try:
         if len(data) > MAX_FILE_BYTES:
@@ -224,4 +224,4 @@ FORMATS: dict[str, _Format] = {
     ".xlsx": _Format(_sheets, "openpyxl", "user"),
     ".eml": _Format(_mail, None, "web"),
 }
-"""What a file is read by, by how its name ends. Pages and mail are what others wrote."""
+"""The format of a file by the end of its name. Pages and mail count as written by others."""

@@ -13,19 +13,19 @@ from memtape.tools.importing.records import Found, Skipped, State
 SHAPES = {CHATGPT: chatgpt, CLAUDE_AI: claude_ai, MEM0: mem0}
 
 _LISTS = ("chat_messages", "docs")
-"""Under these keys a file that is one conversation or project of Claude.ai holds its messages and documents."""
+"""The keys of messages and documents in a file of one conversation or project of Claude.ai."""
 OTHER = Skipped("an item of no known shape")
 
 
 def source_of(item: Any) -> str | None:
-    """Return which source an item comes from, None where it has no known shape."""
+    """Return the source of an item, None for an unknown shape."""
     return next((name for name, shape in SHAPES.items() if shape.fits(item)), None)
 
 
 def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
-    """Yield what an item of a document says (`reading.Item`).
+    """Yield the records of a document's item (`reading.Item`).
 
-    `state` gets what stands before a list, and the session that it names.
+    `state` gets the fields before a list, and the session id among them.
     """
     if key == HEAD:
         state["head"] = item
@@ -43,7 +43,7 @@ def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
 
 
 def source_in(key: str | None, item: Any) -> str | None:
-    """Return which source an item of a document comes from, by its shape and the key that it stands under."""
+    """Return the source of a document's item, by its shape and the key above the item."""
     if key == "messages":
         return GEMINI
     return CLAUDE_AI if key in _LISTS else source_of(item)

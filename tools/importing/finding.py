@@ -1,4 +1,4 @@
-"""Where hosts keep their files, and what kind of file one is, by its name and its first rows. Nothing is taken here."""
+"""The folders of hosts, and the kind of a file by its name and first rows. Nothing is imported here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
 class Source(NamedTuple):
-    """A file to import. `name` is its path below the folder that was named; its place may tell `cwd` and `session`."""
+    """A file to import. `name` is its path below the named folder; `cwd` and `session` are from its place."""
 
     path: Path
     format: str
@@ -76,7 +76,7 @@ def host_files() -> Iterator[Source | Unfit]:
 
 
 def memory_folders() -> list[Path]:
-    """Return the folders in which Claude Code keeps what it remembers, one a project."""
+    """Return the memory folders of Claude Code, one a project."""
     return [path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")) if path.is_dir()]
 
 
@@ -91,7 +91,7 @@ def kept_by(host: str) -> tuple[int, int]:
 
 
 def host_file(path: Path, format: str, folder: Path) -> Source | None:
-    """Return what a file in a host's folder is to an import, None for one that is not imported."""
+    """Return a host's file as a source, None for a file that is not imported."""
     name = path.relative_to(folder).as_posix()
     if format == CLAUDE_CODE and path.suffix == ".md":
         parts = name.split("/")
@@ -108,12 +108,12 @@ def host_file(path: Path, format: str, folder: Path) -> Source | None:
 
 
 def named_session(path: Path, format: str) -> Source:
-    """Return a session of which the host is known, wherever it lies."""
+    """Return a session file of a known host, in any folder."""
     return _named(path, format, path.name)
 
 
 def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfit]:
-    """Yield what is to be imported of a path that somebody named; `format` overrides what a file looks like."""
+    """Yield the importable files of a path; `format` overrides the detected format."""
     if path.is_dir():
         for found in walk(path):
             yield found if isinstance(found, Unfit) else _source(found, found.relative_to(path).as_posix(), format)
@@ -157,7 +157,7 @@ def walk(folder: Path) -> Iterator[Path | Unfit]:
 
 
 def format_of_row(row: dict[str, Any]) -> str | None:
-    """Return the format of which a row is, None where it could be anything."""
+    """Return the format of a row, None where several are possible."""
     type = text_of(row, "type")
     if "$set" in row or "$rewindTo" in row or "projectHash" in row or type == "gemini":
         return GEMINI
@@ -192,12 +192,12 @@ def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
 
 
 def _is_of_export(path: Path) -> bool:
-    """Whether a page says what an export beside it says, as the `chat.html` of ChatGPT does."""
+    """Whether a page repeats an export beside it, as ChatGPT's `chat.html`."""
     return path.name == "chat.html" and (path.parent / "conversations.json").exists()
 
 
 def _format_of_lines(path: Path) -> str | None:
-    """Return the format of a file of rows; one in which no row can be read is somebody's who must be told."""
+    """Return the format of a file of rows; unreadable files get a format too, and are reported later."""
     bad = None
     with reading.opened(path) as file:
         for count, row in enumerate(reading.rows(file)):
@@ -223,7 +223,7 @@ def _format_of_document(path: Path) -> str | None:
 
 
 def _named(path: Path, format: str, name: str) -> Source:
-    """Return a session with what its place tells of it."""
+    """Return a session file with the session id and folder from its path."""
     if format == CODEX:
         found = _ROLLOUT.match(path.name)
         return Source(path, format, name, session=found[1] if found else None)
@@ -238,7 +238,7 @@ def _is_chat(path: Path) -> bool:
 
 
 def _gemini_root(path: Path) -> str | None:
-    """Return the project of a session; those of subagents lie one folder deeper."""
+    """Return the project of a session; subagents' sessions lie one folder deeper."""
     project = path.parent.parent if path.parent.name == "chats" else path.parent.parent.parent
     try:
         return (project / ".project_root").read_text(errors="replace").strip() or None
@@ -274,7 +274,7 @@ def _claude_root(project: Path) -> str | None:
 
 
 def began_in(path: Path) -> Path | None:
-    """Return the folder that the session of a transcript began in, None where it does not tell. Reads its head."""
+    """Return the first folder of a transcript's session, None if unknown. Reads its head."""
     if path.parent.name == "subagents":  # A part of another session, which may have gone elsewhere before.
         parent = path.parent.parent.with_suffix(".jsonl")
         path = parent if parent.exists() else path

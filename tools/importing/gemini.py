@@ -35,7 +35,7 @@ _NOTICES = frozenset({"info", "warning", "error"})
 
 
 def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | None]:
-    """Return for each row's id the place of its last version, None for one that was taken back."""
+    """Return by row id the place of the row's last version, None for a row taken back."""
     last: dict[str, int | None] = {}
     for place, row in rows:
         rewind, id = row.get("$rewindTo"), row.get("id")
@@ -51,7 +51,7 @@ def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | Non
 
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield what a row says. `state` holds session and folder, and `last` and `place` of a session read twice."""
+    """Yield the records of a row. `state` has session and folder; read twice, also `last` and `place`."""
     if "sessionId" in row and "type" not in row:
         state["session"] = text_of(row, "sessionId") or state.get("session")
         state["kind"] = text_of(row, "kind")

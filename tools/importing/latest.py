@@ -1,6 +1,6 @@
-"""The end of a transcript: its records from near an offset on, and where it says what a hook was told.
+"""The end of a transcript: its records from near an offset on, and the place of a hook's input in the file.
 
-A hook loads this while its agent waits: one parser, and nothing that knows of other files than transcripts.
+A hook imports this module while its agent waits: only one parser is loaded, and no reader of other files.
 """
 
 from __future__ import annotations

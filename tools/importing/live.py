@@ -1,7 +1,7 @@
-"""Transcripts that grow: when a session is due to be indexed. Clocks are handed in.
+"""Growing transcripts: when a session is due to be indexed. Clocks are arguments.
 
-A session is indexed when it has grown by so many bytes or messages since the last *indexed* point, once it has been
-quiet for a moment; growth below that accumulates. At its end it is always indexed.
+A session is indexed after its growth by so many bytes or messages since the last *indexed* point, once it has
+been quiet for a moment; smaller growth accumulates. At its end it is always indexed.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ GROWN_BYTES = 100_000
 GROWN_MESSAGES = 50
 QUIET_S = 1.5
 ENDED_S = 600.0
-"""A session that has been quiet for so long counts as ended; no host says so in its transcript."""
+"""A session quiet for this long counts as ended; no host marks the end in its transcript."""
 
 
 class Growth(NamedTuple):
-    """How far a file has grown since the point up to which it is indexed."""
+    """The growth of a file since its last indexed point."""
 
     bytes: int
     messages: int
 
 
 class Sessions:
-    """Which sessions have changed, and which of them are due. Times are seconds of any one clock."""
+    """The changed sessions and their due times. Times are seconds of any one clock."""
 
     def __init__(self) -> None:
         self._changed: dict[Path, float] = {}
         self._looked: dict[Path, float] = {}
 
     def changed(self, path: Path, now_s: float) -> None:
-        """Note that a file has changed."""
+        """Record a change of a file."""
         self._changed[path] = now_s
 
     def quiet(self, now_s: float) -> list[Path]:
@@ -50,16 +50,16 @@ class Sessions:
         return due
 
     def ended(self, path: Path, now_s: float) -> bool:
-        """Whether a session has been quiet for so long that it counts as ended."""
+        """Whether a session was quiet for `ENDED_S` seconds and counts as ended."""
         return now_s - self._changed[path] >= ENDED_S
 
     def indexed(self, path: Path) -> None:
-        """Forget a file that has been indexed to its end."""
+        """Forget a file after its last record was indexed."""
         self._changed.pop(path, None)
         self._looked.pop(path, None)
 
     def rest(self) -> list[Path]:
-        """Return what has changed and has not been indexed."""
+        """Return the changed files that are not indexed yet."""
         return list(self._changed)
 
 

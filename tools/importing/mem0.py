@@ -18,7 +18,7 @@ def fits(item: Any) -> bool:
 
 
 def take(item: dict[str, Any]) -> Iterator[Found]:
-    """Yield the fact that a memory is. One that mem0 has changed since comes as another fact."""
+    """Yield a memory's fact. A memory changed by mem0 since then becomes another fact."""
     text, id = item["memory"], text_of(item, "id")
     told = said(text)
     if not told:

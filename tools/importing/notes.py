@@ -1,6 +1,6 @@
-"""Markdown: notes of Obsidian and basic-memory, and the memory files of Claude Code. A note is kept as it is written.
+"""Markdown: notes of Obsidian and basic-memory, memory files of Claude Code. A note is kept as written.
 
-What a note says is in its native id, so that a note that was changed is taken again, and one that was moved too.
+The native id has the note's path and text: a changed or moved note is taken again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BAD_FRONT = Skipped("front matter that is no YAML", problem=True)
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str, bool]:
-    """Return the fields at the head of a note, its body, and whether what stands at the head could be read."""
+    """Return the fields at the head of a note, its body, and whether the head could be read."""
     found = _FRONT.match(text[:MAX_FRONT_MATTER_CHARS])
     if not found:
         return {}, text, True
@@ -77,7 +77,7 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
 
 
 def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterator[Found]:
-    """Yield what a memory file of Claude Code says: of MEMORY.md each point, of the file of a topic the whole.
+    """Yield the records of a Claude Code memory file: each point of MEMORY.md, a topic's file as a whole.
 
     Points of MEMORY.md that only lead to the file of a topic are left out, since the file says it.
     """
@@ -102,7 +102,7 @@ def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterato
 
 
 def _points(body: str) -> Iterator[str]:
-    """Yield the points of a list, and what stands between lists by paragraphs; headings are left out."""
+    """Yield the points of a list, and the text between lists by paragraphs; headings are left out."""
     place = 0
     for found in _BULLET.finditer(body):
         yield from _paragraphs(body[place : found.start()])

@@ -1,7 +1,7 @@
-"""A folder of Markdown as pages of the tree: a slug a file, its front matter, and its links to other files.
+"""A folder of Markdown as pages of the tree: a slug for each file, front matter, links to other files.
 
-Imported again, a file that has changed is the next version of its page, upon the version that was imported before: what
-people have written since stands beside it. What people said of a page since then stays, and no page goes.
+At a second import a changed file is the next version of its page, based on the last imported version: edits
+by people since then become a diverged version. People's other changes of a page stay, and no page is removed.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ OnProgress = Callable[[int], None]
 
 
 class PageProblem(msgspec.Struct, frozen=True):
-    """A file that was not taken, or not all of it, and why."""
+    """A file that was skipped wholly or in part, and the reason."""
 
     path: str
     reason: str
 
 
 class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a folder: the slugs of new pages and of new versions, and how many files say what they said.
+    """The result of a folder's import: slugs of new pages and new versions, the number of unchanged files.
 
-    `edges` counts links between pages, of which `waiting` lead to no page yet. `gone` are pages whose file is no
-    longer there; they stay.
+    `edges` counts links between pages, of which `waiting` lead to no page yet. `gone` are pages without their
+    file; they stay.
     """
 
     scope: str
@@ -73,7 +73,7 @@ class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _File(NamedTuple):
-    """A file of the folder: its path there, its slug, and its bytes."""
+    """A file of the imported folder: the path in the folder, slug and bytes."""
 
     path: str
     slug: str
@@ -81,7 +81,7 @@ class _File(NamedTuple):
 
 
 class _Old(NamedTuple):
-    """What the log has of a file that was imported: its page, the version that came of it last, and the one before."""
+    """The log's state of an imported file: the page, its last imported version, and the version before."""
 
     page: Page
     last: Capture
@@ -98,7 +98,7 @@ class _Link(NamedTuple):
 
 
 class PageFolder:
-    """One folder that is taken into the scope of a writer."""
+    """A folder for the import into a writer's scope."""
 
     def __init__(self, writer: Writer, folder: Path, *, dry_run: bool = False) -> None:
         self._writer, self._folder, self._dry_run = writer, folder, dry_run
@@ -111,11 +111,11 @@ class PageFolder:
 
     @property
     def files(self) -> int:
-        """How many files there are."""
+        """The number of files."""
         return len(self._layout.slugs)
 
     def take(self, on_progress: OnProgress = lambda done: None) -> PagesTaken:
-        """Take the folder in, and return what became of its files; `on_progress` is told of each."""
+        """Import the folder, and return the result; `on_progress` is called for each file."""
         if not self.files:
             raise MemtapeError(f"{self._folder} has no Markdown.", "Name a folder with .md files.")
         self._scope = self._state()
@@ -166,7 +166,7 @@ class PageFolder:
                 self._take(file.path, slug, data)
 
     def _take(self, path: str, slug: str, data: bytes | None = None) -> None:
-        """Make the events of one file, none where its page has what it says, or is not to be touched."""
+        """Make the events of one file; none if its page is unchanged or protected."""
         old, pages = self._known.get(slug), self._scope.pages
         try:
             self._writer.redactor.check_path(str(self._folder / path))
@@ -186,7 +186,7 @@ class PageFolder:
             self._tell(path, str(error))
 
     def _said(self, file: _File, old: _Old | None) -> list[Event]:
-        """Return the events of a file that is new or has changed. Raises what the door raises."""
+        """Return the events of a new or changed file. Raises the errors of the writer."""
         read = self._sound(file)
         last = old.last if old is not None else None
         slug, native = old.page.slug if old is not None else file.slug, _native(file, last)
@@ -209,7 +209,7 @@ class PageFolder:
         return events
 
     def _sound(self, file: _File) -> PageFile:
-        """Return what a file says; of one whose front matter is no YAML that stays a part of its text."""
+        """Return the parsed file; invalid YAML front matter stays a part of the text."""
         read = page_file(file.data)
         if read.fields is None and read.problems and read.text is not None:
             self._tell(file.path, f"{read.problems[0]}; it was taken as a part of the text")
@@ -223,7 +223,7 @@ class PageFolder:
         return read
 
     def _edit(self, file: _File, read: PageFile, old: _Old | None, by: Event) -> Edited:
-        """Return what front matter gives a page; what somebody gave since the last import stays."""
+        """Return the page fields from front matter; fields edited since the last import keep their value."""
         given = changes_of(None, read.fields or Fields(), self._scope).edit
         if old is None:
             has_title = given.title is not None or _HEADING.search((read.text or "")[:READ_CHARS]) is not None
@@ -234,9 +234,9 @@ class PageFolder:
         return replace(given, id=old.page.id, by=by.id, base=old.last.id)
 
     def _links(self, file: _File, read: PageFile, old: _Old | None) -> list[_Link]:
-        """Return the links that a file begins or ends: that of its parent, those of front matter, those of its text.
+        """Return the links that a file begins or ends: from its parent, its front matter and its text.
 
-        What somebody ended since the last import stays ended, and what somebody made stays.
+        A link ended by a person since the last import stays ended; a link made by a person stays.
         """
         above = self._layout.above
         links = [_Link(above[file.slug], CHILD, file.slug)] if old is None else []
@@ -281,7 +281,7 @@ def _native(file: _File, before: Capture | None) -> str:
 
 
 def _imported(scope: Scope) -> Iterator[tuple[str, _Old]]:
-    """Yield the pages that were imported, by the slug with which each was born."""
+    """Yield the imported pages, by the slug of their birth."""
     for page in scope.pages.by_birth.values():
         captures = (scope.captures.by_seq[seq] for seq in page.versions)
         found = [capture for capture in captures if capture.own is not None and capture.own.source == SOURCE]

@@ -1,4 +1,4 @@
-"""Where the files of a folder stand as pages: which files there are, the slug of each, and what is above each."""
+"""The layout of a folder as pages: its files, the slug of each, and the parent of each."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from memtape.schemas.slugs import slug_of
 
 NODES = ("index.md", "readme.md")
-"""What a folder says of itself, the first that is there."""
+"""The names of a folder's own page; the first existing one counts."""
 
 
 class Layout(NamedTuple):
-    """The slug of each file by its path, and by slug that of the page above it, empty for what stands below the root.
+    """The slug of each file by path, and the parent's slug by slug, empty below the root.
 
-    `top` is what all slugs begin with.
+    `top` is the common beginning of all slugs.
     """
 
     top: str
@@ -46,7 +46,7 @@ def layout_of(folder: Path) -> Layout:
 
 
 def markdown_in(folder: Path) -> Iterator[str]:
-    """Yield the paths of the Markdown files in a folder, what a folder says of itself before what is in it.
+    """Yield the paths of Markdown files in a folder; a folder's own page comes before its contents.
 
     Hidden files and folders and links are left out.
     """
@@ -60,7 +60,7 @@ def markdown_in(folder: Path) -> Iterator[str]:
 
 
 def slugs_of(top: str, paths: list[str]) -> dict[str, str]:
-    """Return the slug of each file by its path; two files never have one slug."""
+    """Return the slug of each file by its path; no two files share a slug."""
     slugs, known = dict[str, str](), dict[str, None]()
     for path in paths:
         place, _, name = path.rpartition("/")

@@ -1,4 +1,4 @@
-"""What is read of the Markdown of a page: which other pages it leads to, and its parts. No file is opened."""
+"""Parsing of a page's Markdown: the pages linked from the text, and the parts of a page. Opens no file."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _ENDING = ".md"
 
 
 class Part(NamedTuple):
-    """A part of a page under a heading: what the heading says, empty of what stands before the first, and its bytes."""
+    """A part of a page under a heading: the heading's text, empty before the first heading, and the bytes."""
 
     title: str
     data: bytes
 
 
 def parts_of(data: bytes, level: int = 2) -> list[Part]:
-    """Return what stands before the first heading of a level, then each such heading with all below it.
+    """Return the part before the first heading of a level, then each such heading with all below it.
 
-    Put together again the parts are the page, to the byte.
+    Joined, the parts are the page, to the byte.
     """
     lines = data.splitlines(keepends=True)
     text = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines).decode("utf-8", "replace")
@@ -45,10 +45,10 @@ def parts_of(data: bytes, level: int = 2) -> list[Part]:
 
 
 def links_in(text: str, path: str, layout: Layout) -> list[str]:
-    """Return the slugs to which the text of a file leads, each once and in their order.
+    """Return the slugs linked from a file's text, each once and in order.
 
-    `path` is that of the file in the folder. A file that is not there has the slug that it would have; what is outside
-    the folder leads nowhere.
+    `path` is the file's path in the folder. A missing file has the slug it would have; links out of the
+    folder are skipped.
     """
     found = dict[str, None]()
     for target in _targets(MarkdownIt("commonmark").parse(text)):
@@ -59,7 +59,7 @@ def links_in(text: str, path: str, layout: Layout) -> list[str]:
 
 
 def _targets(tokens: list[Token]) -> Iterator[str]:
-    """Yield what links lead to: an address, or `[[` and a name."""
+    """Yield the targets of links: an address, or `[[` and a name."""
     for token in tokens:
         for inner in token.children or ():
             if inner.type == "link_open":
@@ -82,7 +82,7 @@ def _by_path(address: str, path: str, layout: Layout) -> str | None:
 
 
 def _by_name(name: str, layout: Layout) -> str | None:
-    """Return the slug of a file that a wiki link names: by its path, else by its name, the shortest path first."""
+    """Return the slug of a wiki link's file: by its path, else by its name, the shortest path first."""
     wanted = name.removesuffix(_ENDING).casefold()
     paths = sorted(layout.slugs, key=lambda path: (path.count("/"), path))
     for path in paths:

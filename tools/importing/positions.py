@@ -1,8 +1,8 @@
-"""How far each file has been read. It only saves time: ids keep an import from adding a thing twice.
+"""The read position of each file. Positions only save time: ids keep an import from adding a thing twice.
 
-A position holds for one log and one way of naming scopes, and for a file that still begins as it did. Where the log is
-not as it was when positions were kept, every file is read again. Nothing that
-was said is kept here, nor the name of a file; of a parser's state only what later rows need.
+A position holds for one log and one way of naming scopes, and for a file with the same beginning. Where the
+log is not the one of the positions, every file is read again. No text is kept here, nor the name of a file;
+of a parser's state only the needs of later rows.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
 
 RULES = 2
-"""Raised when parsers take what they left before, so that everything is read again."""
+"""Raised when parsers take texts that they skipped before, so that everything is read again."""
 PROBE_BYTES = 4_096
 
 
 class FilePosition(msgspec.Struct, frozen=True):
-    """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state.
+    """The read position in a file (`offset`), its size and time then, a partial digest, the parser's state.
 
-    Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0. `said`
-    has the ids of what a file that is read whole said then, by scope, `folder` the key of the folder that was named.
-    `file` tells a file that was renamed: its device and its number there.
+    For a packed file, offset and size refer to its content, and `packed` is its own size; else `packed` is 0.
+    For a file that is read whole, `said` has the ids of its texts by scope. `folder` is the key of the named
+    folder. `file` identifies a renamed file: its device and inode.
     """
 
     offset: int
@@ -70,39 +70,40 @@ class Positions:
             pass
 
     def unchanged(self, path: Path, status: os.stat_result) -> bool:
-        """Whether a file was read to its end and is as it was then."""
+        """Whether a file was read to its end and is unchanged since then."""
         kept = self._kept.get(self.key(path))
         if kept is None or not _whole(kept):
             return False
         return (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
-        """Return where to go on in a file that only grew, and the state there; the start of any other."""
+        """Return the offset and state to resume a file that only grew; the start for any other file."""
         kept = self._kept.get(self.key(path))
         if kept is None or kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
             return 0, {}
         return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
 
     def offset(self, path: Path) -> int:
-        """Return up to where a file was read, 0 for one that never was."""
+        """Return the read offset of a file, 0 for a new file."""
         kept = self._kept.get(self.key(path))
         return kept.offset if kept is not None else 0
 
     def said(self, path: Path) -> dict[str, list[str]]:
-        """Return what a file said when it was read last: the ids of its texts, by scope."""
+        """Return the ids of a file's texts at its last reading, by scope."""
         kept = self._kept.get(self.key(path))
         return kept.said if kept is not None else {}
 
     def said_elsewhere(self, ids: Iterable[str], but: Iterable[str]) -> dict[str, None]:
-        """Return those of some ids that any file says, but those of some keys."""
+        """Return the ids among `ids` that are in a file, files with a key in `but` excluded."""
         asked, left_out = dict.fromkeys(ids), dict.fromkeys(but)
         others = (kept for key, kept in self._kept.items() if key not in left_out) if asked else ()
         return {id: None for kept in others for told in kept.said.values() for id in told if id in asked}
 
     def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
-        """Return by their keys the positions of files that are not there any more: what was named, or read in it.
+        """Return, by key, the positions of missing files: of `named` itself, and of files read in the folder
+        `named`.
 
-        `keys` are those of all files that are there.
+        `keys` has the keys of all existing files.
         """
         key = self.key(named)
         found = {name: kept for name, kept in self._kept.items() if kept.folder == key and name not in keys}
@@ -111,7 +112,9 @@ class Positions:
         return found
 
     def moved(self, path: Path, position: FilePosition) -> list[str]:
-        """Return the keys under which a file was known that says the same, before it or its folder was renamed."""
+        """Return the old keys of a file with the same content, from before a renaming of the file or its
+        folder.
+        """
         key, ids = self.key(path), {id for said in position.said.values() for id in said}
         if not ids:
             return []
@@ -122,7 +125,9 @@ class Positions:
         ]
 
     def name_folder(self, path: Path, folder: str) -> bool:
-        """Note that a file was read with a folder of this key; return whether that is new. `save` writes it."""
+        """Note the key of the folder that a file was read with; return whether the key is new. `save` writes
+        the note.
+        """
         kept = self._kept.get(self.key(path))
         if kept is None or not folder or kept.folder == folder:
             return False
@@ -135,7 +140,7 @@ class Positions:
             self._kept.pop(key, None)
 
     def put(self, path: Path, position: FilePosition) -> None:
-        """Remember a position; `save` writes it. One whose state holds a secret is forgotten, and read again."""
+        """Remember a position for `save`. One with a secret in its state is dropped, for a new reading."""
         state = msgspec.json.encode(position.state).decode()
         if self._redactor.name(state) == state:
             self._kept[self.key(path)] = position
@@ -150,7 +155,7 @@ class Positions:
         self._path.chmod(0o600)
 
     def key(self, path: Path) -> str:
-        """Return by what a file or folder is known here, which does not tell its name."""
+        """Return the key of a file or folder: a digest that hides the name."""
         name = os.fsencode(self._prefix + os.fspath(path.resolve()))
         return blake2b(name, digest_size=16).hexdigest()
 

@@ -1,7 +1,7 @@
-"""Bytes to rows: lines of JSON, items of a JSON document, files in a zip archive, texts. All of it in bounded memory.
+"""Bytes to rows: lines of JSON, items of a JSON document, files in a zip archive, texts. In bounded memory.
 
-What cannot be read becomes a `Skipped` that is a problem, and reading goes on where that is possible. No source is
-known here.
+Unreadable data becomes a `Skipped` that is a problem, and reading goes on where possible. No source is known
+here.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MAX_VALUE_BYTES = 64 * 1024 * 1024
 """One value of a JSON document beyond it ends the reading of the document: the library holds a value whole."""
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 MAX_KEYS = 10_000
-"""Of a document that is one large object, so many keys are looked at."""
+"""The number of keys read of a document that is one large object."""
 MAX_NESTED_ZIPS = 2
 SKIP_BYTES = 1024 * 1024
 PACKED_BYTES = 64 * 1024
-"""So much is unpacked at once, whatever a bomb would make of it."""
+"""The bytes unpacked at once, however large a zip bomb is."""
 MAX_UNPACKED_BYTES = 2**31
 
 CUT_SHORT = Skipped("the last line is cut short", problem=True)
@@ -56,7 +56,7 @@ TEXT_TOO_LARGE = Skipped(f"a text of more than {MAX_TEXT_BYTES // 2**20} MB", pr
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file to be read. Raises `OSError` for what is no file, as a pipe, which might be waited for for ever."""
+    """Open a file for reading. Raises `OSError` for other things, as a pipe, whose reading may never end."""
     number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
@@ -68,7 +68,9 @@ def opened(path: Path) -> BinaryIO:
 
 
 class Row(NamedTuple):
-    """A line: where it and the next one begin, and the object that it is, or why it is none; None for a blank line."""
+    """A line: its start, the next line's start, and its object or the reason of its skip; None for a blank
+    line.
+    """
 
     start: int
     end: int
@@ -103,7 +105,7 @@ def is_packed(path: Path) -> bool:
 
 
 def unpacked(file: IO[bytes]) -> tuple[IO[bytes], Skipped | None]:
-    """Return what a file packed by zstd holds, as a file without a name, and why that is not all of it."""
+    """Return the content of a zstd file, as a file without a name, and why it is incomplete."""
     whole: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
     begin, is_bad = file.tell(), False
     try:
@@ -120,9 +122,9 @@ def unpacked(file: IO[bytes]) -> tuple[IO[bytes], Skipped | None]:
 
 
 def _unpack(file: IO[bytes], whole: IO[bytes], until: int) -> None:
-    """Write what a packed file holds, until that is too large. Raises `OSError` at a bad place.
+    """Write the content of a packed file, up to the size limit. Raises `OSError` at a bad place.
 
-    What is read together with a bad place is lost: from `until` on it is read byte by byte.
+    Data read together with a bad place is lost: from `until` on it is read byte by byte.
     """
     import pyarrow as pa
 
@@ -135,7 +137,7 @@ def _unpack(file: IO[bytes], whole: IO[bytes], until: int) -> None:
 
 
 def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
-    """Return the object that a line is. Text that is not valid Unicode is taken with its bad places replaced."""
+    """Return the object of a line. Invalid Unicode in texts is replaced."""
     if not data.strip(b" \t\r\n\0"):
         return None
     try:
@@ -150,7 +152,7 @@ def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
 
 
 class _Watched:
-    """A file that notices when a reader takes in very much without making anything of it."""
+    """A file that notices a reader's large input without any output."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -175,10 +177,10 @@ WHOLE = "<whole>"
 
 
 class ListItem(NamedTuple):
-    """What stood in a list under a key, or under None where the document is the list.
+    """An item of a list in a document, by the list's key, None where the document is the list.
 
-    What a document says outside lists comes together: under `HEAD` what stands before a list, for who needs it to
-    understand the list, and under `WHOLE` all of it at the end. `taken` is how many bytes have been read so far.
+    Values outside lists come together: under `HEAD` those before a list, for readers who need them for the
+    list, and under `WHOLE` all of them at the end. `taken` is the number of bytes read so far.
     """
 
     key: str | None
@@ -187,7 +189,7 @@ class ListItem(NamedTuple):
 
 
 def items(file: IO[bytes]) -> Iterator[ListItem]:
-    """Yield the items of a JSON document's lists, and what is not in a list."""
+    """Yield the items of a JSON document's lists, and the values outside lists."""
     watched = _Watched(file)
     try:
         yield from _items(watched)
@@ -238,7 +240,7 @@ def _events(watched: _Watched) -> Iterator[tuple[str, Any]]:
 
 
 def _value(first: tuple[str, Any], events: Iterator[tuple[str, Any]]) -> Any:
-    """Return the value that begins with an event; one that is too large is read to its end and not kept."""
+    """Return the value at an event; too large a value is read to its end and dropped."""
     kind, value = first
     if kind not in ("start_map", "start_array"):
         return value
@@ -256,7 +258,7 @@ def _value(first: tuple[str, Any], events: Iterator[tuple[str, Any]]) -> Any:
 
 
 def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
-    """Return a text and what is wrong with it; empty where it is none. Byte order marks tell UTF-16."""
+    """Return a file's text and its problem; the text is empty on a problem. Byte order marks tell UTF-16."""
     data = file.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         return "", TEXT_TOO_LARGE
@@ -272,7 +274,7 @@ def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
 
 
 class ArchiveMember(NamedTuple):
-    """A file in an archive, open for reading, or what is wrong with it; `size` is packed."""
+    """A file in an archive, open for reading, or its problem; `size` is packed."""
 
     name: str
     size: int
@@ -291,7 +293,7 @@ def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[ArchiveMembe
 
 
 BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
-"""What zipfile raises on damaged archives, on ways of packing that it does not know, and on encrypted ones."""
+"""The errors of zipfile on damaged archives, on unknown ways of packing, and on encrypted ones."""
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int) -> Iterator[ArchiveMember]:

@@ -1,4 +1,4 @@
-"""What a parser yields: a record to be taken, or why something is not. No source is known here."""
+"""The output of parsers: records, and reasons of skips. No source is known here."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from memtape.tools.capture.noise import TOOL_ERROR
 
 MAX_NAME_CHARS = 200
 State = dict[str, Any]
-"""What a parser knows of a session from the rows before, as plain JSON; it is remembered between two imports."""
+"""A parser's state of a session from earlier rows, as plain JSON; it is remembered between two imports."""
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A command that has run: whether it failed, its exit code where it is known, and what it put out."""
+    """A finished command: its words, its output, whether it failed, and the exit code where known."""
 
     act: Act
     command: str
@@ -32,11 +32,11 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was said or written. `at` is microseconds, None where the source does not tell.
+    """A said or written text. `at` is microseconds, None where the source does not tell.
 
-    `heard` is the native id under which a hook may have captured the same (`native_ids.heard`). Texts are whole: what
-    is too long is cut when its secrets are out, and of one with `only_head`, as an attachment, only the head is kept.
-    `ran` is of a command that an agent ran, which is told in one line of its own.
+    `heard` is the native id under which a hook may have captured the same text (`native_ids.heard`). Texts
+    are whole: a text too long is cut after the removal of its secrets, and of one with `only_head`, as an
+    attachment, only the head is kept. `ran` is the command of an agent, told in one line of its own.
     """
 
     source: str
@@ -72,19 +72,19 @@ THINKING = Skipped("thinking")
 INJECTED = Skipped("injected by a host or a memory")
 EMPTY = Skipped("no text")
 CALL = Skipped("tool call")
-"""Of exports, whose tools worked on no project."""
+"""For exports, whose tools worked on no project."""
 FAILED = Skipped(TOOL_ERROR)
 RECALLED = Skipped("answer of a memory tool")
 BOOKKEEPING = Skipped("bookkeeping of the host")
 
 
 def unknown(name: object) -> Skipped:
-    """Return the skip of a row whose type nobody here knows; it is counted under its name."""
+    """Return the skip of a row of an unknown type; skips are counted by type name."""
     return Skipped(f"unknown type {clean(str(name))[:40]!r}")
 
 
 def text_of(row: Any, *keys: str) -> str | None:
-    """Return the first of these fields that is a text with something in it."""
+    """Return the value of the first key with a non-blank text."""
     if isinstance(row, dict):
         for key in keys:
             value = row.get(key)

@@ -1,4 +1,4 @@
-"""What an import took, what was there already, and what was skipped and why."""
+"""The result of an import: counts of new, known and skipped records, with the reasons of skips."""
 
 from __future__ import annotations
 
@@ -28,16 +28,14 @@ class Tally(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """Counts of an import. `files` were read, `unchanged` not again, of `unread` nothing could be taken, `denied`
-    were not opened.
+    """Counts of an import. `files` were read, `unchanged` not again, `unread` gave nothing, `denied` stayed
+    shut.
 
-    `withdrawn` texts are those that a file says no longer, `again` those that one says again after that.
-    `missing` files are not there, and nothing of theirs was withdrawn, since their folder is missing or empty, or
-    cannot be read whole.
-    `lessened` were taken, and are not found or lack their middle, by sort.
-    `spooled` events of what was taken wait in the home for a broker that is away.
-    `hidden` of what was taken or is there already was forgotten, and `hidden_ids` are the first of it.
-    `problems` are the first thousand of `problem_count`.
+    `withdrawn` texts are gone from their file, `again` texts returned to one. `missing` files are absent, but
+    nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
+    `lessened` texts were taken, and are not found or lack their middle, by sort. `spooled` events wait in the
+    home for an unreachable broker. `hidden` texts, of those taken or already there, were forgotten;
+    `hidden_ids` are the first of them. `problems` are the first thousand of `problem_count`.
     """
 
     dry_run: bool = False
@@ -61,7 +59,7 @@ class Summary(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list)
 
     def skip(self, skipped: Skipped, path: object, place: object = "") -> None:
-        """Count what is not taken, and name it where it is a problem."""
+        """Count a skipped record, and list its place where the skip is a problem."""
         self.skipped[skipped.reason] += 1
         if skipped.problem:
             self.problem_count += 1
@@ -80,11 +78,11 @@ class Summary(msgspec.Struct):
             self.scopes[scope] = self.scopes.get(scope, 0) + 1
 
     def hide(self, ids: list[str]) -> None:
-        """Count what no search finds, since it was forgotten."""
+        """Count texts hidden from searches, since they were forgotten before."""
         self.hidden += len(ids)
         self.hidden_ids += ids[: max(0, NAMED_HIDDEN - len(self.hidden_ids))]
 
     @property
     def nothing_read(self) -> bool:
-        """Whether nothing of what was to be read could be read, nor was denied. An empty folder is no such case."""
+        """Whether no file could be read and none was denied. An empty folder does not count."""
         return self.unread > 0 and not (self.files or self.unchanged or self.denied)

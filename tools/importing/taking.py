@@ -34,9 +34,9 @@ from memtape.tools.importing.summary import Summary
 
 SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
-"""Sources of which a file says what it says: edited or deleted, it takes back what it had said, but for turns."""
+"""Sources whose edited or deleted files withdraw their texts, turns apart."""
 ROWS = "rows"
-"""Rows of JSON of which each tells what it is."""
+"""Rows of JSON, each with its own type."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
 
 OnProgress = Callable[[int], None]
@@ -44,9 +44,10 @@ OnProgress = Callable[[int], None]
 
 
 class Importer:
-    """Takes files in. `scope` overrides that of each file; `reread` looks at files again that have not changed.
+    """Imports files. `scope` overrides each file's scope; `reread` reads unchanged files again.
 
-    `gone` says that what is missing is gone for good. `summary` counts as it goes. Nothing is written in a dry run.
+    `gone` says that missing files are gone for good. `summary` counts on the way. Nothing is written in a dry
+    run.
     """
 
     def __init__(
@@ -77,10 +78,10 @@ class Importer:
         self._unsaved = False
 
     def take(self, sources: Iterable[Source | Unfit], folders: Iterable[Path] = ()) -> Summary:
-        """Take all of these files, and remember how far each was read.
+        """Import these files, and remember the read position of each.
 
-        `folders` are those of which they are all files, or a file that is missing: what is not there any more says
-        nothing any longer.
+        `folders` are folders wholly given by the files, or missing files: texts of files gone from them are
+        withdrawn.
         """
         self._folders = {folder: self.positions.key(folder) for folder in folders}
         there, unfit = [], []
@@ -102,7 +103,7 @@ class Importer:
         return self.summary
 
     def take_file(self, source: Source) -> None:
-        """Take a file; what it holds may wait until `finish`."""
+        """Read a file; its records may wait until `finish`."""
         seen = self.summary.problem_count
         self._anything = False
         try:
@@ -134,7 +135,7 @@ class Importer:
             self._pending.pop(source.path, None)  # Whoever asks again is told again.
 
     def append(self) -> None:
-        """Append what waits; now and then write the positions."""
+        """Append the waiting records; now and then write the positions."""
         try:
             self._batch.append()
         except OSError as error:
@@ -153,12 +154,12 @@ class Importer:
             self._save()
 
     def finish(self) -> None:
-        """Append what waits, and write the positions."""
+        """Append the waiting records, and write the positions."""
         self.append()
         self._save()
 
     def _withdraw_changed(self) -> None:
-        """Say what files that were just read say no longer, and what they say again."""
+        """Withdraw the texts gone from re-read files, and restore returned texts."""
         gone: dict[str, list[str]] = {}
         back: dict[str, list[str]] = {}
         now = {id: None for read in self._pending.values() for ids in read.said.values() for id in ids}
@@ -175,9 +176,10 @@ class Importer:
     def _withdraw_gone(
         self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
     ) -> None:
-        """Say that what files of a folder said is said no longer, where they are not there any more.
+        """Withdraw the texts of files that are gone from a folder.
 
-        A disk that is not there now looks like a folder that is missing or empty; what cannot be read may hold them.
+        An absent disk looks like a missing or empty folder, and unreadable files may hold the texts: then
+        nothing is withdrawn.
         """
         saying = sum(bool(position.said) for position in files.values())
         is_empty = saying > 1 and not any(folder in path.parents for path in there)
@@ -195,7 +197,7 @@ class Importer:
             self._unsaved = True
 
     def _withdraw(self, gone: dict[str, list[str]], files: Iterable[str]) -> None:
-        """Withdraw what no file says but those of some keys."""
+        """Withdraw the texts that are in no file outside `files` (keys)."""
         said = self.positions.said_elsewhere((id for ids in gone.values() for id in ids), files)
         left = {scope: [id for id in ids if id not in said] for scope, ids in gone.items()}
         self.summary.withdrawn += self._withdrawing.withdraw({scope: ids for scope, ids in left.items() if ids})
@@ -240,7 +242,7 @@ class Importer:
             self.summary.skip(problem, source.path)
 
     def _start(self, source: Source, file: IO[bytes]) -> tuple[int, State]:
-        """Return where to begin, and the state there."""
+        """Return the offset to begin at, and the parser's state there."""
         if self._reread:
             return 0, self._state(source)
         offset, state = self.positions.resume(source.path, file)
@@ -262,7 +264,7 @@ class Importer:
         self._remember(source, file, status, status.st_size, {})
 
     def _keep_said(self, path: Path, *, sound: bool) -> None:
-        """Keep what a file had said where that is not known to be gone: it was read for another scope, or not whole."""
+        """Keep the earlier texts of a file read for another scope or in part: they may still be there."""
         for scope, ids in self.positions.said(path).items():
             if not sound or (self._said and scope not in self._said):
                 self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
@@ -330,7 +332,7 @@ class Importer:
             self._put_all(notes.take_note(text, name, modified), source, place, modified)
 
     def _put_all(self, found: Iterable[Found], source: Source, place: str, moment: int) -> int:
-        """Put records where they wait; return the time of the last. One without a time has that of the one before."""
+        """Add records to the batch; return the time of the last. One without a time has its predecessor's."""
         for one in found:
             if isinstance(one, Record) and self._only in (None, one.source):
                 moment = min(one.at if one.at is not None else moment, now_us())
@@ -351,7 +353,7 @@ class Importer:
         return moment
 
     def _remember(self, source: Source, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
-        """Note how far a file was read; it counts once all that was found up to there is on the log."""
+        """Note the read position of a file; it counts once all records up to it are on the log."""
         kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
         packed = status.st_size if reading.is_packed(source.path) else 0
         size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)

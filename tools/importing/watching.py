@@ -23,9 +23,9 @@ from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.zones import Zones
 
 LOOK_MS = 500
-"""How often it is looked for what has been quiet."""
+"""The interval of checks for quiet sessions."""
 NEW_FOLDERS_S = 30.0
-"""How often it is looked for folders of hosts that were not there before."""
+"""The interval of checks for new folders of hosts."""
 
 
 class Indexed(NamedTuple):
@@ -41,9 +41,9 @@ Clock = Callable[[], float]
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it from another thread.
+    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it, in any thread.
 
-    `zones` takes what people write in the pages of the vault; `on_written` is told how many texts that were.
+    `zones` reads people's edits in the pages of the vault; `on_written` gets the number of their texts.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Watcher:
         self.stop = threading.Event()
 
     def run(self) -> None:
-        """Index what was left from before, then watch until `stop` is set, and index what is left."""
+        """Index the sessions left from before, watch until `stop` is set, and index the rest."""
         if not self._watched():
             raise MemtapeError(
                 "No host has kept a session here yet.",
@@ -82,7 +82,7 @@ class Watcher:
         self._take_zones()
 
     def sources(self) -> Iterator[Source]:
-        """Yield the sessions that are there."""
+        """Yield the existing sessions."""
         for folder in self._watched():
             for path in finding.walk(folder) if folder != self._vault else ():
                 source = self._source(path) if isinstance(path, Path) else None
@@ -98,7 +98,7 @@ class Watcher:
                 self._saved_at = self._clock()
 
     def index_due(self) -> None:
-        """Index the sessions that are due, and take what was written in pages once nobody saves them any more."""
+        """Index the due sessions, and read edited pages after their last save."""
         now = self._clock()
         if self._saved_at is not None and now - self._saved_at >= QUIET_S:
             self._take_zones()
@@ -110,7 +110,7 @@ class Watcher:
                 self.index([source], always=self._sessions.ended(path, now))
 
     def index(self, sources: Iterable[Source], *, always: bool) -> None:
-        """Index sessions that have grown by enough, or all that have grown where it is their end; none in a pause."""
+        """Index sessions with enough growth, or with any growth at their end; none in a pause."""
         if silence_of(self._writer.home.path, None) is not None:
             return
         importer = Importer(self._writer, self._scope)

@@ -1,4 +1,4 @@
-"""The views of one build as they stand: read once by whoever owns the home, and handed to all that ask about them."""
+"""The views of one build: read once by the home's owner, and handed to all users."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from memtape.sinks.tables import Shard, foreign
 
 
 class BuildViews:
-    """A shard for each partition of a build, its watermark, and what the log says of it; by default the served build.
+    """A build's shards by partition, their watermarks, and the log's erasures; by default the served build's.
 
-    `vault` is False for a build that is not served yet.
-
-    What was read is kept, so that an object serves for one pass over the partitions: until the flow or a rebuild writes
-    views. An `erased` event that another process appends meanwhile is met by the flow.
+    `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
+    pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
+    another process appends meanwhile.
     """
 
     def __init__(self, home: Home, log: Log, build: Build | None = None, *, vault: bool = True) -> None:
@@ -57,19 +56,19 @@ class BuildViews:
 
     @cached_property
     def bases(self) -> list[Basis]:
-        """What the views of each partition are to be made from now."""
+        """The basis of each partition's next views."""
         return [basis_of(self.log, number, self.erased(number)) for number in self.numbers]
 
     @cached_property
     def target(self) -> BuildTarget:
-        """What a flow writes. Views that are to be made anew are discarded."""
+        """The target of a flow. Views that must be rebuilt are discarded."""
         # The bases are of every partition, so that all erasures are known by then.
         target = BuildTarget(self.home, self.build, self.shards, self.bases, self._erased.__getitem__, vault=self.vault)
         target.start(self.watermarks, [self.strayed(number) for number in self.numbers])
         return target
 
     def _nothing_was_erased(self, number: int) -> bool:
-        """Whether the views have read the whole of a partition and have met no erasure. Then nobody need look again."""
+        """Whether the views have read a whole partition without an erasure, and need no further look."""
         mark = self.watermarks[number]
         if mark is None or mark.erased or not mark.trail or mark.offset != self.ends[number]:
             return False

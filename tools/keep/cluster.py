@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 POLL_S = 0.05
 LAST_WORDS_S = 2.0
-"""How long the others may say what became of them when one has failed, before they are killed."""
+"""The time for the remaining processes to report after one has failed, before they are killed."""
 SHOWN_CHARS = 4_000
 LOOPBACK = "127.0.0.1"
 
 
 class UnusableRecovery(MemtapeError):
-    """Bytewax has ended all processes and says no more than that. Its recovery store is what it cannot do without."""
+    """Bytewax ended all processes without a reason; only an unusable recovery store has this effect."""
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code (below 0 a signal), its last report, and the end of what it printed."""
+    """The end of a process: the exit code (below 0 a signal), the last report, and the end of the output."""
 
     pid: int
     code: int
@@ -55,12 +55,12 @@ class Ended(NamedTuple):
 
     @property
     def failure(self) -> ProcessFailure | None:
-        """What it said was wrong, None where it ended in order or could not say."""
+        """The reported failure; None after an orderly end or without a report."""
         return self.last.failure if self.last is not None else None
 
 
 class ClusterMember:
-    """A process of the cluster, as its owner has it."""
+    """A process of the cluster, seen from its owner."""
 
     def __init__(self, orders: Orders, held: Sequence[int], on_report: Callable[[Report], None]) -> None:
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
@@ -80,11 +80,11 @@ class ClusterMember:
         self._tell(msgspec.json.encode(orders))
 
     def stop(self) -> None:
-        """Ask it to end after the batch that it is at."""
+        """Ask the process to end after its current batch."""
         self._tell(b"stop")
 
     def ended(self) -> Ended:
-        """Wait for its end and return what is known of it."""
+        """Wait for the end of the process; return its exit code, last report and output."""
         code = self.process.wait()
         self._reader.join()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -109,11 +109,11 @@ class ClusterMember:
 
 
 def run_cluster(orders: Orders, processes: int, control: Control, held: Sequence[int]) -> list[str]:
-    """Run the flow in `processes` of their own until all have ended, and return what they discarded, a sentence each.
+    """Run the flow in `processes` processes until all have ended; return the discarded work, a sentence each.
 
-    `control` is kept as by a flow of this process. The open files `held` are handed down, so that a lock which stands
-    on one outlives its owner until the last process has ended. Raises what ended a process, `MemtapeError` where one
-    was killed, and `UnusableRecovery`.
+    `control` is used as by a flow of this process. The open files `held` are inherited: a lock on one of them
+    outlives its owner until the last process has ended. Raises the error that ended a process, `MemtapeError`
+    for a killed one, and `UnusableRecovery`.
     """
 
     def learn(report: Report) -> None:
@@ -139,7 +139,9 @@ def run_cluster(orders: Orders, processes: int, control: Control, held: Sequence
 
 
 def log_of(log: Log) -> str | KafkaTarget:
-    """Return how another process opens a log. Raises `MemtapeError` for one that it cannot."""
+    """Return the path or target by which another process opens a log. Raises `MemtapeError` for a log in
+    memory.
+    """
     target = getattr(log, "target", None)
     if isinstance(target, KafkaTarget):
         return target
@@ -165,9 +167,9 @@ def _steer(members: Sequence[ClusterMember], control: Control) -> None:
 
 
 def _raise_first(ends: Sequence[Ended], failed: Sequence[int]) -> None:
-    """Raise what ended the cluster: when one process dies the others fail too, and what they say then is not why.
+    """Raise the error that ended the cluster: after one process dies, the others' errors are consequences.
 
-    `failed` are the pids of those that had ended, and not in order, before the others were killed.
+    `failed` are the pids with a failed end before the others were killed.
     """
     for end in ends:
         match end.failure:
@@ -194,7 +196,7 @@ def _ended(end: Ended, how: str) -> MemtapeError:
 
 @contextmanager
 def _addresses(count: int) -> Iterator[tuple[str, ...]]:
-    """Give addresses on loopback, each with a port that is free, and that no other gets while they are given."""
+    """Yield addresses on loopback with free ports, reserved during the block."""
     sockets = [socket.create_server((LOOPBACK, 0)) for _ in range(count)]
     try:
         yield tuple(f"{LOOPBACK}:{server.getsockname()[1]}" for server in sockets)

@@ -32,14 +32,14 @@ REPORT_S = 0.1
 
 
 PANIC = "panicked at"
-"""What libraries in Rust say of an error that they do not handle."""
+"""The words of libraries in Rust about an unhandled error."""
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process of a cluster is to do. `log` is the path of an embedded log or a topic; `epoch_s` in seconds.
+    """The orders of a process. `log` is the path of an embedded log or a topic; `epoch_s` in seconds.
 
-    `bases` and `written` are what the owner found, for each partition: only the owner looks at the views before all
-    processes are there, and only it discards any.
+    `bases` and `written` are the owner's findings for each partition: only the owner looks at the views
+    before all processes run, and only it discards any.
     """
 
     home: str
@@ -57,7 +57,7 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessFailure(msgspec.Struct, frozen=True):
-    """What ended a process: an error that Memtape or the system raised, a mistake, or Bytewax by itself."""
+    """The cause of a process's end: an error of Memtape or the system, a mistake, or Bytewax by itself."""
 
     kind: Literal["memtape", "system", "mistake", "bytewax"]
     message: str
@@ -65,7 +65,7 @@ class ProcessFailure(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a process is: slots read by partition, whether its flow ends by itself, and at its end what happened."""
+    """The progress of a process: slots read by partition, whether its flow ends by itself, its outcome."""
 
     read: dict[int, int]
     stopping: bool
@@ -75,7 +75,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def main() -> None:
-    """Do what the orders say, and report until the end."""
+    """Carry out the orders, and report until the end."""
     for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who tells all of its processes.
         signal.signal(number, signal.SIG_IGN)
     reports = os.fdopen(os.dup(1), "wb")
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Return what Memtape or the system raised inside the flow, where Bytewax has wrapped it."""
+    """Return the error of Memtape or the system that Bytewax has wrapped."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (MemtapeError, OSError)):
@@ -121,9 +121,9 @@ def cause_of(error: BaseException) -> BaseException:
 
 
 def told_panic(error: BaseException) -> BaseException:
-    """Return a panic of a library as a sentence, since its own text names lines of Rust; any other error as it is.
+    """Return a library's panic as a sentence, since its text names lines of Rust; other errors unchanged.
 
-    In a cluster the processes that are left panic when one dies, so there a panic is not the cause.
+    In a cluster the remaining processes panic after the first death, so there a panic is not the cause.
     """
     if not (PANIC in str(error) or type(error).__name__ == "PanicException"):
         return error

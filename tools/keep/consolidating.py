@@ -1,7 +1,7 @@
-"""What becomes of memories that are alike: by rule, and where a model is named by asking it what the rules leave.
+"""Decisions about similar memories: by rule, and for the rest by a configured model.
 
-A model owns words and nothing else: what it answers is checked here before anything of it is decided, and an answer
-that names what it was not given is refused whole. When a pass begins is for `state/consolidation/gate.py`.
+A model contributes only words: its answer is checked here before any decision, and refused whole if it names
+unknown memories. `state/consolidation/gate.py` decides when a pass begins.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ nothing is to be done, and where you are in doubt, write []."""
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One operation as a model states it, by numbers from 1."""
+    """One operation in a model's answer; memories are numbered from 1."""
 
     op: Literal["keep", "add", "conflict", "replace", "remove"]
     id: int | None = None
@@ -65,16 +65,16 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Consolidator:
-    """Concludes what becomes of clusters of one home."""
+    """Decides about the clusters of one home."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
 
     def __call__(self, due: Due) -> list[Conclusion]:
-        """Return what is decided of a cluster: by rule, and of what the rules leave by the model that is named.
+        """Return the decisions about a cluster: by rule, and for the rest by the configured model.
 
-        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` where the model
-        cannot be asked at all.
+        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
+        usable model.
         """
         concluded = rules.conclude(due.cluster)
         named = {candidate.id: None for conclusion in concluded for candidate in conclusion.cluster}
@@ -101,7 +101,7 @@ class Consolidator:
 
 
 def prompt_for(cluster: Cluster) -> str:
-    """Return what a model is asked about a cluster."""
+    """Return the prompt about a cluster."""
     lines = (
         f"[{n}] {format_day(it.at)} {' '.join(it.actor.split())} ({it.origin}): {' '.join(it.text.split())}"
         for n, it in enumerate(cluster, 1)
@@ -124,7 +124,7 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
 
 
 def _operation(answer: Answer, cluster: Cluster) -> Operation:
-    """Return an operation on the candidates that it names, with what it says of them checked."""
+    """Return a checked operation on the candidates of an answer."""
 
     def named(number: int | None) -> Candidate:
         if number is None or not 1 <= number <= len(cluster):
@@ -167,7 +167,7 @@ def _sides(operation: Operation) -> Cluster:
 
 
 def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
-    """Let what is removed for a memory that is replaced be replaced with it, as an event says it."""
+    """Merge removals in favour of a replaced memory into the replacement, in the form of an event."""
     replaced = {it.of[0].id: it for it in operations if it.op == "replace"}
     gone = {it.id: None for operation in operations if operation.op == "remove" for it in operation.of}
     for operation in (it for it in operations if it.op == "remove"):
@@ -183,10 +183,10 @@ def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
 
 
 def _checked(text: str, of: Cluster) -> str:
-    """Return a text on one line. Raises `BadAnswer` for one that has any other words than what it was made of.
+    """Return a text on one line. Raises `BadAnswer` for a text with any word that its sources do not have.
 
-    Days are told by code too, and `_TELLING` are the words that tell of time. So whatever a model, or what it was told,
-    would have it say, it can only order what was said.
+    Code checks days too; `_TELLING` has the words about time. A model, or an instruction hidden in a memory,
+    can therefore only order the words of the sources.
     """
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
@@ -196,7 +196,7 @@ def _checked(text: str, of: Cluster) -> str:
 
 
 def _whole(text: str, of: Cluster) -> str:
-    """Return a text that stands for memories. Raises `BadAnswer` for one that loses what one of them says."""
+    """Return a text that covers memories. Raises `BadAnswer` for a text that lost the content of any."""
     for it in of:
         if it.family != of[0].family or not is_told_by(it.text, text):
             raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
@@ -209,7 +209,7 @@ def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
 
 
 class Consolidated(NamedTuple):
-    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong."""
+    """The result of a pass or dry run: its gate, number of clusters, decisions and problems."""
 
     gate: Gate
     is_done: bool

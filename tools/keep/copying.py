@@ -1,4 +1,4 @@
-"""Copying a log to another place, slot for slot: ids, offsets, times, blank and unreadable slots stay what they are."""
+"""Copying of a log to another place, slot for slot: same ids, offsets, times, blank and unreadable slots."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Copied(NamedTuple):
-    """A copy at `place` that was read back: `slots` in all, of which this call wrote `copied`.
+    """A verified copy at `place`: `slots` in all, of which this call wrote `copied`.
 
-    The source has got `behind` slots more since.
+    The source has `behind` more slots by now.
     """
 
     place: str
@@ -38,11 +38,11 @@ class Copied(NamedTuple):
 def copy_log(
     source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: Callable[[str], None] = lambda place: None
 ) -> Copied:
-    """Copy a log to a URL or a path, or go on with a copy, and return it when every slot has been read back the same.
+    """Copy a log to a URL or a path, or resume a copy, and return it once every slot was read back the same.
 
-    `to` is a `kafka://` URL, a file that ends in `.db`, or the folder of a home. Raises `LogExists` where something
-    else stands there, before anything is changed, and `DamagedLog` where the copy is not what the source is.
-    `on_place` is told where it will stand before anything does.
+    `to` is a `kafka://` URL, a file that ends in `.db`, or the folder of a home. Raises `LogExists` for a
+    place with another content, before any change, and `DamagedLog` where the copy differs from the source.
+    `on_place` gets the place before anything is written.
     """
     source.check()
     empty = [number for number, end in enumerate(source.ends()) if not end]
@@ -157,6 +157,6 @@ def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) ->
 
 
 def _differing(source: Log, target: Log, partition: int, start: int, end: int) -> Iterator[int]:
-    """Yield the offsets at which two logs hold other bytes."""
+    """Yield the offsets with different bytes in two logs."""
     pairs = zip(slots_between(source, partition, start, end), slots_between(target, partition, start, end), strict=True)
     return (one.offset for one, other in pairs if one.payload != other.payload)

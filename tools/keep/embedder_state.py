@@ -1,4 +1,4 @@
-"""What `status` and `memtape embedder` say of embedders: which decides, which comes next, and what waits for them."""
+"""The embedders in `status` and `memtape embedder`: the deciding one, the next one, and waiting texts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TEXTS_PER_S = 70
 
 
 class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
-    """The embedder of a log and that of this machine.
+    """The embedders of a log and of this machine.
 
-    `configured` decides folds, `next` takes over when nothing waits for it; both are keys on the log. `effective` is
-    what this machine has, a kind or, where it was opened, a key. Degraded: it does not answer, so that new texts wait.
-    `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under `next`, else under `configured`.
-    `past` are other embedders, under which some of what was said is folded.
+    `configured` decides folds; `next` takes over when no text waits for it; both are keys on the log.
+    `effective` is this machine's embedder, as a kind or, once opened, a key. `degraded`: it does not answer,
+    and new texts wait. `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under
+    `next`, else under `configured`. `past` are former embedders under which some captures are folded.
     """
 
     configured: str
@@ -39,11 +39,11 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     past: tuple[str, ...] = ()
     offer: str = ""
-    """What a local model that is installed would bring, and what that costs; empty where nothing is offered."""
+    """The benefit and the cost of an installed local model; empty without an offer."""
 
 
 def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
-    """Return the state of a home's embedders; `opened` says to load or ask this machine's, so as to know its key."""
+    """Return the state of a home's embedders; `opened` loads or asks this machine's, to learn its key."""
     history = [configured.settings for configured in configured_on(log)]
     settings = history[-1]
     key = settings.embedder_next or settings.embedder

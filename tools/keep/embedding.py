@@ -1,8 +1,8 @@
-"""Embedding as a home's owner does it: which embedder, whether one takes over from another, and the work itself.
+"""Embedding by a home's owner: the choice of the embedder, its takeover from another, and the work itself.
 
-What a machine has at hand is an effect; what follows from it for the log stands in `state/vectors/changing.py`.
-Vectors of two embedders never meet, so a machine whose embedder is not the log's embeds nothing before somebody has
-said that it takes over.
+A machine's embedder is an effect; `state/vectors/changing.py` decides its consequences for the log. Vectors
+of two embedders are never compared. A machine with another embedder than the log's therefore embeds nothing
+before a person orders the takeover.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCH_TEXTS = 128
 
 
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
-    """Return what is not embedded though there is an embedder with the key `own`, and what to do; or nothing."""
+    """Return why the embedder with the key `own` embeds nothing, and the next step; empty if it does."""
     coming = settings.embedder_next or settings.embedder
     match planned.drift:
         case "next":
@@ -56,7 +56,7 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
 
 
 class OpenedEmbedder(NamedTuple):
-    """The embedder in effect on this machine with its key; neither where it is degraded."""
+    """The embedder in effect on this machine with its key; None and an empty key where degraded."""
 
     embedder: Embedder | None
     key: str
@@ -64,7 +64,7 @@ class OpenedEmbedder(NamedTuple):
 
 
 def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> OpenedEmbedder:
-    """Open the embedder that this machine has in effect, as `choose_embedder` does, and raise what it raises."""
+    """Open the embedder in effect on this machine. Raises the errors of `choose_embedder`."""
     embedder, resolved = choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief)
     if embedder is None or resolved.kind == "floor":
         return OpenedEmbedder(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
@@ -72,7 +72,7 @@ def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Ope
 
 
 def is_offered(home: Home, history: Sequence[Settings]) -> bool:
-    """Whether a log that finds by words alone could find by meaning, by a local model that nobody has chosen yet."""
+    """Whether a log without vectors could get them from an installed local model that nobody chose yet."""
     options = local_settings(home).embedder
     return (
         options.choice == "auto" and not any(map(wants_dense, history)) and first_embedder(options, os.environ) != FLOOR
@@ -85,7 +85,7 @@ def key_of(embedder: Embedder) -> str:
 
 
 def outage(error: Exception) -> str:
-    """Return what people are told of an error that embedding ended with."""
+    """Return the sentence for people about an error of embedding."""
     if not isinstance(error, MemtapeError):
         return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
     # Without a hint it is the warning of a degraded embedder, which says so much by itself.
@@ -115,10 +115,10 @@ class Embedding(Worker):
         super().serve()
 
     def catch_up(self) -> None:
-        """Embed what waits, and let an embedder take over that has everything; `done` counts texts that were tried.
+        """Embed the waiting texts, and let a complete embedder take over; `done` counts the tried texts.
 
-        Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting. `refused` says whether
-        it was for another reason, which no time will mend.
+        Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits. `refused` says
+        that the error had another reason, which time will not mend.
         """
         self.refused = False
         try:
@@ -148,7 +148,7 @@ class Embedding(Worker):
         return outage(error)
 
     def _prepare(self) -> tuple[EmbedQueue | None, bool]:
-        """Return the queue for what is to be embedded now, and whether its embedder takes over when that is done."""
+        """Return the queue of texts for the current embedder, and whether it takes over at the end."""
         self._prepared_for = self._wanted()
         history = [configured.settings for configured in self._history.read()]
         settings = history[-1]
@@ -181,7 +181,7 @@ class Embedding(Worker):
         return self._queue_for(chosen.key), chosen.then
 
     def _try_again_if_due(self, queue: EmbedQueue) -> None:
-        """Once a day, or when somebody asks for it, try the texts again that were given up."""
+        """Once a day, or on request, retry the texts given up."""
         now_s = int(time.time())
         if queue.again or not self._marks.is_due(queue.key, now_s):
             return
@@ -191,7 +191,7 @@ class Embedding(Worker):
             self._marks.tried_again(queue.key, now_s)
 
     def _open(self, settings: Settings) -> OpenedEmbedder:
-        """Return the embedder of this machine, opened anew where it may have become another than it was."""
+        """Return this machine's embedder, opened again where it may have changed."""
         wanted = self._wanted()
         if self._opened is None or not self._still(self._opened, settings, wanted):
             self._opened = None  # Before another is loaded beside it.
@@ -209,7 +209,7 @@ class Embedding(Worker):
         return lately and self._opened_for == wanted
 
     def _wanted(self) -> tuple[Settings, EmbedderOptions]:
-        """Return what an embedder is opened by but for the environment, which stays as it was at the start."""
+        """Return the settings and options for opening an embedder; the environment stays as at the start."""
         options = local_settings(self._home).embedder
         return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
 
@@ -257,11 +257,11 @@ def try_again(home: Home, log: Log) -> int:
 
 
 def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Tell the log that the embedder of these options is to take over. The floor does at once, having no vectors.
+    """Append that the embedder of these options is to take over.
 
-    On a log without a text any embedder takes over at once, so that it decides the fold of the first text.
-    `fold_cosine_hundredths` is the cosine from which texts fold under it, where that is said. Raises `MemtapeError`
-    where this machine cannot open it.
+    The floor takes over at once, having no vectors. On a log without a text any embedder takes over at once,
+    and decides the fold of the first text. `fold_cosine_hundredths` is the cosine from which texts fold under
+    it, if given. Raises `MemtapeError` where this machine cannot open the embedder.
     """
     if options.choice == "local":
         from memtape.flows.embed.local import model_folder
@@ -286,12 +286,12 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
 
 
 def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
-    """Tell the log that the embedder of a key is to take over; the floor does at once."""
+    """Append that the embedder of a key is to take over; the floor does at once."""
     return configure(log, lambda now: with_next(now, key, fold_cosine_hundredths))
 
 
 def goes_back_to(log: Log) -> str:
-    """Return the embedder that decides again after `roll_back`; raise where there is none."""
+    """Return the embedder that decides again after `roll_back`. Raises `MemtapeError` without one."""
     history = [configured.settings for configured in configured_on(log)]
     target = before_that(history)
     if target is None:
@@ -302,13 +302,13 @@ def goes_back_to(log: Log) -> str:
 
 
 def roll_back(log: Log) -> Settings:
-    """Call a coming embedder off, or else go back to the one that decided before; raise where there is none."""
+    """Call off the next embedder, else return to the former one. Raises `MemtapeError` without either."""
     target = goes_back_to(log)
     return configure(log, lambda now: decided(now, target))
 
 
 def options_for(home: Home, key: str) -> EmbedderOptions | None:
-    """Return the options by which this machine has the embedder of a key; None where it has it not, or may not."""
+    """Return this machine's options for the embedder of a key; None if it is missing or not allowed."""
     now = local_settings(home).embedder
     if key == FLOOR:
         return msgspec.structs.replace(now, choice=FLOOR)

@@ -1,4 +1,4 @@
-"""Erasing for good: what is meant, what else carries its text, the erasure itself, and the proof that it is gone."""
+"""Erasing for good: the plan, other carriers of the text, the erasure itself, and its proof."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from memtape.tools.keep.states import scope_now, state_at
 from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
 
 Gone = Mapping[tuple[str | None, str], None]
-"""Scope and id of what is erased."""
+"""Scope and id of erased events."""
 
 
 OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
-"""What Memtape files captures under by itself, whatever is said in them: it gives nothing away."""
+"""Labels that Memtape itself gives to captures, regardless of their text: they reveal nothing."""
 
 
 MOST_SHARED_IDS = 10
@@ -59,9 +59,9 @@ MOST_SHARED_IDS = 10
 
 
 class ErasedItem(NamedTuple):
-    """An event that is erased, or that carries what is: where it stands and a first glance at what it says.
+    """An erased event, or a carrier of an erased text: its place on the log and the beginning of its text.
 
-    `places` are those of its body (`$.body.tags[1]`) in which a carrier has the text.
+    `places` are the JSON paths in a carrier's body (`$.body.tags[1]`) with the text.
     """
 
     scope: str
@@ -76,7 +76,7 @@ class ErasedItem(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A name that carries a text and stays: in the header of `events` events of a scope, or in what is never blank.
+    """A name that carries a text and stays: in the header of `events` events of a scope, or in a kept field.
 
     `scope` is empty for settings and time, which have none.
     """
@@ -88,7 +88,7 @@ class Kept(NamedTuple):
 
 
 class Carried(msgspec.Struct, kw_only=True):
-    """What else has texts: events that can be erased, names that cannot be taken out, slots that nobody can read."""
+    """Other places of the texts: erasable events, names that cannot be erased, and unreadable slots."""
 
     carriers: list[ErasedItem] = []
     kept: list[Kept] = []
@@ -96,7 +96,9 @@ class Carried(msgspec.Struct, kw_only=True):
 
 
 class KeptPlan(msgspec.Struct, kw_only=True):
-    """What is kept of a plan until its erasure is proven: all but corrections, which are captured anew before that."""
+    """The part of a plan that is kept until its erasure is proven: all but corrections, already captured
+    again by then.
+    """
 
     scope: str
     items: list[ErasedItem]
@@ -112,14 +114,14 @@ class KeptPlan(msgspec.Struct, kw_only=True):
 
 
 class ErasurePlan(KeptPlan, kw_only=True):
-    """What an erasure would do.
+    """The plan of an erasure.
 
-    `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
-    text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
-    asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
-    filed under. `corrections` of people go too, unless they are to be kept: then they are captured anew. `standing`
-    still says what they replaced, and nothing marks that afterwards. `vectors` are those of the items, once they were
-    looked up. A plan `is_resumed` if an erasure by it was cut short.
+    `items` are erased: captures, and events derived from them. `carriers` are other events of any scope with
+    a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
+    are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
+    `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again.
+    `standing` are texts with a value that the corrections replaced, unmarked after the erasure. `vectors` are
+    the items' vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
     """
 
     corrections: list[Correction] = []
@@ -127,7 +129,7 @@ class ErasurePlan(KeptPlan, kw_only=True):
     is_resumed: bool = False
 
     def take_carriers(self) -> None:
-        """Let what carries the texts go as well."""
+        """Erase the carriers of the texts too."""
         self.items += self.carriers
         self.carriers = []
         self.take_unreadable = True
@@ -136,7 +138,7 @@ class ErasurePlan(KeptPlan, kw_only=True):
         self.standing = [it for it in self.standing if it.id not in gone]
 
     def ids(self) -> dict[str, list[str]]:
-        """Return the ids that go, by scope."""
+        """Return the ids to be erased, by scope."""
         by_scope: dict[str, list[str]] = {}
         for item in self.items:
             by_scope.setdefault(item.scope, []).append(item.id)
@@ -144,9 +146,9 @@ class ErasurePlan(KeptPlan, kw_only=True):
 
 
 def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> ErasurePlan:
-    """Return what erasing these ids of a scope would do, or the plan of these ids that was cut short.
+    """Return the plan of erasing these ids of a scope, or an unfinished plan of the same ids.
 
-    Raises `NotFound` for an id that the scope never had.
+    Raises `NotFound` for an id unknown to the scope.
     """
     if (begun := _begun(home, scope, ids)) is not None:
         return begun
@@ -182,23 +184,29 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     )
 
 
+class Selection(NamedTuple):
+    """Captures to be erased, by session, source and tag; None selects all."""
+
+    session: str | None
+    source: str | None
+    tag: str | None
+
+
 def ids_matching(
     home: Home,
     log: Log,
     scope: str,
+    wanted: Selection,
     *,
-    session: str | None,
-    source: str | None,
-    tag: str | None,
     hits: Sequence[str] | None,
     only: bool,
 ) -> tuple[str, ...]:
-    """Return the ids of a scope that have this session, source and tag, and are `hits` of a search if there was one.
+    """Return the ids of a scope in a selection, among `hits` of a search if given.
 
-    All that is one memory with a hit counts as found, but for `only`.
+    All captures of a hit's memory count as hits, but not with `only`.
     """
     state = scope_now(home, log, scope) or Scope(scope)
-    ids = {found.id: None for found in selected(state, session=session, source=source, tag=tag)}
+    ids = {found.id: None for found in selected(state, **wanted._asdict())}
     if hits is not None:
         found = hits if only else [capture.id for capture in whole(state, hits)]
         ids = {id: None for id in found if id in ids}
@@ -206,7 +214,7 @@ def ids_matching(
 
 
 def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
-    """Return the plan of these ids that was cut short, or without ids any of the scope: what selected them is gone."""
+    """Return the unfinished plan of these ids, or without ids any of the scope: its selection is lost."""
     for kept in unfinished_erasures(home, KeptPlan):
         plan = ErasurePlan(**msgspec.structs.asdict(kept), is_resumed=True)
         if plan.scope == scope and not {*ids} - {*plan.ids().get(scope, ()), *plan.erased_before}:
@@ -215,19 +223,19 @@ def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
 
 
 class FileSearch(NamedTuple):
-    """A search of every byte of a home: each file that was looked at, and what was found in it."""
+    """A search in every byte of a home: each searched file with its findings."""
 
     needles: Needles
     places: list[Place]
 
     @property
     def found(self) -> list[Place]:
-        """The files in which something was found."""
+        """The files with a finding."""
         return [place for place in self.places if place.found]
 
     @property
     def own(self) -> list[Place]:
-        """Those of them in the vault that somebody else than Memtape wrote or changed, which are never deleted."""
+        """The places in the vault that a person wrote or changed; Memtape never deletes them."""
         return [place for place in self.found if place.own]
 
     @property
@@ -237,12 +245,12 @@ class FileSearch(NamedTuple):
 
     @property
     def unreadable(self) -> list[Place]:
-        """The files that could not be looked into."""
+        """The unreadable files."""
         return [place for place in self.places if place.unreadable]
 
     @property
     def only_own(self) -> bool:
-        """Whether what is wrong is that people's own files hold it."""
+        """Whether only people's own files still hold the text."""
         return bool(self.own) and not self.ours and not self.unreadable
 
     @property
@@ -252,9 +260,9 @@ class FileSearch(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """What was erased and what was not: the plan, and a search before and one after.
+    """The result of an erasure: the plan, and the searches before and after it.
 
-    `before` is None where the texts were no longer at hand, since they had been erased before.
+    `before` is None where the texts were unavailable, since erased before.
     """
 
     plan: ErasurePlan
@@ -263,20 +271,20 @@ class Erasure(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing of what was looked for was found any more."""
+        """Whether the search found nothing any more."""
         return self.after.clean
 
     @property
     def proven(self) -> bool:
-        """Whether that says that it is gone, since there was something to look for."""
+        """Whether the search proves the erasure: nothing was found, and there was something to search for."""
         return self.ok and self.after.needles.prove
 
 
 def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
-    """Carry out a plan and return the proof. Cut short, it goes on when it is called again with the same ids.
+    """Carry out a plan and return the proof. A second call with the same ids resumes an interrupted erasure.
 
     Raises `MemtapeError` before anything is erased where the writer may not write to a scope of the plan, and
-    `StillHeld` where another process keeps what was erased.
+    `StillHeld` where another process keeps erased data.
     """
     on_phase("reading the log", 0, 1)
     renewals = list(_renewals(home, log, made))
@@ -303,7 +311,7 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
 
 
 def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
-    """Return what to look for, and a search for that before the erasure, None where the texts are not at hand."""
+    """Return the needles, and their search before the erasure, None without the texts."""
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
@@ -358,10 +366,10 @@ def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
 def needles_of(
     log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = (), known: Iterable[bytes] = ()
 ) -> Needles:
-    """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
+    """Return a search's needles: ids, texts, their longer lines, words and vectors, unique to erased events.
 
-    Labels are looked for whole. What a living event still says, in any of its strings, and what a home of nothing holds
-    by its structure alone, proves nothing. `known` are vectors of what is gone that the log no longer has.
+    Labels are searched whole. Strings in a living event, and strings in an empty home's structure, prove
+    nothing. `known` are vectors of erased events that the log no longer has.
     """
     sought = [*(part for text in texts for part in parts(text)), *labels]
     traces = Traces(part for part in sought if is_searched(part))
@@ -432,9 +440,9 @@ def search(
 
 
 class Proven(NamedTuple):
-    """What a later look says of erased ids: slots (partition, offset) with a body, and a search of every file.
+    """The result of a later search for erased ids: slots (partition, offset) with a body, and all files.
 
-    `carried` is what else on the log has the texts.
+    `carried` has other places of the texts on the log.
     """
 
     slots: list[tuple[int, int]]
@@ -443,21 +451,21 @@ class Proven(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing of what was looked for was found."""
+        """Whether the search found nothing."""
         return not self.slots and self.search.clean
 
     @property
     def proven(self) -> bool:
-        """Whether that says that it is gone, since there was something to look for."""
+        """Whether the search proves the erasure: nothing was found, and there was something to search for."""
         return self.ok and self.search.needles.prove
 
 
 def prove(
     home: Home, log: Log, ids: Sequence[str], texts: Sequence[str], on_phase: OnPhase = lambda *_: None
 ) -> Proven:
-    """Look for erased ids, and for texts where somebody still has them, in the log and in every file of a home.
+    """Search for erased ids, and for texts if given, in the log and in every file of a home.
 
-    Raises `NotFound` for an id that nobody has erased.
+    Raises `NotFound` for an id that was never erased.
     """
     asked: dict[int, Erasures] = {}
     gone: dict[tuple[str | None, str], None] = {}
@@ -481,9 +489,9 @@ def prove(
 
 
 def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:
-    """Yield, with their scope, the tombstones and restores to be said anew, since their events go for their reason.
+    """Yield, by scope, the tombstones and restores to be appended again after their reason is erased.
 
-    Erasing an event undoes what it did, and what is hidden or visible should stay so.
+    Erasing an event undoes its effect; hidden and visible texts must stay as they are.
     """
     gone = {item.id for item in made.items}
     for item in made.items:
@@ -503,9 +511,10 @@ def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Fo
 def _derived(
     log: Log, number: int, end: int, scope: str, ids: Iterable[str], before: Iterable[str]
 ) -> tuple[list[ErasedItem], list[str], list[str]]:
-    """Return the events of a scope that have these ids or derive from one that has, each once, in log order.
+    """Return the events of a scope with these ids, and the events derived from them, each once, in log order.
 
-    Then what somebody said in them, and in those erased `before` that still have a body, and what they are filed under.
+    Also return the texts in these events and in events erased `before` that still have a body, and their
+    labels.
     """
     wanted, again = Erasures(), Erasures()
     wanted.named[scope], again.named[scope] = dict.fromkeys(ids), dict.fromkeys(before)
@@ -527,10 +536,10 @@ def _derived(
 
 
 def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
-    """Look through the whole log for what else than what is `gone` (scope, id) carries a text, whole or in words.
+    """Search the whole log for texts outside the `gone` events (scope, id), whole or in words.
 
-    A text counts in whatever place of an event it stands. A query or a reason rarely says the whole of what it is
-    about: one telling word that no capture says is enough.
+    A text counts in any place of an event. A query or a reason rarely has the whole text: one telling word,
+    absent from all captures, is enough.
     """
     traces = Traces(texts, [word for text in texts for word in telling_words(text)])
     carried = Carried(carriers=[], kept=[], unreadable=[])
@@ -568,7 +577,7 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
 
 
 def _names_and_texts(event: Event) -> Iterator[Said]:
-    """Yield the texts of an event, and its scope, whose name can say something as well."""
+    """Yield the texts of an event, and its scope's name, which can be telling too."""
     yield from texts_of(event)
     if event.scope is not None:
         yield Said("$.scope", event.scope, "name")
@@ -580,7 +589,7 @@ def _stays(event: Event, said: Said) -> bool:
 
 
 def _is_loose(event: Event, said: Said) -> bool:
-    """Whether a text is about others rather than one that is kept for itself: a query, its filters, a reason."""
+    """Whether a text is about other texts and not kept for itself: a query, its filters, a reason."""
     about_others = not isinstance(event.body, (Captured, Embedded))
     return about_others and said.place.startswith("$.body") and said.role != "program"
 
@@ -603,7 +612,7 @@ def _item(slot: Slot, event: Event) -> ErasedItem:
 
 
 def _speaks(said: Said) -> tuple[bool, bool]:
-    """Order the texts of an event so that what it says stands before captions and labels."""
+    """Sort key for the texts of an event: statements come before captions and labels."""
     return said.role != "statement", said.place.count(".") > 2
 
 

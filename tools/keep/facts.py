@@ -1,7 +1,7 @@
-"""Facts of talk, as a model is asked for them and as they are captured.
+"""Facts of conversations: their prompt for a model, and their capture.
 
-Talk is data, and so is the answer: whatever either says, facts of the lowest trust are all that can come of it. Which
-talk is asked about, and when, is in `flows/workers/distill.py`.
+A conversation and an answer are data: whatever either says, only facts of the lowest trust come of it.
+`flows/workers/distill.py` decides about which conversations a model is asked, and when.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ GATE_LIMIT_S = 2.0
 MOST = 12
 MOST_CHARS = 300
 LEAST_CONFIDENCE = 50
-"""Of 100. What a model is less sure of is not kept."""
+"""Of 100. Less sure facts are dropped."""
 LONG_TURN_CHARS = 4_000
 """Of a longer turn its beginning and its end are asked about, half of it each."""
 CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
-"""Those of statements, so that both are found by the same tags. What is none of them is a fact."""
+"""The categories of statements: both are found by the same tags. Any other category becomes a fact."""
 
 _WHAT = "a piece of a conversation, each message with its number, time and speaker"
 _TASK = """\
@@ -68,9 +68,9 @@ class FactAsker:
         self._redactor = Redactor(home)
 
     def __call__(self, window: Window, number: int) -> Answered:
-        """Return the captures of a window, or what is wrong with an answer.
+        """Return the captures of a window, or the problem of the answer.
 
-        Raises `BudgetSpent`, and `MemtapeError` where the model cannot be asked at all.
+        Raises `BudgetSpent`, and `MemtapeError` without a usable model.
         """
         try:
             outcome, events = self._ask(window, number)
@@ -102,7 +102,7 @@ class FactAsker:
         return ("kept" if events else "nothing"), events
 
     def _is_worth_it(self, talk: str) -> bool:
-        """Ask the gatekeeper, where one is named. One that fails or is late lets everything pass."""
+        """Ask the gatekeeper model, if configured. A failed or late answer lets the text pass."""
         gate = local_settings(self._home).model.gate
         if not gate.model and not gate.command:
             return True
@@ -116,7 +116,7 @@ class FactAsker:
             return True
 
     def _without_secrets(self, texts: list[str]) -> list[str]:
-        """Redact facts as one text, since what tells a secret may stand in another of them."""
+        """Redact facts as one text, since the label of a secret may be in another fact."""
         whole = self._redactor.text("\n".join(texts)).split("\n")
         return whole if len(whole) == len(texts) else [self._redactor.text(text) for text in texts]
 
@@ -130,16 +130,15 @@ def talk_of(window: Window) -> str:
 
 
 def prompt_for(talk: str) -> str:
-    """Return what a model is asked about talk."""
+    """Return the prompt about a conversation."""
     task = _TASK.format(most=MOST, categories=", ".join(CATEGORIES), chars=MOST_CHARS // 2)
     return about(_WHAT, task, talk, "Now write the JSON list, and nothing else.")
 
 
 def facts_of(answer: str, messages: int) -> list[Fact]:
-    """Return the facts of an answer about so many messages that can be kept, each text once.
+    """Return the valid facts of an answer about `messages` messages, each text once.
 
-    Raises `BadAnswer` where it is not in the form that was asked for, or names a message that nobody gave it: then
-    nothing of it is kept.
+    Raises `BadAnswer` for a malformed answer or an unknown message number: then no fact is kept.
     """
     found = listed_in(answer, Fact, "facts", strict=False)
     if not all(1 <= fact.message <= messages for fact in found):
@@ -153,7 +152,7 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
 
 
 def _cleaned(fact: Fact) -> Fact:
-    """Return a fact on one line without what was injected, in a known category, with its confidence in hundredths."""
+    """Return a fact on one line without injected text, in a known category, its confidence in hundredths."""
     share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
     category = fact.category.strip().lower()
     return Fact(

@@ -1,4 +1,4 @@
-"""Changing on the log by which settings texts age. What each means is in `schemas/settings.py`."""
+"""Changes on the log of the settings of aging. `schemas/settings.py` describes each."""
 
 from __future__ import annotations
 

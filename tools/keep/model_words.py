@@ -1,6 +1,6 @@
-"""What of a model's words is refused: a model may order what was said, and say nothing of its own.
+"""Refusal of a model's words: a model may order the words of its sources, and add none.
 
-What is asked for, and how an answer is read, stands with its step.
+Each step has its own prompt and its own parsing of answers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TELLING = "since previously previous before earlier until formerly now currentl
 
 
 def check_words(text: str, known: str) -> None:
-    """Raise `BadAnswer` for a text with an order, or a word or value that what it was made of, `known`, has not."""
+    """Raise `BadAnswer` for a text with an order, or a word or value missing from its sources, `known`."""
     if not is_part(values(text), values(known)):
         raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
     if not is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not is_part(turning(text), turning(known)):

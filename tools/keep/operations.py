@@ -1,6 +1,7 @@
-"""What owners and servers of a home do, as one line of a log each and as samples: names, numbers and kinds of errors.
+"""Operations of a home's owners and servers, as log lines and as samples: names, numbers and kinds of errors.
 
-No text of a memory, a question or a file comes here: `operation` takes numbers, and words of this program alone.
+No text of a memory, a question or a file comes here: `operation` takes numbers, and words of this program
+alone.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def operation(name: Operation, **facts: int | str) -> None:
 
 
 def steps_of(home: Home) -> OnStep:
-    """Return what tells a log and the home's samples how long a step took."""
+    """Return a callback that logs and samples the duration of a step."""
 
     def on_step(step: Step, partition: int, took_ns: int) -> None:
         note(home.path, [("step", step, "", took_ns // 1_000)])
@@ -83,20 +84,20 @@ def steps_of(home: Home) -> OnStep:
 
 
 def failure(home: Home, name: Operation, error: BaseException, **facts: int | str) -> None:
-    """Count an error, and tell a log its kind. What it says is left out, since that may be of what was said."""
+    """Count an error, and log its kind. The message is left out, since it may quote a memory."""
     note(home.path, [("error", "worker", "", 1)])
     operation(name, error=type(error).__name__, **facts)
 
 
 class Lines(logging.Formatter):
-    """Writes a record as one line: when, at which level, what, and its facts."""
+    """Formats a record as one line: time, level, event and facts."""
 
     def __init__(self, *, as_json: bool) -> None:
         super().__init__()
         self._as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line. Of a record that is no event of ours its logger's name is told, and not what it says."""
+        """Return the line. A foreign record is reduced to its logger's name, without its message."""
         facts: dict[str, int | str] | None = getattr(record, "facts", None)
         known = facts is not None
         event = record.getMessage() if known else "other"

@@ -1,4 +1,4 @@
-"""Projecting a home as its owner: the lock for life, what must be mended first, and what others ask meanwhile."""
+"""Projecting a home as its owner: the lifelong lock, repairs at the start, requests of other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation, steps_of
-from memtape.tools.keep.projector import OnProgress, Projector
+from memtape.tools.keep.projector import FlowOptions, OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,
@@ -38,18 +38,18 @@ from memtape.tools.keep.workers import WORKERS
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
-"""How long the end waits for texts that are being embedded; what comes later is lost and made again."""
+"""The wait at the end for texts that are being embedded; later vectors are lost and made again."""
 ASK_POLL_S = 0.1
 ALL_PARTITIONS = -1
-"""What a log is told of instead of a partition where several are meant."""
+"""The partition number in reports about several partitions."""
 REPLY_EVERY_S = 0.2
 
 
 class Owner:
-    """The one process that writes the views of a home. Use it as a context: the lock is held inside.
+    """The only process that writes a home's views. A context manager: the lock is held inside.
 
-    `on_note` gets a sentence for whatever was discarded or made anew on the way. With several `processes`, others
-    that this one starts run the flow, with `workers` threads each; whatever else an owner does, it does itself.
+    `on_note` gets a sentence about each discarded or rebuilt view. With several `processes`, child processes
+    run the flow, with `workers` threads each; the owner itself does the rest.
     """
 
     def __init__(
@@ -95,16 +95,16 @@ class Owner:
         _note_kept(self._home, self._kept, self._on_note)
 
     def check(self) -> bool:
-        """Read all views once, so that what cannot be read is made anew by `project` or `serve`; whether there is any.
+        """Read all views once; mark unreadable ones for a rebuild by `project` or `serve`. Return if any is.
 
-        It takes a second for some hundred thousand rows, and is for who has the time.
+        Takes a second for some hundred thousand rows; only for callers with time.
         """
         return check_views(self._look())
 
     def project(self, on_progress: OnProgress | None = None, on_phase: OnPhase = lambda *_: None) -> int:
-        """Bring the views up to date and return how many events were read.
+        """Project to the end of the log and return the number of events read.
 
-        `on_phase` is told how far it is with what has to be made right first, as after an upgrade.
+        `on_phase` gets the progress of earlier repairs, as after an upgrade.
         """
         self._log.check_briefly()
         self._mend(on_phase)
@@ -123,9 +123,9 @@ class Owner:
         return events
 
     def work(self, on_progress: OnProgress = lambda done: None, *, without: Collection[str] = ()) -> dict[str, int]:
-        """Have the workers catch up that a single run has; return how much each did, and bring the views up to date.
+        """Run the workers of a single run, then project; return each worker's count.
 
-        What a worker could not do is noted, and goes on waiting. `without` are the names of those that do nothing.
+        A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
         """
         before = self._done
         workers = {name: self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"}
@@ -149,13 +149,13 @@ class Owner:
 
     @property
     def refused(self) -> bool:
-        """Whether a worker left something undone until a person does what was noted."""
+        """Whether a worker waits for a person to follow its note."""
         return any(worker.refused for worker in self._beside.values())
 
     def serve(self, *, without: Collection[str] = ()) -> int:
-        """Keep the views up to date and answer requests until `stop`; return how many events were read.
+        """Keep the views up to date and answer requests until `stop`; return the number of events read.
 
-        The workers run beside the views, but for those whose names are in `without`.
+        The workers run beside the views, except those named in `without`.
         """
         self._log.check_briefly()
         self._mend()
@@ -190,7 +190,7 @@ class Owner:
         return events
 
     def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
-        """Make all views anew, or those of one scope."""
+        """Rebuild all views, or the views of one scope."""
         self._log.check()
         self._hear_people()
         with self._timed_rebuild():
@@ -224,9 +224,7 @@ class Owner:
             self._log,
             once=once,
             views=self._look(),
-            workers=self._workers,
-            processes=self._processes,
-            lock=self._lock,
+            options=FlowOptions(self._workers, self._processes, self._lock),
         )
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
@@ -244,9 +242,9 @@ class Owner:
         return self._seen
 
     def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
-        """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again.
+        """Run the flow; after an error with unreadable views, rebuild those and run the flow again.
 
-        Raises `DamagedLog` where that is what the error comes of.
+        Raises `DamagedLog` where the log's damage is the cause.
         """
         try:
             return self._run(once, on_progress)
@@ -261,7 +259,7 @@ class Owner:
             return self._run(once, on_progress)
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
-        """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        """Repair the remains of an upgrade, a crash or a deleted folder, before anything is added."""
         self._hear_people()
         views = self._look()
         adopt_pages(views)
@@ -294,7 +292,7 @@ class Owner:
             self._on_note(doubt)
 
     def _hear_people(self) -> None:
-        """Bring to the log what people have written into pages, before a page is written anew."""
+        """Append the edits of people in pages, before pages are written again."""
         for worker in (self._beside[name] for name, kind in WORKERS.items() if kind.once == "first"):
             worker.once()
 
@@ -357,7 +355,7 @@ class Owner:
 
 
 def _failure(error: BaseException) -> Reply:
-    """Return the answer that says what a request ended with; a name of a file in it may be no valid Unicode."""
+    """Return the answer with the error of a request; a file name in it may be invalid Unicode."""
     known = isinstance(error, MemtapeError)
     said = str(error) if known else f"{type(error).__name__}: {error}."
     hint = error.hint if isinstance(error, MemtapeError) else "`memtape verify` says whether the views are right."
@@ -373,7 +371,7 @@ def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, o
 
 
 def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
-    """Scrub as the owner of the home, or have its living projector do it. Raises what `scrub` raises."""
+    """Scrub as the home's owner, or ask its running projector. Raises the errors of `scrub`."""
     _as_owner_or_ask(home, log, Request(verb="scrub", scope=None, pid=os.getpid()), on_phase, on_note)
 
 
@@ -399,14 +397,14 @@ def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, 
 
 
 def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
-    """Note what of somebody's was kept beside the pages since then."""
+    """Report the people's files kept beside the pages since `before`."""
     new = [name for name in kept(home) if name not in before]
     if new:
         on_note(kept_beside(new))
 
 
 def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:
-    """Return the projector's answer, None where it ended without one and the lock is free."""
+    """Return the projector's answer, None if the projector ended without answering."""
     while True:
         reply = requests.answer(id)
         if reply is not None and reply.finished:

@@ -1,4 +1,4 @@
-"""What somebody changed of a page in front matter: what it says and what was written there before, side by side."""
+"""Changes of a page's front matter by a person: the new fields beside the fields written before."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Change(NamedTuple):
 
 
 def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> Change:
-    """Return what front matter says otherwise than what was written; None was written of a new page.
+    """Return the changes of front matter against the written page; `written` is None for a new page.
 
-    A name that is gone ends what somebody gave, and what Memtape had taken of the text changes nothing.
+    A removed name ends a person's edit; a value taken from the text by Memtape is no change.
     """
     row = None if written is None else written.row
     if written is None or row is None:
@@ -67,7 +67,7 @@ def target_of(scope: Scope, link: Linked) -> Page | None:
 
 
 def _said(now: str | None, before: str, page: Page, name: str) -> str | None:
-    """Return a text that somebody gave or took away, None where it stands as it was."""
+    """Return a text that a person set or removed (empty), None if unchanged."""
     if now is None or not now.strip():
         return "" if page.told(name, "") else None
     return None if one_line(now) == one_line(before) else now
@@ -78,9 +78,7 @@ def _listed(now: tuple[str, ...] | None, before: tuple[str, ...]) -> tuple[str, 
 
 
 def _links(before: Links, now: Links, id: str, scope: Scope) -> tuple[Linked, ...]:
-    """Return the links that end and those that begin; children in another order are all linked again behind the first
-    that has another place.
-    """
+    """Return the ended and the new links; reordered children are linked again from the first moved one."""
     had, has = dict.fromkeys(before), dict.fromkeys(now)
     kept_before, kept_now = [it for it in had if it in has], [it for it in has if it in had]
     ended, begun = [it for it in had if it not in has], [it for it in has if it not in had]

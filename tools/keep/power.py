@@ -1,4 +1,4 @@
-"""Whether the machine runs on its battery, as far as the system says so."""
+"""Whether the machine runs on its battery, as far as the system tells."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home, make_folder
@@ -24,12 +24,28 @@ PROGRESS_S = 0.1
 OnProgress = Callable[[int], None]
 
 
-class Projector:
-    """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
+class FlowOptions(NamedTuple):
+    """The way a flow runs: in `workers` threads of this process, or of each of the `processes` it starts.
 
-    `views` are those of the build, by default of the one that is served. `doubts` says what of an earlier run was
-    discarded. The flow runs in `workers` threads of this process, or in those of each of `processes` that this one
-    starts: then `lock`, the projector's, is handed down to them, so that it is held until the last of them has ended.
+    The processes inherit the projector's `lock` and hold it until the last has ended. `epoch` and
+    `batch_events` are by default those of `flows.views`.
+    """
+
+    workers: int = 1
+    processes: int = 1
+    lock: FileLock | None = None
+    epoch: timedelta | None = None
+    batch_events: int | None = None
+
+
+ONE_THREAD = FlowOptions()
+
+
+class Projector:
+    """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
+
+    `views` are the build's views, by default of the served build. `doubts` has the discarded work of an
+    earlier run.
     """
 
     def __init__(
@@ -39,11 +55,7 @@ class Projector:
         *,
         once: bool,
         views: BuildViews | None = None,
-        workers: int = 1,
-        processes: int = 1,
-        lock: FileLock | None = None,
-        epoch: timedelta | None = None,
-        batch_events: int | None = None,
+        options: FlowOptions = ONE_THREAD,
     ) -> None:
         # Bytewax and the flows are for who projects; whoever captures never pays for their import.
         from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
@@ -52,11 +64,9 @@ class Projector:
         self._log = log
         self._views = views or BuildViews(home, log)
         self._build = self._views.build
-        self._workers = workers
-        self._processes = processes
-        self._lock = lock
-        self._epoch = EPOCH if epoch is None else epoch
-        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS, on_step=steps_of(home))
+        self._options = options
+        self._epoch = EPOCH if options.epoch is None else options.epoch
+        self._control = Control(once=once, batch_events=options.batch_events or BATCH_EVENTS, on_step=steps_of(home))
         self.doubts: list[str] = []
 
     def run(self, on_progress: OnProgress | None = None) -> int:
@@ -72,7 +82,7 @@ class Projector:
         return self._control.events_read
 
     def stop(self) -> None:
-        """Ask the flow to end after the batch that it is at."""
+        """Ask the flow to end after its current batch."""
         self._control.stopping.set()
 
     @property
@@ -121,8 +131,8 @@ class Projector:
     def _run_flow(self, target: BuildTarget) -> None:
         from memtape.flows.views import run_flow, views
 
-        if self._processes == 1:
-            run_flow(views(self._log, target, self._control), self._workers, self._epoch, self._build.recovery)
+        if self._options.processes == 1:
+            run_flow(views(self._log, target, self._control), self._options.workers, self._epoch, self._build.recovery)
         else:
             self._run_cluster(target)
 
@@ -139,11 +149,12 @@ class Projector:
             once=self._control.once,
             batch_events=self._control.batch_events,
             epoch_s=self._epoch.total_seconds(),
-            workers=self._workers,
+            workers=self._options.workers,
             addresses=(),
             process=0,
             bases=tuple(target.basis(number) for number in numbers),
             written=tuple(target.written(number) for number in numbers),
         )
-        held = [] if self._lock is None or self._lock.fd is None else [self._lock.fd]
-        self.doubts += run_cluster(orders, self._processes, self._control, held)
+        lock = self._options.lock
+        held = [] if lock is None or lock.fd is None else [lock.fd]
+        self.doubts += run_cluster(orders, self._options.processes, self._control, held)

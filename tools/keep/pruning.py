@@ -1,6 +1,6 @@
-"""Forgetting what carries a tag and is old, as what was captured in development: what would go, and the events for it.
+"""Forgetting old captures with a tag, as those from development: the plan, and its events.
 
-Each goes by a `forgotten` event and comes back by `restored`. Nothing is erased here.
+Each is hidden by a `forgotten` event and returns by `restored`. Nothing is erased here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from memtape.tools.keep.states import state_at
 OnProgress = Callable[[int, int], None]
 """Is told how many partitions of how many were looked at."""
 _DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, SUMMARY_TAG)
-"""The first tags of what is made of other captures, which it refers to. What a decision made may have none."""
+"""The first tags of captures made from other captures, in their refs. One by a decision may have none."""
 _TOLD_CHARS = 200
 
 
 class PrunedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A capture that goes: `at` is when it was captured, in microseconds, and `text` how it begins."""
+    """A capture to be forgotten: `at` is its time in microseconds, `text` its beginning."""
 
     id: str
     scope: str
@@ -39,10 +39,10 @@ class PrunedItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pruned(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes, or went unless it was a `dry_run`: what carries one of `tags` and was captured before `before`.
+    """A plan of pruning, or after the pruning its result: captures with any of `tags` from before `before`.
 
-    `kept` counts texts that would go, and stay since the same was also captured without the tag or later. `hidden`
-    counts those that were hidden already.
+    `kept` counts texts that stay, since they were also captured without the tag or later. `hidden` counts
+    those already hidden. `dry_run` says that nothing was appended.
     """
 
     tags: tuple[str, ...]
@@ -61,9 +61,10 @@ def plan(
     every: bool = False,
     on_progress: OnProgress = lambda done, total: None,
 ) -> Pruned:
-    """Return what would go of the writer's scope, or of `every` one. Raises `MemtapeError` where no tag is named.
+    """Return the captures to be forgotten in the writer's scope, or in `every` one.
 
-    What was taken from captures that go, and from nothing else, goes with them. `global` is an operator's.
+    Raises `MemtapeError` without a tag. Memories derived only from such captures are forgotten too. `global`
+    is only for an operator.
     """
     check_kept(writer.home, "A pruning")
     named = tuple(dict.fromkeys(tag.strip() for tag in tags))
@@ -84,7 +85,7 @@ def plan(
 
 
 def prune(writer: Writer, made: Pruned) -> Pruned:
-    """Append that what was planned is forgotten, and return it."""
+    """Append the planned `forgotten` events; return the plan as done."""
     ids: dict[str, list[str]] = {}
     for item in made.items:
         ids.setdefault(item.scope, []).append(item.id)
@@ -96,7 +97,7 @@ def prune(writer: Writer, made: Pruned) -> Pruned:
 
 
 class _Old:
-    """What of one scope carries a tag and is old, by its id, and what was taken from that alone."""
+    """The old captures of one scope that carry a tag, by id, and the memories derived from them alone."""
 
     def __init__(self, writer: Writer, scope: Scope, number: int, tags: tuple[str, ...], before: int) -> None:
         self._log = writer.log
@@ -110,7 +111,7 @@ class _Old:
                 self.found[capture.id] = capture, event
 
     def _of(self, capture: Capture) -> Event | None:
-        """Return the event of a capture that goes, None where it stays."""
+        """Return the event of a capture to be forgotten, None if it stays."""
         tags = self.scope.captures.body(capture).tags
         tagged = not self._tags.isdisjoint(tags)
         if not (tagged or capture.made or tags[:1] in [(tag,) for tag in _DERIVED]):
@@ -134,7 +135,7 @@ class _Old:
         return any(not other.hidden and other.id not in self.found for other in same)
 
     def items(self, shown: Sequence[Capture]) -> Iterator[PrunedItem]:
-        """Yield what goes."""
+        """Yield the items to be forgotten."""
         for capture in shown:
             event, text = self.found[capture.id][1], self.scope.captures.body(capture).text
             told = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
@@ -142,7 +143,7 @@ class _Old:
 
 
 def _with(made: Pruned, old: _Old) -> Pruned:
-    """Return what goes with that of one more scope."""
+    """Return the plan with the old captures of one more scope."""
     captures = [capture for capture, _ in old.found.values()]
     shown = [capture for capture in captures if not capture.hidden]
     going = [capture for capture in shown if not old.also_said(capture)]

@@ -1,7 +1,7 @@
-"""Making views anew beside the living ones: project into a new build, verify it, switch, mend the vault.
+"""Rebuilding of views beside the living ones: project into a new build, verify it, switch, mend the vault.
 
-Whoever calls these functions holds the projector's lock. Nothing is appended to the log, and no worker
-wakes. Until the switch, searches are served from the old build.
+The caller of these functions holds the projector's lock. Nothing is appended to the log, and no worker wakes.
+Until the switch, searches are served from the old build.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.projector import FlowOptions, Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 
@@ -35,7 +35,7 @@ OnPhase = Callable[[str, int, int], None]
 
 
 class Rebuilt(NamedTuple):
-    """The build that is served now, and the state hash that it was verified to have."""
+    """The served build, and its verified state hash."""
 
     build: int
     events: int
@@ -45,9 +45,9 @@ class Rebuilt(NamedTuple):
 def rebuild(
     home: Home, log: Log, on_phase: OnPhase, workers: int = 1, partitions: Collection[int] | None = None
 ) -> Rebuilt:
-    """Make a new build, verify it and serve it. One that was begun before and not finished is gone on with.
+    """Make a new build, verify and serve it; an unfinished earlier build is resumed.
 
-    With `partitions` only these are made anew and verified, and the others taken over as they are.
+    With `partitions` only these are rebuilt and verified; the rest are taken over unchanged.
     """
     adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
@@ -60,7 +60,9 @@ def rebuild(
     for number in range(log.partitions):
         if number not in anew:
             build.adopt(served, number)
-    projector = Projector(home, log, once=True, views=BuildViews(home, log, build, vault=False), workers=workers)
+    projector = Projector(
+        home, log, once=True, views=BuildViews(home, log, build, vault=False), options=FlowOptions(workers)
+    )
     projector.run(lambda done: on_phase("projecting", done, total))
     verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
     if not verdict.ok:
@@ -91,7 +93,7 @@ def switch(home: Home, log: Log, build: Build, positions: dict[int, int]) -> Non
 
 
 def discard_old_builds(home: Home) -> None:
-    """Delete the builds before the one that is served."""
+    """Delete the builds older than the served build."""
     served = home.current()
     for build in home.builds():
         if build.number < served.number:
@@ -132,7 +134,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
 
 
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
-    """Write every page of a partition's scopes as it should be at `offset`, and take away those that should not be."""
+    """Write every page of a partition's scopes as of `offset`, and remove unexpected ones."""
     vault = Vault(home)
     state = state_at(log, build, partition, offset) if offset else Partition(partition)
     gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)
@@ -143,9 +145,9 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
 
 
 def adopt_pages(views: BuildViews) -> None:
-    """List the pages that stand in the vault as the log says, where an earlier version wrote them and kept no list.
+    """List the vault's pages that match the log, where an earlier version wrote them without a list.
 
-    What stands there otherwise is taken for somebody's from then on. So this comes before anything is changed.
+    All other files count as people's from then on; call it therefore before any change.
     """
     for number, offset in without_list(views):
         state = state_at(views.log, views.build, number, offset)
@@ -154,14 +156,14 @@ def adopt_pages(views: BuildViews) -> None:
 
 
 def without_list(views: BuildViews) -> list[tuple[int, int]]:
-    """Return (partition, offset) of the views whose pages are on no list that is known to be whole."""
+    """Return (partition, offset) of the views whose pages have no complete list."""
     vault, marks = Vault(views.home), enumerate(views.watermarks)
     due = [(number, mark) for number, mark in marks if mark is not None and not vault.covered(number)]
     return [(number, min(mark.offset, views.ends[number])) for number, mark in due if mark.log_id == views.log.log_id]
 
 
 def strayed_views(views: BuildViews) -> dict[int, str]:
-    """Return the partitions whose views are not of the log as it is, each with what is otherwise."""
+    """Return by partition why its views do not belong to the log, for partitions with such views."""
     return {number: why for number in views.numbers if (why := views.strayed(number))}
 
 
@@ -181,7 +183,7 @@ def _unreadable(views: BuildViews) -> Iterator[int]:
 
 
 def damaged_views(home: Home, log: Log) -> list[int]:
-    """Return the partitions of which somebody could not read the views."""
+    """Return the partitions reported with unreadable views."""
     build = home.current()
     return [number for number in range(log.partitions) if build.damage_path(number).exists()]
 
@@ -219,7 +221,7 @@ def has_become_readable(views: BuildViews, number: int) -> bool:
 
 
 def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) -> list[Guarded]:
-    """Return every row of a scope as it should be, and a gone one for each that should not be there."""
+    """Return every expected row of a scope, and a gone row for each unexpected one."""
     changes = dict.fromkeys(all_changes(state.scopes[scope]), offset - 1) if scope in state.scopes else {}
     rows = guarded_rows(state, changes)
     expected = {(guarded.table, guarded.row.key) for guarded in rows}

@@ -1,6 +1,6 @@
-"""Folding all that was said anew: what that would change, told before anything is written, and the event that does it.
+"""Refolding of all captures: a preview of the changes, and the event that orders the refold.
 
-How texts are folded is in `state`; here it is tried on a state that nobody serves.
+The folding rules are in `state`; the preview applies them to a state that serves no reader.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ NO_FOLDS = -1
 
 
 class Refolded(msgspec.Struct, frozen=True, kw_only=True):
-    """What folding anew changes: how many memories others take in, how many come out of others, and the pairs.
+    """The changes of a refold: the numbers of absorbed and of separated memories, and the pairs.
 
-    `embedder` decides, and `folding` says whether anything folds by then. `done` is false where it was only tried.
-    `revision` is that of the settings on the log after it.
+    `embedder` decides, and `folding` says whether anything folds afterwards. `done` is false for a trial.
+    `revision` is the revision of the settings on the log afterwards.
     """
 
     done: bool
@@ -44,9 +44,9 @@ class Refolded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry_run: bool) -> Refolded:
-    """Return what folding anew changes, with folding switched on or off or as it is, and unless it is tried say so.
+    """Return the changes of a refold, folding on, off or unchanged; append the settings unless `dry_run`.
 
-    The views follow when they are projected.
+    The views follow at their next projection.
     """
     change = partial(folding_anew, fold=fold)
     settings = change(settings_on(log))
@@ -65,9 +65,9 @@ def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry
 
 
 def folding_anew(now: Settings, fold: Folding | None) -> Settings:
-    """Return settings under which all is folded anew, and by which nothing folds, or as by default, where that is said.
+    """Return settings that order a refold; `fold` turns folding off, or back on with the default cosine.
 
-    What is as it is by default already, or a cosine that somebody chose, stays as it is.
+    A default cosine, and a cosine that a person chose, stay.
     """
     cosine = now.fold_cosine_hundredths
     if fold == "off":
@@ -78,7 +78,7 @@ def folding_anew(now: Settings, fold: Folding | None) -> Settings:
 
 
 def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> list[Moved]:
-    """Fold the states at the ends of the log anew, and return what differs then."""
+    """Refold the states at the ends of the log, and return the differences."""
     pairs: list[Moved] = []
     ends = log.ends()
     for number, end in enumerate(ends):
@@ -94,9 +94,9 @@ def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> lis
 
 
 def past_embedders(log: Log) -> tuple[str, ...]:
-    """Return the keys of embedders, other than the one that decides, under which texts were captured and folded.
+    """Return the keys of earlier embedders under which texts were captured and folded.
 
-    What was folded anew since was folded under the one that decided then.
+    A refold since then used the deciding embedder of its time.
     """
     now = configured_on(log)[-1].settings.embedder
     found: dict[str, None] = {}
@@ -111,7 +111,7 @@ def past_embedders(log: Log) -> tuple[str, ...]:
 
 
 def _spans(log: Log, partition: int) -> list[tuple[int, Settings]]:
-    """Return which settings decide of what is captured from which offset on, folding anew taken into account."""
+    """Return the deciding settings with the offset of their first capture, refolds taken into account."""
     spans: list[tuple[int, Settings]] = []
     offset, revision, refolded = 0, -1, 0
     while slots := log.read(partition, offset, PAGE_SLOTS, types=("configured",)):

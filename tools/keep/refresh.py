@@ -1,7 +1,7 @@
-"""Making anew only what changed rules feed: a build that shares the other tables with the one that is served.
+"""Rebuild of only the tables fed by changed rules: the new build shares the other tables with the served one.
 
-Whoever calls `refresh` holds the projector's lock. The build is verified whole before it is served, as after a rebuild,
-so that a table which was kept by mistake is found, and everything is made anew.
+The caller of `refresh` holds the projector's lock. The build is verified whole before it is served, as after
+a rebuild: a table kept by mistake is found, and everything is rebuilt.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from memtape.tools.keep.verify import verify
 
 
 def refresh(views: BuildViews, on_phase: OnPhase, on_note: OnNote) -> bool:
-    """Make anew what depends on changed rules, verify all and serve it; whether that could be done.
+    """Rebuild the tables fed by changed rules, verify all and serve the build; return if it was possible.
 
-    It cannot where views are lost, damaged or of another log, where something was erased or has become readable since,
-    or where every table is to be made anew. One that was begun before and not finished is gone on with.
+    It is not possible for lost or damaged views, views of another log, erasures or newly readable slots since
+    then, or where every table must be rebuilt. An unfinished earlier build is resumed.
     """
     home, log, build = views.home, views.log, views.home.build(views.build.number + 1)
     fed = fed_by(dict.fromkeys(rule for mark in _marks(views).values() for rule in changed_rules(mark.rules)))
@@ -57,7 +57,7 @@ def _marks(views: BuildViews) -> dict[int, Watermark]:
 
 
 def _can_be_kept(views: BuildViews, number: int) -> bool:
-    """Whether the tables of a partition are what the log says, but for the rules; also where there are none."""
+    """Whether a partition's tables agree with the log, apart from the rules; True without tables."""
     mark = views.watermarks[number]
     if mark is None:
         return not views.shards[number].exists()
@@ -86,9 +86,9 @@ def _is_made(views: BuildViews, build: Build, number: int, mark: Watermark) -> b
 
 
 def _make(views: BuildViews, build: Build, number: int, mark: Watermark, fed: Collection[Fed]) -> bool:
-    """Make the tables of a partition as of its watermark, in a folder that takes its name when it is whole.
+    """Build the tables of a partition as of its watermark, in a folder renamed when whole.
 
-    Returns whether nothing was erased meanwhile, and whatever was kept can be read.
+    Returns whether nothing was erased meanwhile, and all shared tables can be read.
     """
     state = state_at(views.log, build, number, mark.offset)
     if state.erasures.count != mark.erased:

@@ -1,4 +1,4 @@
-"""Which retrievers and embedders of a log are in which state, and changing that of a retriever."""
+"""The states of a log's retrievers and embedders, and changes of a retriever's state."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def states_on(log: Log) -> States:
 
 
 def set_state(log: Log, name: str, state: State, percent: int | None) -> Settings:
-    """Put a retriever into a state on a log, and say how many percent of all searches shadows are asked, if that.
+    """Put a retriever into a state on a log, and set the percentage of searches for shadows, if given.
 
-    Raises `MemtapeError` for a name that says nothing, and for what would have another retriever answer.
+    Raises `MemtapeError` for an unknown name, and where another retriever would answer.
     """
     name = recipe_of(name).name
     if (name == ORDINARY) is not (state == "active"):

@@ -1,7 +1,7 @@
-"""Making an erasure true in bytes: views that held what was erased are made anew, caches dropped, slots blanked.
+"""Scrubbing of erased bytes: views with erased texts are rebuilt, caches dropped, slots blanked.
 
-Whoever calls `scrub` holds the projector's lock. Each step can be cut short: what is left to do is read from
-the views, the log and a small file of the build, and done by the next call.
+The caller of `scrub` holds the projector's lock. Each step may be interrupted: the next call reads the
+remaining work from the views, the log and a small file of the build.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from memtape.tools.keep.rebuild import OnPhase, rebuild
 
 
 class Scrubbed(NamedTuple):
-    """The partitions whose views were made anew, and how many slots of the log were blanked."""
+    """The partitions with rebuilt views, and the number of blanked slots of the log."""
 
     partitions: tuple[int, ...]
     slots: int
 
 
 class _Blanked(msgspec.Struct):
-    """Up to which offset a partition's slots are blank under its `count` erased ids; `derived` as in `Erasures`.
+    """The offset up to which a partition's slots are blank under `count` erasures; `derived`: see `Erasures`.
 
-    `trail` is that of the log before the offset. A log that went back is looked through from its beginning.
+    `trail` is the log's trail before the offset. A log that went back is searched from its beginning.
     """
 
     count: int
@@ -57,16 +57,16 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
 
 
 def _behind(views: BuildViews) -> list[int]:
-    """Return the partitions whose views may hold what was erased.
+    """Return the partitions whose views may have erased texts.
 
-    Where tables are lost or damaged the pages of the vault may be older than they were.
+    Where tables are lost or damaged, the vault's pages may be older than they were.
     """
     held = (0 if watermark is None else watermark.erased for watermark in views.watermarks)
     return [number for number, erased in enumerate(held) if erased != views.bases[number].erased]
 
 
 def _blank_slots(views: BuildViews) -> int:
-    """Blank every slot whose event is erased and has a body, after what was kept of a partition is dropped."""
+    """Blank every slot of an erased event with a body, after dropping the partition's cached state."""
     home, log = views.home, views.log
     build = home.current()  # It may have been made just now.
     marks, due = _read_marks(build), {}
@@ -97,7 +97,7 @@ def _blank_slots(views: BuildViews) -> int:
 
 
 def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
-    """Return the offsets of the slots between two whose event is erased and has a body."""
+    """Return the offsets between `start` and `end` of erased events with a body."""
     offsets = []
     for slot in slots_between(log, partition, start, end):
         event = event_of(slot.payload)

@@ -1,6 +1,6 @@
-"""Asking shadow retrievers in a process of its own: it has no time of who searches, and one that hangs is ended.
+"""Shadow retrievers asked in a separate process: they cost searches no time, and a hanging one is killed.
 
-What the process does is in `tools/ask/shadow_process.py`.
+The process's own work is in `tools/ask/shadow_process.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOOK_S, END_S = 0.1, 2.0
 
 
 class ShadowProcess:
-    """The `Asker` of a home: a process that answers one question after the other, a line of JSON each."""
+    """The `Asker` of a home: a process that answers questions one by one, a line of JSON each."""
 
     def __init__(
         self, home: Home, log: Log, late_s: float = LATE_S, module: str = "memtape.tools.ask.shadow_process"

@@ -1,7 +1,7 @@
-"""How Memtape starts itself again: by this Python, without what lies in the folder that it is started in.
+"""Starting Memtape again: by this Python, without modules from the current folder.
 
-`python -m` puts the working directory first among the places of modules. That is whatever repository an agent happens
-to work in, and a `click.py` there would be run.
+`python -m` puts the working directory first among the places of modules. An agent may work in any repository,
+and a `click.py` there would be run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memtape.sinks.home.locks import FileLock
 
 NOWHERE = os.path.abspath(os.sep)
-"""Where a process works that outlives the one that started it."""
+"""Working directory of detached processes."""
 
 _CODE = (
     "import sys; sys.path = [place for place in sys.path if place]; "
@@ -38,9 +38,9 @@ def python_of(module: str = "memtape") -> list[str]:
 def detached(
     words: list[str], environment: dict[str, str] | None = None, held: Collection[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start one of our commands in a process that outlives this one and says nothing; its stdin is for the caller.
+    """Start a memtape command in a detached process without output; its stdin belongs to the caller.
 
-    `held` are open files that it inherits.
+    `held` are file descriptors for the process to inherit.
     """
     return subprocess.Popen(
         [*python_of(), *words],
@@ -57,9 +57,10 @@ def detached(
 def start_one(
     right: FileLock, words: list[str], environment: dict[str, str] | None = None, data: bytes = b""
 ) -> subprocess.Popen[bytes] | None:
-    """Start one of our commands as `detached` does, with `data` on its stdin.
+    """Start a memtape command like `detached`, with `data` on its stdin.
 
-    None where another that was started by this right has not ended: each inherits the right, and has it until it ends.
+    Returns None while an earlier process of the same right runs: each inherits the right, and holds it until
+    its end.
     """
     try:
         right.acquire(0)
@@ -77,9 +78,10 @@ def start_one(
 
 
 def start_detached(home: Home, log: Log) -> None:
-    """Start `run --once` in a process of its own, where none that was started so is there.
+    """Start `run --once` in a detached process, unless an earlier one still runs.
 
-    Nothing is started where another process would open another log for this home, as where one was handed in.
+    Nothing is started where another process would open another log for this home, as where the caller was
+    given a log.
     """
     from memtape.sinks.logs.opening import environment_for  # A session's process knows no log.
 

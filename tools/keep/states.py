@@ -1,6 +1,7 @@
-"""The state of a partition at any offset, from the nearest snapshot of a build and the log; and the rows of a state.
+"""The state of a partition at any offset, from a build's nearest snapshot and the log; the rows of a state.
 
-Whoever waits is told how far it is (`tools/keep/waiting.py`). Whoever asks for the past leaves snapshots on the way.
+The waiting caller gets the progress (`tools/keep/waiting.py`). Questions about the past leave snapshots on
+the way.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from memtape.tools.keep.waiting import who_waits
 
 ROWS_AT_ONCE = 10_000
 PARTS, LEAST_STEP = 8, 1_024
-"""A log has at most so many snapshots for those who ask for its past, and none is nearer to another.
+"""The most snapshots of a log for past views, and the least distance between two.
 
 To fold 1,000 events takes half a second.
 """
 
 
 def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
-    """Return the state of a partition before `offset`, without what has been erased by now."""
+    """Return the state of a partition before `offset`, without events erased by now."""
     while True:
         erased = log.erased(partition)
         basis = basis_of(log, partition, erased)
@@ -87,7 +88,7 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
 
 
 def rows_at(state: Partition, offset: int, tables: Collection[str] = tuple(TABLES)) -> Iterator[list[Guarded]]:
-    """Yield every row of these tables as a state before `offset` has it, some at once."""
+    """Yield every row of these tables in a state before `offset`, some at once."""
     changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in tables]
     for start in range(0, len(changes), ROWS_AT_ONCE):
         yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))

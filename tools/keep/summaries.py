@@ -1,7 +1,7 @@
-"""Summaries of sessions, as a model is asked for them and as they are captured.
+"""Summaries of sessions: their prompt for a model, and their capture.
 
-What was said is data, and so is the answer: a text of the lowest trust is all that can come of it. Which session is
-asked about, and when, is in `flows/workers/summarise.py`.
+Turns and answer are data: only a text of the lowest trust comes of them. `flows/workers/summarise.py` decides
+about which session a model is asked, and when.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class SummaryAsker:
 
 
 def prompt_for(talk: str) -> str:
-    """Return what a model is asked about a session."""
+    """Return the prompt about a session."""
     return about(_WHAT, _TASK.format(most=MOST_LINES, chars=LINE_CHARS // 2), talk, "Now write these lines, no more.")
 
 
 def lines_of(answer: str) -> list[str]:
-    """Return the lines of an answer that can be kept. Raises `BadAnswer` where it has none."""
+    """Return the valid lines of an answer. Raises `BadAnswer` without any."""
     found = [_LINE.match(line.strip()) for line in said(without_thoughts(answer)).splitlines()]
     lines = [f"{line[1].lower()}: {' '.join(line[2].split())}" for line in found if line]
     kept = [line for line in dict.fromkeys(lines) if len(line) <= LINE_CHARS][:MOST_LINES]

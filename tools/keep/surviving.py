@@ -1,7 +1,7 @@
-"""What a person corrected and an erasure would take along: its words came from the text that goes as well.
+"""Corrections by people that an erasure would take along, since their words came from the erased text.
 
-The correction goes with the text, unless somebody decides that it is kept: then it is captured anew as what the person
-said, and refers to the person's own sentence alone. What else goes is planned in `erasing`.
+A correction goes with the text unless a person keeps it: then it is captured again as the person's statement,
+and refers to the person's own sentence alone. `erasing` plans the rest.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ CORRECTION_TAGS = (STATED_TAG, "correction")
 
 
 class Correction(NamedTuple):
-    """What a person corrected: the capture that goes, and the value that it replaced, empty where it cannot be told."""
+    """A person's correction: the erased capture, and the value it replaced (empty if unknown)."""
 
     event: Event
     older: str
 
     @property
     def text(self) -> str:
-        """What holds by it."""
+        """The corrected statement."""
         assert isinstance(self.event.body, Captured)
         return self.event.body.text
 
 
 class Standing(NamedTuple):
-    """A text that says a replaced value and stays: its id, its kind and what it says."""
+    """A remaining text with a replaced value: its id, kind and words."""
 
     id: str
     kind: str
@@ -48,9 +48,9 @@ class Standing(NamedTuple):
 
 
 def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[Correction]:
-    """Return what people corrected among what is gone, holds, and was not asked for itself.
+    """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
 
-    Where the person's own sentence goes, what it corrected goes with it.
+    A correction goes with an erased sentence of the person.
     """
     left, known = dict.fromkeys(gone), dict.fromkeys(asked)
     found = []
@@ -71,9 +71,9 @@ def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterab
 
 
 def kept_anew(correction: Correction) -> Event:
-    """Return the capture that keeps a correction: the same words by the same person, of the person's sentence alone.
+    """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
 
-    Its id follows from the capture that goes, so that an erasure that is called again keeps it once.
+    Its id follows from the erased capture: a repeated erasure keeps the correction once.
     """
     event = correction.event
     id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
@@ -81,9 +81,9 @@ def kept_anew(correction: Correction) -> Event:
 
 
 def still_saying(log: Log, scope: str, corrections: Iterable[Correction], gone: Iterable[str]) -> list[Standing]:
-    """Return the captures of a scope that say a value that was replaced and stay, in the order of the log.
+    """Return the remaining captures of a scope with a replaced value, in the order of the log.
 
-    A correction marks them as long as what it corrected is there. Afterwards nothing does.
+    A correction marks them as long as the corrected text exists; after the erasure nothing does.
     """
     values = [words for it in corrections if (words := all_words(it.older))]
     left = dict.fromkeys(gone)
@@ -100,7 +100,7 @@ def still_saying(log: Log, scope: str, corrections: Iterable[Correction], gone: 
 
 
 def _older(scope: Scope, event: Event) -> str:
-    """Return the value that a correction replaced, by the sentence and the text that it was made of."""
+    """Return the value replaced by a correction, from its sentence and its source texts."""
     assert isinstance(event.body, Captured)
     said, *sources = (
         scope.captures.body(capture).text for id in event.refs if (capture := scope.captures.get(id)) is not None

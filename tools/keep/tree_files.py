@@ -1,8 +1,8 @@
-"""What people did to the files of the tree, as events: a text, front matter, another name, a new file, a deleted one.
+"""Edits of the tree's files as events: changed texts and front matter, renamed, new and deleted files.
 
-It comes before pages are written. What a file says is compared with what Memtape had written there, so that nothing is
-said that the person did not change. All of a file is put on the log at once, under ids that follow from what was read;
-after that the file may give way. What cannot be taken is kept beside, and told.
+Files are read before pages are written. A file is compared with Memtape's last version of it: only the
+person's changes are appended. All changes of a file are appended at once, under ids derived from its content;
+after that the file may be replaced. Unusable files are kept beside, and reported.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ SOURCE = "pages"
 """The source of what was captured from a file of the tree."""
 NO_OPERATOR = "only operators write to global, so that nothing was taken from it"
 GIVES_WAY: Stamp = (0, 0, 0)
-"""The stamp of no file, for one that was kept beside: put back in its place as it is, it has the stamp that it had."""
+"""The stamp of no file, for a file that was kept beside: put back unchanged, it has its earlier stamp."""
 LOST_VERSION = "the log does not have the text that stood there, since it is not as it was when that was written"
 TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
 
 
 class _Due(NamedTuple):
-    """A file that somebody changed or made: its path, the name that it was given, its bytes, and what they say."""
+    """A file that a person changed or made: its path, given name, stamp, bytes and parsed content."""
 
     path: str
     given: str
@@ -74,7 +74,7 @@ class TreeFiles:
         self._again = False
 
     def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read what has another stamp than when it was read last, and append what follows."""
+        """Read the files with a changed stamp, and append their events."""
         kept, known = self._notes.read(self._log), self._files.known()
         strayed = not kept and self._notes.strayed(self._log)  # Of a log that went back no note counts.
         notes: dict[str, PageNote] = {}
@@ -100,7 +100,7 @@ class TreeFiles:
 
     @cached_property
     def _before(self) -> Scope:
-        """The state that the files were written from."""
+        """The state from which the files were written."""
         mark = self._vault.mark(self._scope)
         end = self._log.ends()[self._number]
         return self._state(end if mark is None else min(mark.offset, end))
@@ -115,9 +115,10 @@ class TreeFiles:
         return state.scopes.get(self._scope) or Scope(self._scope)
 
     def _kept_lost(self, path: str, data: bytes) -> tuple[str, ...]:
-        """Keep beside what the log has lost that went back, as to an older backup; return what is told of that.
+        """Save a file's lost version beside it after the log went back, as to an older backup; return the
+        messages.
 
-        Nobody can tell from a file whose text it is, so that nothing of it is put on the log.
+        The author of the lost text cannot be told from a file, so nothing of the file is appended.
         """
         if not self._is_lost(page_file(data).version):
             return ()
@@ -128,13 +129,13 @@ class TreeFiles:
         return version is not None and version not in self._log.known(self._scope, [version])
 
     def _still(self, before: PageNote | None) -> tuple[str, ...]:
-        """Return the problems of a file that was kept beside, for as long as that is there."""
+        """Return the problems of a file saved beside, while the saved file exists."""
         told = before.problems if before is not None else ()
         folder = self._home.scope_folder(self._scope)
         return tuple(it for it in told if any((folder / name).exists() for name in _quoted(it)))
 
     def _taken(self, path: str, stamp: Stamp, data: bytes, stamps: dict[str, Stamp]) -> dict[str, PageNote]:
-        """Put on the log what one file says, let it give way, and return its note."""
+        """Append the changes of one file, let the written page replace the file, and return the note."""
         slug = path.removeprefix(f"{TREE_FOLDER}/").removesuffix(".md")
         page, written = self._page_of(path, slug, data, stamps)
         wanted, given = slug_of(slug) if slug != ROOT else slug, path
@@ -167,9 +168,9 @@ class TreeFiles:
     def _page_of(
         self, path: str, slug: str, data: bytes, stamps: dict[str, Stamp]
     ) -> tuple[Page | None, TreePage | None]:
-        """Return the page of which a file is, and what Memtape had written of it; none of a file that is a new page.
+        """Return the page of a file, and Memtape's last version of it; none for a new page.
 
-        A file with the id of a page whose own file is gone was given another name.
+        A file with the id of a page whose own file is gone was renamed.
         """
         before, id = self._before, page_file(data).id
         here = before.pages.at(slug) if before.pages.by_birth else None
@@ -187,7 +188,7 @@ class TreeFiles:
         return page, tree_page(before, path_of(page.slug))
 
     def _born(self, due: _Due, slug: str, problems: list[str]) -> list[Event]:
-        """Return the events of a new page: its text, what its front matter says, and where it stands."""
+        """Return the events of a new page: its text, front matter and place."""
         text = due.read.text
         if text is None or not text.strip():
             problems += ["it has no text; nothing was taken from it"] if text is not None else []
@@ -207,7 +208,7 @@ class TreeFiles:
         return [captured, *self._made(due, bodies, captured.id, slug, problems)]
 
     def _changed(self, due: _Due, slug: str, page: Page, written: TreePage, problems: list[str]) -> list[Event]:
-        """Return the events of what somebody changed in the file of a page, or of its name."""
+        """Return the events of a person's changes to a page's file or its name."""
         read, row, events = due.read, written.row, list[Event]()
         assert row is not None
         is_lost = self._is_lost(read.version)
@@ -229,7 +230,7 @@ class TreeFiles:
         return events + self._made(due, [replace(edit, id=page.id), *change.links], page.id, slug, problems)
 
     def _captured(self, due: _Due, text: str, path: str | None, native: str, problems: list[str]) -> Event | None:
-        """Return the capture of a text, None of one that may not stand on the log."""
+        """Return the capture of a text, None for a text unfit for the log."""
         at = due.stamp[2] // 1_000
         line = Line(text=text, kind="page", path=path, source=SOURCE, native_id=native, at=min(at, now_us()))
         try:
@@ -288,7 +289,7 @@ class TreeFiles:
         return [event for event in events if event.id not in known]
 
     def _above(self, slug: str) -> Iterator[str]:
-        """Yield the ids of the pages whose slug a slug begins with, the longest first."""
+        """Yield the ids of the pages whose slug is a prefix of the slug, the longest first."""
         while "/" in slug:
             slug = slug.rpartition("/")[0]
             page = self._now.pages.at(slug)
@@ -323,7 +324,7 @@ def _is_text(body: Body) -> bool:
 
 
 def _shown(written: TreePage) -> str:
-    """Return the text of a page as its file shows it."""
+    """Return a page's text as in its file."""
     assert written.row is not None
     return body_of(written.text, written.row.origin)
 
@@ -333,7 +334,7 @@ def _body(text: str) -> str:
 
 
 def _says(text: str, page: Page, problems: list[str]) -> bool:
-    """Whether a text may be that of a page; an empty one hides nothing."""
+    """Whether a text may be a page's; an empty one hides nothing."""
     if text.strip() or page.slug == ROOT:
         return bool(text.strip())
     problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")

@@ -1,4 +1,4 @@
-"""Whether the views are what the log says: a replay through the oracle, compared row by row and page by page."""
+"""Verification of views against the log: a replay through the oracle, compared row by row, page by page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OnProgress = Callable[[int], None]
 
 
 class Difference(NamedTuple):
-    """Something that a view holds otherwise than the log says. `what`: missing, unexpected, changed, unreadable."""
+    """A difference between a view and the log. `what`: missing, unexpected, changed, unreadable."""
 
     view: str
     scope: str
@@ -46,9 +46,9 @@ class Difference(NamedTuple):
 
 
 class Verification(NamedTuple):
-    """`state_hash` is what the log says; `ok` that the views say the same at `positions`.
+    """The result of a verification: `state_hash` of the log; `ok` if the views agree at `positions`.
 
-    `kept` are files of the vault that somebody had changed, which stand beside the pages under another name.
+    `kept` are people's changed files of the vault, saved beside the pages under another name.
     """
 
     ok: bool
@@ -60,7 +60,7 @@ class Verification(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What the views of one partition hold: rows by table and key, pages by scope and path, `listed` those of ours.
+    """The views of one partition: rows by table and key, pages by scope and path, Memtape's pages (`listed`).
 
     `indexes` are the search indexes by scope.
     """
@@ -118,7 +118,7 @@ def verify(
 
 
 def _listed_pages(vault: Vault, scope: str) -> list[str]:
-    """Return the pages of ours that stand in the vault; what else stands there is nobody's mistake."""
+    """Return Memtape's pages in the vault; foreign files are no error."""
     found = vault.read(scope)
     return [path for path in vault.listed(scope) if path in found]
 
@@ -186,7 +186,7 @@ def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: 
 def _compare_indexes(
     state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]
 ) -> Iterator[Difference]:
-    """Yield what the search index of a scope says otherwise than one would that is made of the rows of its state."""
+    """Yield the differences between a scope's search index and an index built from the state's rows."""
     if any(difference.view == "index" for difference in views.differences):
         return
     indexed: dict[str, dict[tuple[str, str], str]] = {}
@@ -206,7 +206,7 @@ def _compare_indexes(
 
 
 def _found_index(opened: Opened | None) -> dict[tuple[str, str], str]:
-    """Return what an index says. Raises `ValueError` for one that does not follow from itself."""
+    """Return the content of an index by key. Raises `ValueError` for an inconsistent index."""
     if opened is None:
         return {}
     if not all(map(is_sound, opened.segments)) or usual_of(opened.segments, opened.living) != opened.manifest.usual:

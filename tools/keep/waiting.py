@@ -1,6 +1,6 @@
-"""Who waits for states of the log is told how far they are, wherever on the way these are asked for.
+"""Progress of folding states of the log, for the caller that waits, wherever the fold happens.
 
-Nothing is loaded here, since every command says that it may wait.
+Nothing is imported here, since every command sets the callback.
 """
 
 from __future__ import annotations
@@ -26,5 +26,5 @@ def told_of_folding(told: Told) -> Iterator[None]:
 
 
 def who_waits() -> Told:
-    """Return what tells whoever waits in this context."""
+    """Return the progress callback of this context."""
     return _TOLD.get()

@@ -1,6 +1,6 @@
-"""The table of workers: what the owner of a home runs beside the views.
+"""The table of workers: the jobs of a home's owner beside the views.
 
-Each reads the log, appends what it found, and keeps its own position. What a worker does stands in its own file.
+Each worker reads the log, appends its findings, and keeps its own position. Its work is in its own file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What people write in the zones of pages, as events: a text that came is captured, one that went is withdrawn.
+"""Edits in the zones of pages as events: a new text is captured, a removed one withdrawn.
 
-It comes before pages are written, and while somebody watches. Pages are only read here, under the lock of imports, so
-that two processes never say the same. A page that is not there, or whose marks are damaged, takes nothing back.
+Zones are read before pages are written, and during `watch`. Pages are only read here, under the lock of
+imports, so two processes never append the same. A missing page, or a page with damaged marks, withdraws
+nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ NO_OPERATOR = (
 
 
 class _Text(NamedTuple):
-    """A text of a zone: its line there, and the id that it has on the log."""
+    """A text of a zone: its line in the zone, and its id on the log."""
 
     line: int
     id: str
@@ -55,14 +56,14 @@ class _Text(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of a page: its note, and the texts of its zone, None where there is nothing to be said of it."""
+    """A page as read: its note and the texts of its zone; None where nothing is to be appended."""
 
     note: PageNote
     texts: list[_Text] | None = None
 
 
 class Zones(Worker):
-    """Brings to the log what the zones of a home's vault say; `done` counts texts that were taken or withdrawn."""
+    """Appends the edits in the zones of a home's vault; `done` counts texts taken or withdrawn."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None) -> None:
         super().__init__(on_note)
@@ -70,9 +71,9 @@ class Zones(Worker):
         self._seen: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
 
     def catch_up(self) -> None:
-        """Read the pages that somebody has saved since they were read last, and say what has changed.
+        """Read the pages saved since their last reading, and append the changes.
 
-        Pages of a scope that is paused are read after that.
+        Pages of a paused scope are read after the pause.
         """
         for scope in Vault(self._home).scopes():
             files = ScopeFiles(self._home, scope)
@@ -91,7 +92,7 @@ class Zones(Worker):
         TreeFiles(self, self._home, self._log, scope).take(stamps)
 
     def failed(self, error: Exception) -> str:
-        """Return what people are told where zones could not be read."""
+        """Return the message for people about unreadable zones."""
         # Of a damaged log the run itself tells.
         return "" if isinstance(error, DamagedLog) else f"What people wrote into pages could not be taken: {error}"
 
@@ -106,7 +107,7 @@ class _ScopeZones:
         self._writer.session = None
 
     def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read what has another stamp than when it was read last, and append what follows."""
+        """Read the pages with a changed stamp, and append their events."""
         kept = self._notes.read(self._log)
         notes: dict[str, PageNote] = {}
         due: dict[str, _Read] = {}
@@ -129,7 +130,7 @@ class _ScopeZones:
             self._worker.note(problem)
 
     def _read(self, path: str, page: Zoned, known: PageNote | None) -> _Read:
-        """Return what a page says. One that has no zone, or none that can be read, takes nothing back."""
+        """Return the texts of a page. A page without a readable zone withdraws nothing."""
         found = parts(page.data)
         if found is None:
             return _Read(PageNote(page.stamp, "", 0, (self._problem(path, DAMAGED),)))
@@ -147,9 +148,9 @@ class _ScopeZones:
         return _Read(PageNote(page.stamp, digest, len(texts)), texts)
 
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
-        """Yield what a zone says without its secrets, each text once, with the id that it has wherever it is read.
+        """Yield the texts of a zone without secrets, each once; the id of a text is the same on every page.
 
-        Who writes a line twice confirms nothing by that.
+        A line written twice is no confirmation.
         """
         source, said = zone_source(path), dict[str, None]()
         # A private part may reach over several points.
@@ -166,9 +167,9 @@ class _ScopeZones:
                 yield _Text(line, derived_id("captured", self._scope, source, native_id), native_id, text)
 
     def _append(self, path: str, note: PageNote, texts: list[_Text]) -> PageNote:
-        """Append what a zone says that is new, what it says again, and what it says no longer; return the page's note.
+        """Append a zone's new, returned and removed texts; return the page's note.
 
-        What stands on the log is asked of the log each time, so that a kill between any two steps is made up for.
+        The log is asked each time for the texts it has: a kill between any two steps is made up for.
         """
         now = {text.id: None for text in texts}
         said = self._said(path)
@@ -190,7 +191,7 @@ class _ScopeZones:
         return msgspec.structs.replace(note, problems=tuple(problems))
 
     def _events(self, path: str, stamp: Stamp, texts: list[_Text], erased: Erased) -> tuple[list[Event], list[str]]:
-        """Return the captures of what is new, and what is wrong with texts that may not stand on the log."""
+        """Return the captures of new texts, and the problems of texts unfit for the log."""
         events: list[Event] = []
         problems: list[str] = []
         at = min(stamp[2] // 1_000, now_us())
@@ -208,7 +209,7 @@ class _ScopeZones:
         return events, problems
 
     def _said(self, path: str) -> list[str]:
-        """Return what holds of the zone of a page: as the pages know it, and what has come onto the log since."""
+        """Return the ids in effect of a page's zone: from the pages' state and later events on the log."""
         number = partition_of(self._scope, self._log.partitions)
         mark, end = self._vault.mark(self._scope), self._log.ends()[number]
         if mark is None or mark.offset > end:

@@ -1,1 +1,1 @@
-"""The page of one's own machine: what people look into with a browser, on loopback alone."""
+"""The web page of this machine: views for people in a browser, on loopback alone."""

@@ -1,7 +1,7 @@
-"""What a person can do on the page: a table of actions, each with what it will do and how it is undone.
+"""The actions of a person on the page: a table with a description and the undoing of each.
 
-Nothing is done without a second click that says both. What cannot be undone, erasing above all, is no action here; the
-page has the command for it.
+Nothing is done without a second click that says both. Actions without an undoing, erasing above all, are not
+here; the page has the command for it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Telling = Callable[[Client, str], str]
 
 
 class Action(NamedTuple):
-    """One thing to do about ids: its name on a button, what it will do, how, and the action that undoes it.
+    """An action on ids: its button, its description, its function, and the action that undoes it.
 
-    `do` returns how many of `counts` were changed. `undone` says in words how it is undone where no one action does.
-    `told` is the text that an id stands for, or it raises `NotFound`.
+    `do` returns the number of changed `counts`. `undone` describes the undoing where no single action does
+    it. `told` is the text of an id; it raises `NotFound`.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Action(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """What an action is about: ids, the text of each, and how many more there are than can be done at once."""
+    """The ids of an action, the text of each, and the number of ids beyond the limit."""
 
     ids: tuple[str, ...]
     told: tuple[str, ...]
@@ -175,10 +175,10 @@ def action_of(asked: Asked) -> tuple[str, Action]:
 
 
 def meant(client: Client, name: str, action: Action, asked: Asked) -> Meant:
-    """Return what a form is about: the ids that it names, or with `every` all of the list that its words match.
+    """Return the ids of a form: the named ids, or with `every` the whole list matched by its words.
 
-    Raises `NotFound` for an id of nothing, so that nothing is done where a part of it cannot be, and `MemtapeError`
-    for nothing and for too much.
+    Raises `NotFound` for an unknown id, so that nothing is done in part, and `MemtapeError` for no ids or too
+    many.
     """
     every = asked.is_on("every")
     ids = tuple(row.id for row in listed(client, name, asked.text("words"))) if every else asked.many("id")

@@ -1,6 +1,6 @@
-"""The application of the page: what answers each address and each form.
+"""The page's application: the answers to addresses and forms.
 
-How a view becomes HTML is in `drawing`, what a view shows in `views`, who may see it in `guard`.
+`drawing` turns views into HTML, `views` read the data, `guard` restricts the access.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
 
 CUT_OFF = PlainTextResponse("The form was cut off, and nothing was done.\n", 400)
-"""The answer to a form of which the end never came; nobody reads it."""
+"""The answer to a form without its end; nobody reads it."""
 
 
 class Page:
@@ -97,12 +97,12 @@ class Page:
         return Drawn(self._drawing.written("making.html", {"asked": asked, "view": view, "progress": progress}))
 
     def close(self) -> None:
-        """End what the past is looked at with."""
+        """Close the process of past views."""
         self._past.close()
         self._slow.close()
 
     def _error(self, request: Request, error: MemtapeError) -> Response:
-        """Return a page that says what is wrong and what to do next, and count it."""
+        """Count an error, and return a page with the error and the next step."""
         drawn = self._drawing.told(request.url.path, error)
         self._count("refused", drawn.error)
         return HTMLResponse(drawn.html, drawn.status)
@@ -130,7 +130,7 @@ class Page:
         return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
 
     async def _metrics(self, request: Request) -> Response:
-        """Return what `memtape run --metrics` serves too, to who holds the token."""
+        """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
         from memtape.tools.ask.metrics import exposition
 
         def read(client: Client) -> tuple[bytes, str]:
@@ -143,7 +143,7 @@ class Page:
         return Response(body, media_type=kind)
 
     def missing(self, request: Request, error: Exception) -> Response:
-        """Return what is answered for an address or a form that means nothing here."""
+        """Return the answer to an unknown address or form."""
         if not isinstance(error, HTTPException) or error.status_code != 404:
             return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
         if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
@@ -152,7 +152,7 @@ class Page:
         return HTMLResponse(drawn.html, drawn.status)
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """Return what is answered where the page itself is wrong, which is counted."""
+        """Return the answer to an internal error of the page, and count it."""
         self._count("broken", type(error).__name__)
         return PlainTextResponse("The page could not be made. `memtape page --log-format text` says more.\n", 500)
 
@@ -214,7 +214,7 @@ def _own_path(path: str) -> str:
 
 
 def page_app(page: Page, entry: Entry) -> ASGIApp:
-    """Return the application, which answers nobody without the token, or the code for one use."""
+    """Return the application; the guard refuses requests without the token or the one-time code."""
     handlers = {HTTPException: page.missing, Exception: page.broken}
     app = Starlette(routes=page.routes(), exception_handlers=handlers)
     app.router.redirect_slashes = False  # It would lead out of the folder of the page.

@@ -1,4 +1,4 @@
-"""What an address of the page asks for: its parameters as values, each within its bounds."""
+"""The parameters of a page's address as values, each within its bounds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import check_scope
 
 MOST_CHARS = 4_096
-"""A parameter is no longer than a question that somebody may want to keep."""
+"""The longest parameter: no longer than a question worth keeping."""
 
 
 class Asked(NamedTuple):
-    """The parameters of an address: of each name the first value, and all values of what may be chosen many times.
+    """The parameters of an address: the first value of each name, and all values where many are allowed.
 
-    `scope` is the project that is looked at; `at` a position or time of the past, empty for now.
+    `scope` is the visited project; `at` a position or time of the past, empty for now.
     """
 
     path: str
@@ -29,15 +29,15 @@ class Asked(NamedTuple):
 
     @property
     def as_of(self) -> str | None:
-        """The same, as the client takes it."""
+        """The time, in the client's form."""
         return self.at or None
 
     def today(self) -> Asked:
-        """Return the same without a time, for links to what was not there then."""
+        """Return the address without a time, for links to later things."""
         return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a parameter without white space around it. Raises `MemtapeError` where it is too long."""
+        """Return a parameter without white space around it. Raises `MemtapeError` for too long a value."""
         value = self.given.get(name, [default])[0].strip()
         if len(value) > MOST_CHARS:
             raise MemtapeError(f"{name} is longer than {MOST_CHARS:,} characters.", "Ask for less.")
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
         return tuple(dict.fromkeys(value for value in self.given.get(name, []) if value))
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
-        """Return a number within its bounds. Raises `MemtapeError` for what is none."""
+        """Return a number within its bounds. Raises `MemtapeError` for a text without a number."""
         value = self.text(name, str(default))
         if not (value.isascii() and value.isdecimal() and len(value) < 10):
             raise MemtapeError(f"{name} is a number from {least:,} to {most:,}.", "Give another.")
@@ -59,9 +59,9 @@ class Asked(NamedTuple):
         return self.text(name) in ("1", "on", "yes", "true")
 
     def link(self, path: str = "", /, **changed: object) -> str:
-        """Return the address of a view of the same project at the same time, or of this one with other parameters.
+        """Return the address of a view of the same project and time, or of this view with other parameters.
 
-        It is relative to the folder of the page, in which all views are.
+        It is relative to the folder of the page, which has all views.
         """
         kept: dict[str, object] = {"scope": self.scope, "at": self.at}
         if not path:
@@ -73,7 +73,7 @@ class Asked(NamedTuple):
 
 
 def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> Asked:
-    """Return what an address or a form asks for; `scope` is that of who names none. Raises `InvalidScope`."""
+    """Return the parameters of an address or form; `scope` is the default. Raises `InvalidScope`."""
     given: dict[str, list[str]] = {}
     for name, value in pairs:
         given.setdefault(name, []).append(value)

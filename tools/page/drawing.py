@@ -1,7 +1,7 @@
-"""How a view of the page becomes HTML: the table of views, and what is drawn of one for an address.
+"""Drawing of the page's views as HTML: the table of views, and the drawing of one for an address.
 
-Every text is escaped by the templates, which have no other way to write one. The page's own process draws by this, and
-the process that looks at the past.
+The templates escape every text and have no other way to write one. The page's own process and the process of
+past views draw with this module.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ HERE = Path(__file__).parent
 
 
 class View(NamedTuple):
-    """One view: its path, its name in the menu, the key that leads there, and what reads it.
+    """A view: path, menu name, key, and the function that reads the data.
 
-    `is_past` says that it can be seen as of a time; `is_listed` that it stands in the menu.
+    `is_past` says that the view exists as of a time, `is_listed` that the menu has the view.
     """
 
     path: str
@@ -63,7 +63,7 @@ VIEWS: tuple[View, ...] = (
 
 
 class Drawn(NamedTuple):
-    """A page as HTML, with the status of its answer, and the kind of the error of which it tells, if of one."""
+    """A page as HTML, with its HTTP status, and the kind of its error, empty without an error."""
 
     html: str
     status: int = 200
@@ -86,7 +86,7 @@ class Drawing:
         self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
 
     def view(self, view: View, pairs: list[tuple[str, str]]) -> Drawn:
-        """Return a view of what an address asks for, or a page that says why it cannot be shown."""
+        """Return the view of an address, or a page about the error."""
         try:
             asked = asked_of(view.path, pairs, self.held.scope)
             found = self.held.do(asked.scope, lambda client: view.of(client, asked))
@@ -95,11 +95,11 @@ class Drawing:
             return self.told(view.path, error)
 
     def written(self, template: str, shown: dict[str, Any]) -> str:
-        """Return a template with what it shows."""
+        """Render a template with variables."""
         return self._templates.get_template(template).render(shown)
 
     def told(self, path: str, error: MemtapeError) -> Drawn:
-        """Return a page that says what is wrong and what to do next."""
+        """Return a page about an error and the next step."""
         asked = Asked(path, self.held.scope, {})
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
         page = self.written("error.html", {"asked": asked, "view": None, "error": error})

@@ -1,4 +1,4 @@
-"""How the page of a port is entered: its folder, its token, and a file with a code for one use that a browser opens."""
+"""The entry of a page's port: its folder, its token, and a file with a one-time code for the browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER_BYTES = 16
 
 
 class Entry:
-    """What lets in: the token for as long as the page is served, the code once. The folder alone lets nobody in."""
+    """The means of entry: the token while the page is served, the code once. The folder alone does not do."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -41,7 +41,7 @@ class Entry:
         return self._opening
 
     def end_opening(self) -> None:
-        """Take the code and its file away."""
+        """Remove the code and its file."""
         self._code = ""
         if self._opening is not None:
             self._opening.unlink(missing_ok=True)
@@ -51,7 +51,7 @@ class Entry:
         return _are_equal(given, self.token)
 
     def takes_code(self, given: str) -> bool:
-        """Whether the code was given, which ends it."""
+        """Whether `given` is the code; a correct code is used up."""
         is_code = bool(self._code) and _are_equal(given, self._code)
         if is_code:
             self.end_opening()

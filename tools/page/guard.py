@@ -1,11 +1,10 @@
-"""Who may see the page: the holder of its token, from this machine, by the page's own address.
+"""Access to the page: for the holder of its token, from this machine, by the page's own address.
 
-The token stands in the first address and becomes a cookie that no script reads and no other site sends. A browser
-sends cookies to every port of a host, but only below their path: the page lies in a folder with a name that nobody else
-knows, so that no other server of the machine is sent its cookie. Where the system tells whose a connection is, the
-cookie lets in the user alone who serves the page. What is not
-addressed to the page's own name, or acts on behalf of another origin, is refused before anything is read. What a view
-shows is not here.
+The token is in the first address and becomes a cookie that no script reads and no other site sends. A browser
+sends cookies to every port of a host, but only below their path: the page is in a folder with a secret name,
+so that no other server of the machine gets its cookie. Where the system tells the user of a connection, the
+cookie admits only the user who serves the page. Requests to another name, or on behalf of another origin, are
+refused before anything is read. The content of views is not here.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Guard:
         self._cookie = f"memtape-{entry.port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or hand on, one request."""
+        """Refuse a request, or hand it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -67,7 +66,7 @@ class Guard:
         await (answer or self._app)(inner, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
-        """Return why a request is refused, whatever it knows: by its user, its host, its origin, its length."""
+        """Return the refusal of a request regardless of its token: by its user, host, origin or length."""
         # A browser sends a cookie to all ports of a host, so that another user's server may have read it.
         user = uid_of(self._own.port, scope["client"]) if scope.get("client") else None
         if user is not None and user != os.getuid():
@@ -90,7 +89,7 @@ class Guard:
         return None
 
     def _entry(self, scope: Scope) -> Response | None:
-        """Return what is answered instead of the page: a cookie for the token, or a word on how to come in."""
+        """Return the answer in place of the page: a cookie for the token, or a hint on how to enter."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == TOKEN_KEY]
         is_here = scope["path"].startswith(f"{self._own.folder}/")

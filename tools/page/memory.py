@@ -1,4 +1,4 @@
-"""The clients of one page: one for each scope that was looked at, each used by one request at a time."""
+"""The clients of a page, one for each visited scope; one request at a time uses a client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_CLIENTS = 4
 
 
 class PageMemory:
-    """A home as its owner looks at it. `scope` is where the page begins."""
+    """A home for the page of its owner. The page begins in `scope`."""
 
     def __init__(self, home: Path, scope: str) -> None:
         self.home = opened_home(home).path
@@ -31,7 +31,7 @@ class PageMemory:
         self._scopes: tuple[float, list[str]] = (0.0, [])
 
     def do(self, scope: str, action: Callable[[Client], ResultT]) -> ResultT:
-        """Return what an action makes of the client of a scope. Raises `MemtapeError`."""
+        """Return the result of an action on the client of a scope. Raises `MemtapeError`."""
         with self._lock:
             client = self._clients.pop(scope, None) or self._opened(scope)
             self._clients[scope] = client  # The last used stands last.

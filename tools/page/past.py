@@ -1,7 +1,7 @@
-"""Views of the past, as another process draws them: the log is folded for them, and the page itself stays quick.
+"""Past views, drawn by a separate process that folds the log: the page itself stays quick.
 
-There is one such process of a page, started when it is first needed; it draws one view after another. What it does is
-in `past_process`.
+A page has at most one process, started at its first need; it draws one view after another. Its work is in
+`past_process`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Past:
         self._closed = False
 
     def drawn(self, path: str, pairs: list[tuple[str, str]]) -> Drawn:
-        """Return a view; whoever waits is told how far it is. Raises `MemtapeError` where the process ends."""
+        """Return a view, with progress for the waiting caller. Raises `MemtapeError` at the process's end."""
         process = self._started()
         self._tell(process, ToDraw(path, pairs))
         try:
@@ -50,7 +50,7 @@ class Past:
         raise _ended(process)
 
     def close(self) -> None:
-        """End the process, whatever it is at; no other is started."""
+        """Kill the process, and start no other."""
         with self._changing:
             self._closed = True
             if self._process is not None:

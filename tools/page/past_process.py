@@ -1,9 +1,8 @@
-"""The process that draws views for which the log is folded: `python -m memtape.tools.page.past_process`, started by
-`past`.
+"""The process that draws past views: `python -m memtape.tools.page.past_process`, started by `past`.
 
-Its home and scope come as a line of JSON on stdin, then what to draw, a line each; how far it is and what it has drawn
-go out as lines of JSON on stdout. Where stdin ends, its page has ended: it ends at once. Whatever it is at can be cut
-short at any point. It yields the processor to the page and to agents.
+It folds the log. Its home and scope come as a line of JSON on stdin, then the addresses to draw, a line each;
+progress and drawn pages go out as lines of JSON on stdout. At the end of stdin its page has ended: it ends at
+once. It can be killed at any point. It yields the processor to the page and to agents.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class ToDraw(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How many slots are folded of how many, or at the end what was drawn; `broken` names a mistake of ours."""
+    """The numbers of folded slots and of all, or at the end the drawn page; `broken` names our mistake."""
 
     done: int = 0
     total: int = 0
@@ -53,7 +52,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def main() -> None:
-    """Draw until nobody asks any more."""
+    """Draw the requested views until stdin closes."""
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a library prints is no report.
     os.nice(NICE)
@@ -66,7 +65,7 @@ def main() -> None:
 
 
 def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> Report:
-    """Return what was drawn, and send how far it is on the way."""
+    """Draw a view and send the progress on the way."""
     told_s = 0.0
 
     def told(done: int, total: int) -> None:

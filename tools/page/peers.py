@@ -1,4 +1,4 @@
-"""Which user of this machine is at the other end of a connection over loopback, where the system tells."""
+"""The user at the other end of a loopback connection, on systems that tell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LOCAL, _REMOTE, _UID = 1, 2, 7
 
 
 def uid_of(port: int, peer: tuple[str, int]) -> int | None:
-    """Return the uid of who connected to a port from a peer's address and port; None where the system does not tell."""
+    """Return the uid of the user connected to a port from a peer's address and port; None if unknown."""
     try:
         lines = CONNECTIONS.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):

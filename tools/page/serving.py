@@ -18,7 +18,7 @@ from memtape.tools.page.memory import PageMemory
 
 
 class Serving:
-    """One page that listens. `address` lets its holder in; it ends with the process and is written nowhere."""
+    """A listening page. `address` admits its holder, is written nowhere, and expires with the process."""
 
     def __init__(self, home: Path, scope: str, port: int) -> None:
         self._listening: socket.socket = listen(port)
@@ -49,5 +49,5 @@ class Serving:
             self._memory.close()
 
     def stop(self) -> None:
-        """Have `serve`, in another thread, answer what was asked and return."""
+        """End `serve`, running in another thread, after the open requests."""
         self._server.should_exit = True

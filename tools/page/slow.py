@@ -1,6 +1,6 @@
-"""Answers that may take long, as those of the past: each is made aside, and asked for again until it is there.
+"""Slow answers, as of past views: each is made aside, and requested again until ready.
 
-Whoever asks waits a moment, and else is told how far it is. One is made at a time, so that the page itself stays quick.
+A request waits a moment, else gets the progress. Answers are made one at a time: the page itself stays quick.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ ResultT = TypeVar("ResultT")
 
 WAIT_S = 0.15
 GONE_S = 6.0
-"""Browsers ask again each second. For whom this is not so, as who has gone on to another view, nothing is made."""
+"""Browsers ask again each second. An answer not requested for this long is dropped, as on a view's change."""
 MOST_KEPT = 8
-"""So many answers are made or wait to be fetched; whoever asked for the oldest has gone."""
+"""The most answers in progress or ready; beyond that the oldest is dropped."""
 
 
 class Progress(NamedTuple):
@@ -31,7 +31,7 @@ class Progress(NamedTuple):
 
     @property
     def rate(self) -> int:
-        """Slots folded in a second, 0 where nobody can tell yet."""
+        """Slots folded in a second, 0 if not yet known."""
         return int(self.done / self.elapsed_s) if self.done and self.elapsed_s else 0
 
     @property
@@ -41,11 +41,11 @@ class Progress(NamedTuple):
 
 
 class _Gone(Exception):
-    """Nobody asks for an answer any more."""
+    """The answer is no longer requested."""
 
 
 class _Making(Generic[ResultT]):
-    """One answer that is being made: when what is folded now was begun, and when somebody asked for it last."""
+    """An answer in progress: the begin of the current fold, and the time of the last request for it."""
 
     def __init__(self) -> None:
         self.future: Future[ResultT | None]
@@ -62,7 +62,7 @@ class _Making(Generic[ResultT]):
 
 
 class Slow(Generic[ResultT]):
-    """Answers by their addresses, from when they are asked for until they are fetched, or nobody asks any more."""
+    """Answers by address, from their request until they are fetched or no longer requested."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -70,7 +70,7 @@ class Slow(Generic[ResultT]):
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
     def of(self, address: str, make: Callable[[], ResultT]) -> ResultT | Progress:
-        """Return an answer if it is made within a moment, else how far it is. Raises what making it raises."""
+        """Return an answer if ready within `WAIT_S` seconds, else the progress. Raises errors of `make`."""
         with self._lock:
             making = self._made.get(address) or self._begun(address, make)
             making.asked_s = time.monotonic()
@@ -104,5 +104,5 @@ class Slow(Generic[ResultT]):
         return making
 
     def close(self) -> None:
-        """End once what is being made is there; what waits for its turn is not made."""
+        """Finish the running answer, and cancel the waiting ones."""
         self._worker.shutdown(wait=True, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""How the templates tell values: times, counts, sizes, kinds. What is told of a view is in the view."""
+"""Values in templates: times, counts, sizes, kinds. The words of a view are in the view."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
 def when(at: int | None) -> Markup:
-    """Return a time as people say it, with the whole of it at hand."""
+    """Return a time in words, with the full time as a tooltip."""
     if at is None:
         return Markup("never")
     whole = format_time(at)
@@ -47,17 +47,17 @@ def size(count: int) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share of one in hundredths."""
+    """Return a share of 1 in hundredths."""
     return f"{value:.2f}"
 
 
 def short(id: str) -> str:
-    """Return the beginning of an id by which it is told from others: those of version 7 begin with a time."""
+    """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer one."""
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
 
 
 def linked(text: str, asked: Asked) -> Markup:
-    """Return a text in which each id leads to what has it."""
+    """Return a text with a link on each id."""
     told, at = Markup(), 0
     for found in _ID.finditer(text):
         told += Markup('{}<a class="id" href="{}">{}</a>').format(
@@ -68,7 +68,7 @@ def linked(text: str, asked: Asked) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """Return a sentence in which what stands between backticks is code."""
+    """Return a sentence with the words between backticks as code."""
     parts = text.split("`")
     told = (Markup("<code>{}</code>" if place % 2 else "{}").format(part) for place, part in enumerate(parts))
     return Markup("").join(told)
@@ -86,4 +86,4 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "linked": linked,
     "short": short,
 }
-"""What templates call by name. Every text of a memory goes through `visible` or `line`, and is escaped by itself."""
+"""The functions of templates by name. Texts of memories go through `visible` or `line`, and are escaped."""

@@ -1,4 +1,4 @@
-"""The MCP server: its tools, answers and bounds. Of the SDK it loads what serves."""
+"""The MCP server: its tools, answers and bounds. Only the serving part of the SDK is imported."""
 
 from memtape.tools.agents.mcp.lean import run_later
 

@@ -1,7 +1,7 @@
-"""What the tools of the MCP server answer: Markdown that fits every host, in which what was remembered is only data.
+"""Answers of the MCP server's tools: Markdown for every host, in which remembered text is only data.
 
-Nothing here reads a home or knows the protocol. Every text of others is made visible, quoted line by line, and stands
-between marks that importers know, so that an answer never comes back as something that was said.
+Nothing here reads a home or knows the protocol. Every foreign text is made visible, quoted line by line, and
+put between marks known to importers: an answer never returns as a captured turn.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def searched(answer: Answer, scope: str, recall_id: str | None) -> str:
 
 
 def _aside(answer: Answer) -> list[str]:
-    """Return what was not searched, for an agent, which finds it by an argument of the tool."""
+    """Return the note about unsearched archived texts, with the tool's argument in place of the command."""
     return [answer.aside.replace("`memtape search --archived`", "search_memories with archived")] * bool(answer.aside)
 
 
 def opened(found: Opened, explained: Explained, start: int) -> str:
-    """Return one memory from a character of its text on, and why it is there."""
+    """Return a memory's text from character `start` on, and the events behind the memory."""
     if found.summary is not None:
         return _summary(found.summary, found)
     row = found.memory or found.turn
@@ -124,7 +124,7 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
 
 
 def _summary(row: SummaryRow, found: Opened) -> str:
-    """Return a summary with what it sums up, as much as fits."""
+    """Return a summary with its sources, as many as fit."""
     lines = [f"`{row.id}` in {row.scope} · {', '.join(found.marks)}", quoted(_part(row.text, 0))]
     if row.keywords:
         lines.append("keywords: " + ", ".join(_name(word, 60) for word in row.keywords))
@@ -140,7 +140,7 @@ def _source(source: Source) -> str:
 
 
 def listed(found: Sequence[Result], scope: str, order: str) -> str:
-    """Return what was said, in an order that is named, as many as fit."""
+    """Return a named list of texts in order, as many as fit."""
     if not found:
         return f"Nothing is remembered in {scope} yet."
     pieces, left = _fitting(_result(number, result) for number, result in enumerate(found, start=1))
@@ -180,14 +180,14 @@ def _turn(result: Result) -> str:
 
 
 def context(text: str, scope: str) -> str:
-    """Return the context for a starting agent, cut to what hosts show. What of it is data it says itself."""
+    """Return the context for a starting agent, cut to the hosts' limit. The text itself marks its data."""
     if not text.strip():
         return f"Nothing is remembered in {scope} yet."
     return f"What {scope} remembers:\n\n{wrap(fitted(visible(text), MAX_ANSWER_BYTES - 500))}"
 
 
 def page(found: PageShown, scope: str) -> str:
-    """Return a page with what stands below it and where it leads, as much as fits."""
+    """Return a page with its child pages and links, as many as fit."""
     row, part = found.row, _part(found.text, 0)
     lines = [f"{one_line(row.slug or row.id, 200)} in {scope} · {_name(row.title, 200)} · version `{row.version}`"]
     lines += [quoted(part)] if part else []
@@ -204,7 +204,7 @@ def page(found: PageShown, scope: str) -> str:
 
 
 def conflicts(found: ConflictList) -> str:
-    """Return the conflicts that wait, the gravest first, as many as fit, and then those that were settled."""
+    """Return the pending conflicts, the gravest first, as many as fit, then the settled ones."""
     if not found.conflicts:
         return f"No conflict waits in {found.scope}."
     pieces, _ = _fitting(_conflict(number, it) for number, it in enumerate(found.conflicts, start=1))
@@ -215,7 +215,7 @@ def conflicts(found: ConflictList) -> str:
 
 
 def archived(found: ArchiveList) -> str:
-    """Return what is archived in a project, as many as fit. Other projects are not named."""
+    """Return the archived texts of a project, as many as fit. Other projects are not named."""
     own = found.projects.get(found.scope)
     tail = [project_told(own)] if own is not None else []
     if not found.archived:
@@ -278,7 +278,7 @@ def quoted(text: str) -> str:
 
 
 def _part(whole: str, start: int) -> str:
-    """Return what of a text is opened from a character on: as much as fits when it is quoted."""
+    """Return a text from character `start` on, as much as fits when quoted."""
     fits, chars = 0, min(PART_CHARS, len(whole) - start)
     if _shown_bytes(whole[start : start + chars]) <= PART_BYTES:
         return whole[start : start + chars]
@@ -293,7 +293,7 @@ def _shown_bytes(text: str) -> int:
 
 
 def _fitting(pieces: Iterable[str]) -> tuple[Sequence[str], bool]:
-    """Return the first pieces that fit, and whether there were more."""
+    """Return the first pieces that fit, and whether any were left."""
     taken: list[str] = []
     size = 0
     for piece in pieces:
@@ -329,7 +329,7 @@ def _about(kind: str, at: int, actor: str, origin: Origin, source: str | None, p
 
 
 def _name(text: str, limit: int) -> str:
-    """Return a name on one line, in which nothing looks like another of the parts that dots hold apart."""
+    """Return a name on one line without the dot that separates fields."""
     return one_line(text.replace("·", "-"), limit)
 
 

@@ -1,6 +1,7 @@
-"""How long an answer of the MCP server may be, and that nothing in it acts: what hosts are shown passes here last.
+"""Bounds of the MCP server's answers: a maximum length, no active tag, no hidden character.
 
-It is loaded with the server, so that it imports no view and nothing that reads one.
+Every answer passes here last. The server imports this module at its start: import no view and no reader of
+views here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from memtape.schemas.visible import visible
 from memtape.tools.capture.injected import MARKER, without_tags
 
 MAX_ANSWER_BYTES = 36_000
-"""Below the least of what hosts show of a result: 40,000 characters, or 10,000 tokens at 4 bytes each."""
+"""Below the smallest limit of hosts for a result: 40,000 characters, or 10,000 tokens at 4 bytes each."""
 MAX_ERROR_BYTES = 2_000
 _END = f"\n</{MARKER}>"
 
@@ -24,7 +25,7 @@ def bounded(answer: str) -> str:
 
 
 def sentence(error: str) -> str:
-    """Return what an agent is told of an error, in at most `MAX_ERROR_BYTES`."""
+    """Return an error for an agent, in at most `MAX_ERROR_BYTES`."""
     return fitted(visible(error), MAX_ERROR_BYTES)
 
 

@@ -1,7 +1,7 @@
-"""What tools answer programs: the values of their Markdown as JSON, and the schemas of that.
+"""Structured answers of tools: the values of their Markdown as JSON, and their schemas.
 
-Two hosts would put JSON before their model in place of the Markdown, without its marks that make quoted text data, so
-that they get none (`handlers`). Texts are cut as in the Markdown, and visible; times are ISO 8601.
+Two hosts would show their model JSON in place of the Markdown, without its marks that make quoted text data,
+so they get none (`handlers`). Texts are cut as in the Markdown, and visible; times are ISO 8601.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "new_page": _PAGE_WRITTEN,
     "edit_page": _PAGE_WRITTEN,
 }  # fmt: skip
-"""The schema of what a tool answers; one that is not here decides something, and answers the ids that are named."""
+"""The schemas of tools' answers; a tool without one decides, and answers with the named ids."""
 
 
 def schema_of_data(tool: str) -> dict[str, Any]:
-    """Return the JSON schema of what a tool answers programs."""
+    """Return the JSON schema of a tool's structured answer."""
     schema = SCHEMAS.get(tool, _DECIDED)
     return schema | {"properties": schema["properties"] | {"redacted": REDACTED}}
 
@@ -107,7 +107,7 @@ def results(found: Sequence[Result], scope: str, **more: Any) -> dict[str, Any]:
 
 
 def opened(found: Opened, explained: Explained, start: int) -> dict[str, Any]:
-    """Return one memory, turn or summary from a character of its text on, and the events behind it."""
+    """Return a memory, turn or summary with its text from character `start` on, and the events behind it."""
     row, event = found.memory or found.turn or found.summary, found.captured
     whole = row.text if row is not None else event.body.text  # type: ignore[union-attr]
     part = whole[start : start + TEXT_CHARS]
@@ -129,7 +129,7 @@ def _captured(event: Any, text: str) -> dict[str, Any]:
 
 
 def _said(row: Any, text: str) -> dict[str, Any]:
-    """Return what a row of a memory, a turn or a summary says; nobody speaks for the last."""
+    """Return the fields of a memory, turn or summary; a summary has no speaker."""
     about = {"id": row.id, "scope": row.scope, "kind": getattr(row, "kind", "summary"), "text": visible(text)}
     at, actor = getattr(row, "at", 0), getattr(row, "actor", "")
     return about | {"at": format_time(at), "actor": visible(actor), "origin": getattr(row, "origin", "system")}
@@ -163,7 +163,7 @@ def _side(side: Told) -> dict[str, Any]:
 
 
 def archived(found: ArchiveList) -> dict[str, Any]:
-    """Return what is archived of a scope."""
+    """Return the archived texts of a scope."""
     told = [
         {
             "id": it.id, "kind": it.kind, "text": _cut(visible(it.text), RESULT_CHARS), "why": it.why,
@@ -187,7 +187,7 @@ def status(state: Status, scope: str) -> dict[str, Any]:
 
 
 def page(found: PageShown) -> dict[str, Any]:
-    """Return a page and what stands below it."""
+    """Return a page with the names of the pages below it."""
     row, part = found.row, found.text[:TEXT_CHARS]
     return {
         "slug": row.slug or row.id, "title": visible(row.title), "version": row.version, "text": visible(part),

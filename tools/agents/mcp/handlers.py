@@ -1,7 +1,7 @@
-"""What a client of the MCP server asks for, and what it is answered: tools, prompts and resources in the SDK's types.
+"""The requests of MCP clients and their answers: tools, prompts and resources in the SDK's types.
 
-Each is done in the project that the client works in, by its roots. What a tool, prompt or resource means stands in
-files of their own; how a client reaches the server stands in `server`.
+Each request is done in the client's project, given by its roots. Tools, prompts and resources are defined in
+files of their own; `server` has the connections of clients.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from memtape.tools.keep.operations import operation
 
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams | types.GetPromptRequestParams | types.ReadResourceRequestParams
-"""What a client asks with that is answered from its project."""
+"""The requests of a client that are answered from its project."""
 ResultT = TypeVar("ResultT")
 
 ROOTS_WAIT_S = 2
@@ -47,17 +47,17 @@ NO_PROJECT = (
     " read or stored. Start it for one project, as `memtape mcp --http --scope project:x`, or use a client that"
     " tells its roots."
 )
-"""What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
+"""The answer of every tool over HTTP to a client of unknown project, against answers from another project."""
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
 SHOW_JSON = ("claude-code", "codex-mcp-client")
-"""How the hosts call themselves whose models are shown structured content, and then not the text."""
+"""Names of hosts that show their models structured content instead of the text."""
 MAX_ACTOR_CHARS = 4_000
-"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
+"""The rest of a longer name is ignored; the kept part is cut after the removal of secrets."""
 
 
 class Memory(Protocol):
-    """What does what is asked for: the clients of one server."""
+    """The clients of one server, by project and speaker."""
 
     @property
     def home(self) -> Path: ...
@@ -87,11 +87,11 @@ class Handlers:
         self._likely = memory.scope or fallback or GLOBAL
 
     async def initialized(self, ctx: Context, params: types.NotificationParams) -> None:
-        """Have ready what the session's first prompt needs, so that nobody waits for it at the start."""
+        """Read the likely project at the session's start, before the first prompt waits for it."""
         self._memory.ready.refresh(self._likely)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """Tell which tools there are: those used often, or every one where the settings say so."""
+        """List the common tools, or all tools where the settings say so."""
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
         every = local_settings(Home(self._memory.home, make=False)).every_tool
@@ -116,13 +116,13 @@ class Handlers:
         return _result(done, _is_for_programs(ctx)) if isinstance(done, Answered) else done
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        """Tell which prompts there are."""
+        """List the prompts."""
         return types.ListPromptsResult(prompts=[_prompt(name, prompt) for name, prompt in PROMPTS.items()])
 
     async def get_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        """Do what a prompt is for, and answer with its message."""
+        """Run a prompt's function; return its text as a message of the user."""
         name, arguments = params.name, params.arguments or {}
         text = await self._read(ctx, params, name, lambda client: prompted(client, name, arguments))
         if not isinstance(text, str):
@@ -133,14 +133,14 @@ class Handlers:
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Tell which resources there are that have one address."""
+        """List the resources that have a fixed address."""
         told = [types.Resource(**one._asdict(), mime_type=MARKDOWN) for one in RESOURCES]
         return types.ListResourcesResult(resources=told)
 
     async def list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """Tell which resources are addressed by an id."""
+        """List the resources addressed by an id."""
         return types.ListResourceTemplatesResult(resource_templates=[_template(one) for one in TEMPLATES])
 
     async def read_resource(
@@ -157,7 +157,7 @@ class Handlers:
     async def _read(
         self, ctx: Context, params: Params, what: str, action: Callable[[Client], str]
     ) -> str | types.InputRequiredResult:
-        """Return the text that an action makes, as long as hosts show one. Raises `MCPError`."""
+        """Return the text of an action, cut to the hosts' limit. Raises `MCPError`."""
         try:
             text = await self._do(ctx, params, what, action)
         except MemtapeError as error:
@@ -167,9 +167,9 @@ class Handlers:
     async def _do(
         self, ctx: Context, params: Params, what: str, action: Callable[[Client], ResultT]
     ) -> ResultT | types.InputRequiredResult:
-        """Return what an action makes of the client's project, or what the client is to be asked first.
+        """Return the result of an action on the client's project, or a question to the client before it.
 
-        Raises `MemtapeError` alone. `what` names the action, for the notes of errors and for who waits.
+        Raises only `MemtapeError`. `what` names the action in notes of errors and in progress.
         """
         memory = self._memory
         project = memory.scope or await self._roots.folder(ctx, params)
@@ -196,10 +196,10 @@ class Handlers:
 
 
 class Roots:
-    """Which folder a client works in: its first root where it has any, else the `fallback`.
+    """The folder of a client: its first root, else `fallback`.
 
-    Who serves one client that has started it falls back on its own working directory; who serves any client has no
-    fallback, since a client may work anywhere.
+    A server of one client falls back on its own working directory. A server of many clients has no fallback,
+    since a client may work anywhere.
     """
 
     KEY = "roots"
@@ -269,7 +269,7 @@ def _result(done: Answered, for_programs: bool) -> types.CallToolResult:
 
 
 def _is_for_programs(ctx: Context) -> bool:
-    """Whether a client is answered with JSON too: one that is not known to give its model that instead of the text."""
+    """Whether a client gets JSON too: not if it is known to show its model the JSON instead of the text."""
     return _name_of(ctx) not in SHOW_JSON
 
 
@@ -294,6 +294,6 @@ def _name_of(ctx: Context) -> str:
 
 
 def _actor_of(ctx: Context) -> str:
-    """Return how the client calls itself, which the log keeps as who spoke."""
+    """Return the client's own name; the log keeps it as the actor."""
     name = _name_of(ctx)
     return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

@@ -1,7 +1,7 @@
-"""Loading of the MCP SDK what serves, and no more, since a home's server holds it for as long as there are sessions.
+"""Lean import of the MCP SDK: only the serving part, since a home's server holds it during all sessions.
 
-The files of the packages `mcp` and `mcp.server` import the SDK's clients and its other server, which take 11 MB and are
-used by nothing here. They are run when somebody first asks for one of their names, so that whoever needs them has them.
+The packages `mcp` and `mcp.server` import the SDK's clients and its other server, 11 MB without a use here.
+Their files run at the first use of one of their names, so a user of those names still gets them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines of JSON-RPC between a client and the SDK's server: what the SDK leaves unanswered of them is answered here."""
+"""Lines of JSON-RPC between a client and the SDK's server, and answers to those it leaves unanswered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of a call that takes long: a client that asked for it is told each second that its call is being done."""
+"""Progress of long calls: a client that asks for progress gets a notification every second."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import anyio.to_thread
 
 ResultT = TypeVar("ResultT")
 Report = Callable[[float, "float | None", "str | None"], Awaitable[None]]
-"""Tells a client how far its call is: done, of how much where that is known, and what is being done."""
+"""Tells a client the progress of its call: done, the total if known, and the current step."""
 
 EVERY_S = 1.0
 
 
 async def with_progress(report: Report, what: str, call: Callable[[], ResultT]) -> ResultT:
-    """Return what a call returns, or raise what it raises, which is made in a thread.
+    """Run `call` in a thread; return its result or raise its error.
 
-    It is told how many seconds it takes, since nobody knows how many it will take.
+    Progress tells the elapsed seconds, since the total is unknown.
     """
     outcome: list[ResultT] = []
     error: BaseException | None = None

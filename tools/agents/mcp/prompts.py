@@ -1,10 +1,9 @@
 """The prompts that a host offers people as slash commands: recall, remember, why, forget.
 
-Each does its thing when it is asked for, by a tool, and its message tells the agent of that. What is remembered stands
-in it quoted as data, as in the tool's answer. Nothing here knows the protocol, see `handlers`.
-
-A person chooses a prompt, but no server can tell a person from a program that asks for it, and some programs let their
-model ask. So what `remember` captures is an agent's, as with every tool: only people's sentences instruct later agents.
+Each does its work at the request, by a tool, and its message tells the agent of it. Memories in it are quoted
+as data, as in the tool's answer. Nothing here knows the protocol, see `handlers`. A person chooses a prompt,
+but a server cannot tell a person from a program, and some programs let their model ask. Captures of
+`remember` are therefore an agent's, as with every tool: only people's sentences instruct later agents.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ LEAST_WORDS = 2
 
 
 class Prompt(NamedTuple):
-    """A prompt: what people are told of it and of its one argument, and what it does with what they said."""
+    """A prompt: its title, description and argument for people, and its function of client and argument."""
 
     title: str
     description: str
@@ -42,9 +41,9 @@ def recall(client: Client, said: str) -> str:
 
 
 def remember(client: Client, said: str) -> str:
-    """Capture a text, and return what was captured where.
+    """Capture a text, and return the id and scope of the capture.
 
-    A host that hands on the first of several words would have half a sentence remembered.
+    A host that passes only the first of several words would have half a sentence remembered.
     """
     if len(said.split()) < LEAST_WORDS:
         raise MemtapeError(
@@ -56,7 +55,7 @@ def remember(client: Client, said: str) -> str:
 
 
 def why(client: Client, said: str) -> str:
-    """Return what is behind the memory that an id means, or behind the best one for words."""
+    """Return the events behind a memory, named by its id or found as the best result for words."""
     id = said if _is_id(said) else next((result.id for result in client.search(said, 1).results), None)
     if id is None:
         return f"Nothing is remembered in {client.scope} for: {_told(said)}"
@@ -64,7 +63,7 @@ def why(client: Client, said: str) -> str:
 
 
 def forget(client: Client, said: str) -> str:
-    """Forget the memory that a whole id names; for anything else return what may be meant."""
+    """Forget the memory of a whole id; for any other text return possible matches."""
     if is_whole(said):
         done = call(client, "forget_memory", {"id": said})
         return f"{done}\n\nThis was asked for by a slash command and is done. Say so in a few words, and go on."
@@ -88,7 +87,7 @@ PROMPTS: dict[str, Prompt] = {
 
 
 def prompted(client: Client, name: str, arguments: dict[str, str]) -> str:
-    """Do what a prompt is for and return its message. Raises `MemtapeError` with a sentence for the person."""
+    """Run a prompt and return its message. Raises `MemtapeError` with a sentence for the person."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise MemtapeError(f"There is no prompt {name[:100]!r}.", f"There are {', '.join(PROMPTS)}.")
@@ -102,10 +101,10 @@ def prompted(client: Client, name: str, arguments: dict[str, str]) -> str:
 
 
 def _is_id(said: str) -> bool:
-    """Whether somebody means an id, whole or by its beginning."""
+    """Whether the text is an id or the beginning of an id."""
     return re.fullmatch(r"[0-9a-f]{8}[0-9a-f-]{0,28}", said) is not None
 
 
 def _told(said: str) -> str:
-    """Return what somebody asked for, on one line, in which nothing acts."""
+    """Return a person's words on one line without tags."""
     return without_tags(one_line(said, SHOWN_CHARS))

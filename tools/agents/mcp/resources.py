@@ -1,6 +1,7 @@
-"""The resources that a host can open: the context of a start, a memory, a session. Each is read as a tool's answer is.
+"""The resources that a host can open: the context of a start, a memory, a session.
 
-What is remembered stands in them quoted as data, and as long as hosts show it. Nothing here knows the protocol.
+Each is read like a tool's answer. Memories in it are quoted as data, within the hosts' limit. Nothing here
+knows the protocol.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ MEMORY, SESSION = "memtape://memory/", "memtape://session/"
 
 
 class Resource(NamedTuple):
-    """A resource as hosts list it; one with an `{id}` is a template."""
+    """A resource in a host's list; an `{id}` in its address makes it a template."""
 
     uri: str
     name: str
@@ -33,7 +34,7 @@ TEMPLATES = (
 
 
 def read(client: Client, uri: str) -> str:
-    """Return what a URI names, as Markdown. Raises `NotFound`."""
+    """Return the resource of a URI as Markdown. Raises `NotFound`."""
     if uri == CONTEXT:
         return call(client, "get_context", {})
     if uri.startswith(MEMORY):

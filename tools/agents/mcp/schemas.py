@@ -1,7 +1,7 @@
-"""The JSON schemas of the tools' arguments: whole, by which a call is explained, and short, as hosts are told of them.
+"""The JSON schemas of the tools' arguments: whole, for explanations of a call, and short, for hosts.
 
-A host puts the schemas of all tools before its model at every turn, so that the short form has what a model needs to
-call a tool well: names, types, values, and what is required. A call is checked against the whole.
+A host puts the schemas of all tools before its model at every turn, so the short form has only the needs of a
+good call: names, types, values, and required arguments. A call is checked against the whole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def whole_schema(arguments: type[Arguments]) -> dict[str, Any]:
 
 
 def short_schema(arguments: type[Arguments], *, rare: bool) -> dict[str, Any]:
-    """Return what hosts are told of a tool's arguments: with the `rare` ones, or without."""
+    """Return the schema of a tool's arguments for hosts: with the `rare` ones, or without."""
     schema = _short(whole_schema(arguments))
     left_out = () if rare else _rare(arguments)
     schema["properties"] = {name: told for name, told in schema.get("properties", {}).items() if name not in left_out}
@@ -61,7 +61,7 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _typed(schema: Any) -> Any:
-    """Return a schema in which a list of values also says that they are texts, as some hosts need it."""
+    """Return a schema in which a list of values also has the type string, required by some hosts."""
     if isinstance(schema, list):
         return list(map(_typed, schema))
     if not isinstance(schema, dict):

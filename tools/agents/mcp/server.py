@@ -1,8 +1,8 @@
 """The MCP server: its tools, prompts and resources over stdio, or over HTTP on loopback with a token.
 
-Only this file and `handlers` know the `mcp` SDK. What a tool, prompt or resource means stands beside them. LanceDB is
-loaded behind the back of a client that has been answered, so that a server starts in about the SDK's own time. Any
-number of servers may work on one home at once.
+Only this file and `handlers` know the `mcp` SDK. Tools, prompts and resources are defined in other files.
+LanceDB is imported in the background after the first answer, so that a server starts in about the SDK's own
+time. Any number of servers may work on one home at once.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ MAX_CLIENTS = 8
 
 
 class ServedMemory:
-    """The clients of one server: one for each project and speaker, each used by one thread at a time.
+    """The clients of one server, per project and speaker; one thread at a time uses a client.
 
-    `host` and `session` are those of whom it serves, by default of this process; with `ready` it shares what is ready
-    with others of its home, and does not close that.
+    `host` and `session` belong to the served agent, by default to this process. A given `ready` is shared
+    with other servers of the home and stays open at `close`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ServedMemory:
         return self.do(lambda client: call(client, name, arguments), project, actor)
 
     def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT:
-        """Return what an action makes of the client for a project, by its scope or a folder."""
+        """Return the result of an action on the client of a project, given by scope or folder."""
         with self._using():
             client = self._client(self.scope or project, actor)
             client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
@@ -95,7 +95,7 @@ class ServedMemory:
                 return action(client)
 
     def offer(self, asked: Asked) -> Offer:
-        """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
+        """Return the context of a start, or the sure memories for a prompt."""
         return self.ready.offer(asked)
 
     def freshen(self, asked: Asked) -> None:
@@ -114,7 +114,7 @@ class ServedMemory:
 
     @contextmanager
     def _using(self) -> Iterator[None]:
-        """Hold the clients; where their log is gone they are closed, so that the next call opens what is there."""
+        """Hold the clients. After `LogGone` close them all; the next call opens the log again."""
         with self._lock:
             try:
                 yield
@@ -125,7 +125,7 @@ class ServedMemory:
                 raise
 
     def _client(self, project: str | Path, actor: str) -> Client:
-        """Return a client for a project by its scope or one of its folders."""
+        """Return the client of a project, given by scope or folder, and of a speaker."""
         key = (project, actor)
         client = self._clients.pop(key, None)
         if client is None:
@@ -183,9 +183,10 @@ def serve_http(memory: ServedMemory, listening: socket.socket, token: str) -> No
 
 @contextmanager
 def _hooks_answered(memory: ServedMemory, *, at_once: bool = False) -> Iterator[None]:
-    """Answer the hooks of this home as long as a server runs, and close everything after it, also on SIGTERM.
+    """Answer the hooks of this home as long as a server runs; close everything after it, also on SIGTERM.
 
-    `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
+    `at_once` is for a server that may be waiting for its client: only the end of the process interrupts the
+    wait.
     """
     warm = Warm(memory.home, memory.offer, memory.freshen)
 
@@ -222,7 +223,7 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
 
 
 class _Guard:
-    """Lets in who has the token, compared in constant time, and nobody else sees a word of the rest."""
+    """Admits holders of the token, compared in constant time; refuses everyone else without a word."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -243,7 +244,7 @@ class _Guard:
 
 
 def token_of(home: Home) -> tuple[str, Path]:
-    """Return the token of a home and its file, which only the owner reads; made where it is missing."""
+    """Return the token of a home and the token's file, readable by the owner alone; created if missing."""
     path = home.path / TOKEN_NAME
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -1,8 +1,9 @@
-"""The sessions of hosts that the one server of a home serves, each over a connection of its own (`forwarding`).
+"""The sessions that a home's only server serves, each over its own connection (`forwarding`).
 
-Each session has a thread, an event loop and an SDK's server, its own memory with its own clients, and is served as its
-own process would serve it: for its folder, its scope and the session of its host. So a slow call of one holds no other.
-What was read of a scope's texts all share, by `Ready`. The SDK is loaded for the first session, and not for hooks.
+Each session has its own thread, event loop, SDK server and clients, and is served as by a process of its own:
+for its folder, its scope and the session of its host. A slow call of a session therefore delays no other
+session. All sessions share the loaded texts of a scope, by `Ready`. The SDK is imported for the first
+session, not for hooks.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ for _tool in TOOLS.values():
     msgspec.json.Decoder(_tool.arguments)
 
 READS = orjson.dumps([name for name, tool in TOOLS.items() if tool.offer.effect == "reads"]) + b"\n"
-"""What a forwarder is told when its session is taken: the tools that may be called again where no answer came."""
+"""The answer to a forwarder whose session is taken: the tools that may be called again without an answer."""
 
 
 def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
-    """Serve one session until its host closes it; none of a scope that the command itself refuses, and says why."""
+    """Serve one session until its host closes; refuse scopes that the command would refuse with a message."""
     if not _may_serve(told["scope"]):
         talking.sendall(NOT_MINE)
         return

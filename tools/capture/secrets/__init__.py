@@ -1,1 +1,1 @@
-"""Secrets: how they are found in texts, and what stands for them on the log."""
+"""Secrets: finding them in texts, and their placeholders on the log."""

@@ -1,4 +1,4 @@
-"""Secrets that answer: somebody asks for a password, and the next line tells it without naming it."""
+"""Secrets in answers: a line asks for a password, the next line gives it without a label."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ASKED = (
 )
 _STEMS = either(PASSWORD_STEMS, stems("pass cred login zugang identifiants api".split()))
 MAY_ASK = _STEMS
-"""One of these is in every question for a password."""
+"""Every question for a password has one of these."""
 _ASKS = (
     r"(?i)"
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"
@@ -38,7 +38,7 @@ _DRAWN_WORDS = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
 
 
 def answers(places: Places) -> Iterator[FoundSecret]:
-    """Yield what is said after a question for a password. Takes linear time."""
+    """Yield the answers to questions for a password. Takes linear time."""
     text = places.text
     if "\n" not in text:
         return

@@ -1,7 +1,7 @@
-"""Secrets that are known by what stands before them: `password=…`, `api_key: …`, headers.
+"""Secrets known by the words before them: `password=…`, `api_key: …`, headers.
 
-What follows such a word is often no secret: a type, a name, a variable, an example. Here it is decided which is which.
-What is said in sentences is in `tools/capture/secrets/said.py`.
+The value is often no secret but a type, a name, a variable or an example; this module decides. Secrets in
+sentences are in `tools/capture/secrets/said.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PASSWORD = "|".join(
     (?:wi-?fi|wlan|wpa2?)[\s_-]?(?:key|code|psk|schlüssel) psk(?![a-z]) clé\s(?:du\s)?wi-?fi
     """.split()
 )
-"""What a password is called, in the languages of those who write of them."""
+"""The words for a password, in several languages."""
 _SHORT = "|".join(
     r"""
     (?:(?<=[a-z0-9][._-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
@@ -36,7 +36,7 @@ _SHORT = "|".join(
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
 _SERVICES = "algolia cloudflare datadog heroku mailgun pagerduty sendgrid sonar sonarqube trello".split()
-"""What is assigned to the bare name of one of these, and looks like a key, is its key."""
+"""A value assigned to the bare name of one of these, and looking like a key, is its key."""
 KEY = "|".join(
     (
         *r"""
@@ -86,10 +86,10 @@ _KEY_MARKS = marks(
         *(f"{name}=" for name in _SERVICES),
     )
 )
-"""One of these is in every name of a key."""
+"""Every name of a key has one of these."""
 NAME_STEMS = either(PASSWORD_STEMS, KEY_STEMS)
 NAME_MARKS = either(PASSWORD_STEMS, _KEY_MARKS)
-"""One of these is in every text that names a password or key."""
+"""Every text that names a password or key has one of these."""
 _ASSIGNED_OTHERS = either(PASSWORD_STEMS, stems(("sshpass", "auth")))
 _ASSIGNED_STEMS = either(NAME_STEMS, _ASSIGNED_OTHERS)
 _HEADER_STEMS = stems(("authorization", "bearer", "basic ", "_auth"))
@@ -115,7 +115,7 @@ _PAIRED = (
     r"(?:(?:type|sensitive|description|nullable)\s{0,20}=[^\n]{0,80}\n\s{0,20}){0,3}"
     r"[\"']?(?:value|default)[\"']?\s{0,9}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'`<>{}()]{4,512})"
 )
-"""What one field names, and the next one holds: variables of containers and modules, properties."""
+"""A field with the name, the next with the value: variables of containers and modules, properties."""
 _HEADER = (
     r"(?i)"
     r"authorization\\?[\"']?(?:\s{0,2}[:=,]|(?=\s[\"']))\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
@@ -146,7 +146,7 @@ _PGPASS = (
 """A line of `.pgpass`: host, port, database, user, password."""
 _COLONS = signs(":", times=4)
 MAY_ASSIGN = either(_ASSIGNED_OTHERS, _KEY_MARKS, _HEADER_STEMS, _COOKIES_STEMS, _SIGNED_STEMS, _SESSION_STEMS, _COLONS)
-"""One of these is in every text that assigns a secret."""
+"""Every text that assigns a secret has one of these."""
 
 _EXAMPLE = r"(?i)" + "|".join(
     r"""
@@ -158,7 +158,7 @@ _EXAMPLE = r"(?i)" + "|".join(
         expired disabled enabled default unknown text input
         """.split()
 )
-"""What people write where a secret would stand."""
+"""Placeholders that people write in the place of a secret."""
 _REFERENCE = "|".join(
     r"""
         ![a-z_]+ \$[A-Za-z_]\w* \$[({].* \$\w{1,8}\$.* %\w+% @\w+ &\w+ \*\w+ \{.* .*\}\}? ENC\[.* projects/.* .*[([].*
@@ -169,7 +169,7 @@ _REFERENCE = "|".join(
         (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:->|::)\w.*
         """.split()
 )
-"""What says where a secret is to be found: variables, paths, URLs, calls."""
+"""References to a secret's place: variables, paths, URLs, calls."""
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
 _ALGORITHM = (
     r"(?i)(?:[a-z]{3,8}[-_])?(?:sha|aes|hmac|argon|pbkdf|poly|salsa|md(?=5)|ed(?=25519|448))[-_]?\d+[a-z]{0,6}"
@@ -184,14 +184,14 @@ _TECHNICAL = (
     r"(?:[-_ ].*)?"
     r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}"
 )
-"""What is said of passwords and tokens in general: how they are hashed, how long they are."""
+"""General words about passwords and tokens: hashing, lengths."""
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
 _WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
 _NUMBERED = (
     r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*"
     r"|\w*pass\w*|hash|key)\d"
 )
-"""What is numbered where no secret is meant."""
+"""Numbered things that are no secrets."""
 _DRAWN = re.compile(r"[a-z]{3,12}")
 _TELLING = (
     r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form"
@@ -226,7 +226,7 @@ def names_a_secret(text: str) -> bool:
 
 
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
+    """Yield the values assigned, said or sent as a password, key or token. Takes linear time."""
     text = places.text
     for found in places.matches(_ASSIGNED, _ASSIGNED_STEMS if may_name_key(places) else _ASSIGNED_OTHERS):
         yield from _assigned(text, found)
@@ -311,7 +311,7 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _sent(found: re.Match[str]) -> Iterator[FoundSecret]:
-    """Yield what a header holds; what is in base64 for "basic" is a user and a password."""
+    """Yield the secrets in a header; for "basic" the base64 value is a user and a password."""
     group = found.lastgroup or "value"
     value = found[group]
     if group == "basic":
@@ -323,12 +323,12 @@ def _sent(found: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _secret_word(value: str, shouted: bool) -> bool:
-    """Whether what is called a secret is a word of a person; in capitals it is asked less of."""
+    """Whether a value called a secret is a word of a person; in capitals the test is laxer."""
     return bool(_WORD_AND_NUMBER.fullmatch(value)) or (shouted and password_like(value, quoted=True, shouted=False))
 
 
 def is_no_secret(value: str) -> bool:
-    """Whether what stands where a secret would be is an example or an algorithm, or says where to find the secret."""
+    """Whether a value in the place of a secret is an example, an algorithm, or a reference to the secret."""
     if any(compiled(pattern).fullmatch(value) for pattern in (_EXAMPLE, _REFERENCE, _ALGORITHM)):
         return True
     return _ATTRIBUTE.fullmatch(value) is not None and not (
@@ -337,9 +337,10 @@ def is_no_secret(value: str) -> bool:
 
 
 def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
-    """Whether what is called a password is one: it mixes letters with digits or marks, or is nothing but digits.
+    """Whether a value called a password is one: letters mixed with digits or marks, or only digits.
 
-    In quotes, or where a variable in capitals is set, a word with a digit is one too, since no name is expected there.
+    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is
+    expected there.
     """
     if len(value) < 6 or " " in value or is_no_secret(value):
         return False
@@ -361,7 +362,7 @@ def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
 
 
 def is_drawn(value: str) -> bool:
-    """Whether the characters of a word were drawn one by one."""
+    """Whether the characters of a word look drawn one by one."""
     return looks_random(value, 8 if any(map(str.isdigit, value)) else 12, said=True)
 
 
@@ -372,7 +373,7 @@ def is_passphrase(value: str) -> bool:
 
 
 def key_like(value: str) -> bool:
-    """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
+    """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, short and mixed."""
     if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
     if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Passwords that code gives to a call, where the place among its arguments alone tells what they are."""
+"""Passwords in calls of code, recognised by their place among the arguments alone."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _STEMS = stems(
 )
 _GIVEN = marks(('("', "('", ', "', ", '", "convertto"))
 MAY_CALL = _GIVEN
-"""One of these is in every call that is given a password."""
+"""Every call with a password has one of these."""
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 
 def call_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what calls that log somebody in are given as passwords. Takes linear time."""
+    """Yield the passwords in calls of login functions. Takes linear time."""
     if not places.has(_GIVEN) or not places.has(_MARKS):
         return
     for found in places.matches(_CALLED, _STEMS):

@@ -1,5 +1,6 @@
-"""Secrets that look like nothing: numbers of doors and cards, recovery codes, the words of a wallet, seeds of one-time
-passwords. Only what is said of them tells, so that more must be said.
+"""Secrets without a form: numbers of doors and cards, recovery codes, wallet words, one-time-password seeds.
+
+Only the words around them tell, so more such words are required.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ _LICENCE = (
     r"|ライセンス|プロダクトキー|许可证|激活码|产品密钥|라이[선센]스|제품\s?키)[^\n]{0,80}?(?<![\w-])(?P<value>(?-i:"
     r"(?=[A-Z-]*[0-9])(?=[0-9-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])"
 )
-"""Groups of capitals and digits, after a word for what they license."""
+"""Groups of capitals and digits, after a word for the licensed product."""
 _GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
 _LICENCE_STEMS = stems(
     """
@@ -193,7 +194,7 @@ def seeds(places: Places) -> Iterator[FoundSecret]:
 
 
 def _codes(text: str, start: int) -> Iterator[FoundSecret]:
-    """Yield the codes that follow their name, up to the first word that is none."""
+    """Yield the codes after their name, up to the first word of another form."""
     stop = min(len(text), start + MAX_CODES_CHARS)
     before = compiled(_BEFORE_CODES).match(text, start, stop)
     place = before.end() if before else start

@@ -1,6 +1,6 @@
-"""Passwords that are given to commands, where an option or a place of the command alone tells what they are.
+"""Passwords in commands, recognised by an option or a place of the command alone.
 
-What options name in words, as `--password`, is found in `tools/capture/secrets/assigned.py`.
+Options with a telling name, as `--password`, are found in `tools/capture/secrets/assigned.py`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _OPTIONS = tuple(
     (f"{name} ", options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
 )
 _NAMES = marks((name for name, _ in _OPTIONS), (".exe ",))
-"""The names of commands: what is given to one follows after a space."""
+"""The names of commands; arguments follow after a space."""
 _PIPED = (
     rf"\b(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?(?:[\"']?[\w.-]{{1,32}}:"
     rf"(?=[^\n|]{{1,256}}chpasswd))?{_V}[\"']?\s*\|\s*(?:sudo\s+)?"
@@ -111,12 +111,12 @@ _TOKEN = (
 )
 _TOKEN_STEMS = stems(("auth ", "authtoken ", "login ", "activate ", "token ", "key "))
 _COMMAND = re.compile(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
-"""A command that is given a token after the name of what it does with it."""
+"""A command with a token after the name of its action."""
 MAX_LINE = 1_000
 _PIPES = marks(("echo", "printf"))
 _HERES = signs("<<<")
 MAY_COMMAND = either(_NAMES, _PIPES, _HERES, _TOKEN_STEMS, _SQL_STEMS)
-"""One of these is in every text that gives a password to a command."""
+"""Every text that gives a password to a command has one of these."""
 
 
 def command_secrets(places: Places) -> Iterator[FoundSecret]:

@@ -1,4 +1,4 @@
-"""Text in base64: it looks random and is none, so that what it says decides whether it is secret."""
+"""Base64 text: random in form, so only the decoded content decides whether a string is secret."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def decoded(string: str) -> str | None:
 
 
 def text_in_base64(string: str) -> str | None:
-    """Return what a string says in base64, where that is a sentence or a position in a list."""
+    """Return the decoded base64 of a string, if it is a sentence or a position in a list."""
     said = decoded(string)
     return said if said and (_POSITION.match(said) or _reads_as_text(said)) else None
 

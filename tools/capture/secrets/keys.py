@@ -1,6 +1,6 @@
-"""The key of the placeholders: one for each log. The first need makes it; homes that share a log share its key.
+"""The key of the placeholders: one for each log. Its first user creates it; homes of one log share its key.
 
-A key leaves its home only wrapped (RFC 3394) under a passphrase, in a file that another home joins by.
+A key leaves its home only wrapped (RFC 3394) under a passphrase, in a file with which another home joins.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MIN_PASSPHRASE_CHARS = 12
 _MARK = b"memtape redaction key 1\n"
 _SALT_BYTES = 16
 _SCRYPT = {"n": 2**15, "r": 8, "p": 1, "maxmem": 2**26, "dklen": 32}
-"""What OWASP recommends for scrypt at 32 MiB of memory: a try takes some 0.1 s."""
+"""OWASP's recommendation for scrypt at 32 MiB of memory: a try takes some 0.1 s."""
 
 
 class RedactionKey:
-    """The key of a home; the first who needs it makes it, and everybody else reads that one.
+    """The key of a home; its first user creates the file, all others read it.
 
-    Unless it `keeps` one, a key is used that is nowhere kept where there is none yet.
+    Without `keeps`, a missing key is replaced by a key in memory.
     """
 
     def __init__(self, path: Path, *, keeps: bool = True) -> None:
@@ -37,7 +37,7 @@ class RedactionKey:
         return self._read
 
     def replace(self, key: bytes) -> None:
-        """Put another key in its place; processes that run keep the one that they have read."""
+        """Replace the key's file; running processes keep the key that they have read."""
         self._unfinished(key).replace(self.path)
         self._read = key
 
@@ -63,7 +63,7 @@ class RedactionKey:
 
 
 def write_secret(path: Path, data: bytes) -> None:
-    """Write a new file that its owner alone may read. Raises `FileExistsError` where there is one."""
+    """Write a new file, readable by its owner alone. Raises `FileExistsError` for an existing path."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         file.flush()

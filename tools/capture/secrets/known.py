@@ -1,8 +1,8 @@
-"""Secrets that can be told by their form: keys and tokens of providers, JWTs, private keys. Nothing is changed here.
+"""Secrets with a known form: keys and tokens of providers, JWTs, private keys. Nothing is changed here.
 
-The formats are those of the library `detect-secrets` where its expressions take linear time, and our own for providers
-that it does not know. The library is loaded only where a text has what one of its formats begins with, since that costs
-as much as capturing a text.
+The formats are those of the library `detect-secrets` where its expressions take linear time, and Memtape's
+own for other providers. The library is imported only for a text with the beginning of one of its formats,
+since the import costs as much as a capture.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DETECTORS = {
     "telegram_token.TelegramBotTokenDetector": "telegram-token",
     "twilio.TwilioKeyDetector": "twilio-key",
 }
-"""The library's detectors that are used. Others take quadratic time, find what is no secret, or are done here."""
+"""The library's detectors in use. The rest take quadratic time, find false secrets, or are replaced here."""
 
 _WORDS_OF_LIBRARY = marks(
     """
@@ -49,12 +49,12 @@ _WORDS_OF_LIBRARY = marks(
     (f"-us{digit}" for digit in range(10)),
 )
 _OF_LIBRARY = either(_WORDS_OF_LIBRARY, runs(34, f"{ALPHANUMERIC}_.:-"))
-"""What its formats have in them: one of these words, or a run as long as tokens of Discord, Telegram and Twilio."""
+"""Every format of the library has such a word, or a run as long as tokens of Discord, Telegram and Twilio."""
 _MAY_BE_OF_LIBRARY = (
     r"A3T|AKIA|ABIA|ACCA|ASIA|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|-us[0-9]|pypi-Ag|SG\.|xox[a-z]"
     r"|hooks\.slack\.com|sq0csp-|k_live_|[0-9]{8}:|AC[a-z0-9]{32}|SK[a-z0-9]{32}|\.[\w-]{6}\.[\w-]{27}"
 )
-"""What each of those formats has in it; tests hold that nothing of theirs is found without."""
+"""The marks of each of those formats; tests hold that none of them is found without its marks."""
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH = (
@@ -188,11 +188,11 @@ _PUTTY = r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})"
 
 _KEY_MARKS = marks(("private key", "private-lines"))
 MAY_KNOW = either(_KEY_MARKS, _ENCODED_MARKS, _ANCHORS, _OF_LIBRARY)
-"""One of these is in every secret that its form tells."""
+"""Every secret with a known form has one of these."""
 
 
 def known_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what has the form of a known secret; findings may overlap. Takes time linear in the text."""
+    """Yield the strings with a form of known secrets; findings may overlap. Takes time linear in the text."""
     text = places.text
     if places.may(_KEY_MARKS):
         yield from _private_keys(text)
@@ -213,7 +213,7 @@ _MADE_UP = r"(?i)(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z"
 
 
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[FoundSecret]:
-    """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
+    """Yield matches that are no part of a longer word and no made-up example."""
     for found in pattern.finditer(text):
         start, end = found.span()
         if not compiled(_MADE_UP).search(found[0]) and not (
@@ -244,7 +244,7 @@ def _private_keys(text: str) -> Iterator[FoundSecret]:
 
 
 def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[FoundSecret]:
-    """Yield the end of a private key of which the beginning was cut off: the lines of base64 before its last one."""
+    """Yield the end of a private key without its beginning: the lines of base64 before its last line."""
     first = end = mark.start()
     while found := compiled(_LINE_BEFORE).search(text, max(start, first - 100), first):
         first = found.start()

@@ -1,10 +1,10 @@
-"""The secrets that a home has met, as keyed digests: so one of them is known again where nothing tells that it is one.
+"""The secrets that a home has met, as keyed digests: a secret is recognised again without any context.
 
-A line of `redaction.met` says how a secret lies in a text (characters before its first word, of that word, of all), of
-what kind it is, its keyed digest, the digits of its placeholder, and who told it in which scope; no character of it. A
-secret with capitals has a second line, for its digest without case. Many processes append, each line whole. A secret
-that a person told is known in every scope of the home, and one that anybody else told in its scope alone. What was
-erased stays known, so that it does not come back in clear; a person forgets a known secret by a line of its own.
+A line of `redaction.met` has the secret's form (characters before its first word, of the first word, of all),
+its kind, its keyed digest, the digits of its placeholder, and the trust and scope of its source; no character
+of it. A secret with capitals has a second line, for its digest without case. Many processes append, each line
+whole. A secret told by a person is known in every scope of the home, any other in its scope alone. Erased
+secrets stay known, so that they do not return in clear; a person forgets a known secret by a separate line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LINE = re.compile(
     rb"(?: (?P<id>[0-9a-f]{8}) (?P<trust>person|other) (?P<scope>\S+))?$|^forgotten (?P<forgotten>[0-9a-f]{8})$",
     re.MULTILINE,
 )
-"""Lines of older homes end with the digest: nobody knows who told those secrets, so that they are known everywhere."""
+"""Lines of older homes end with the digest: such secrets have no known source, and are known everywhere."""
 _DIGEST_CHARS = 32
 _MAX_ORDINARY = 20_000
 _NO_SCOPE = "-"
@@ -41,9 +41,9 @@ their line names a secret's kind, since much else may be called so."""
 
 
 class KnownSecret(NamedTuple):
-    """A secret that a home knows again: the digits of its placeholder, its kind and length, and who told it where.
+    """A known secret: its placeholder's digits, its kind and length, and its source's trust and scope.
 
-    `scope` is None where it was told outside of any.
+    `scope` is None for a secret told outside of any scope.
     """
 
     id: str
@@ -54,7 +54,7 @@ class KnownSecret(NamedTuple):
 
 
 class MetSecrets:
-    """The secrets that a home has met. Unless it `writes`, those that are met now are kept in memory alone."""
+    """The secrets that a home has met. Without `writes`, new secrets stay in memory."""
 
     def __init__(self, path: Path, *, writes: bool = True) -> None:
         self._path = path
@@ -72,14 +72,14 @@ class MetSecrets:
         return bool(self._known)
 
     def all(self) -> list[KnownSecret]:
-        """Return the secrets that are known, in the order in which they were met."""
+        """Return the known secrets, in the order of their first meeting."""
         every = dict.fromkeys(secret for secrets in self._known.values() for secret in secrets)
         return [secret for secret in every if secret.id not in self._forgotten]
 
     def add(self, secret: str, key: bytes, known: KnownSecret) -> None:
-        """Note a secret, once for its scope. One that cannot be written is known in this process alone.
+        """Record a secret, once for its scope; without a writable file, in this process alone.
 
-        What a person has forgotten is not noted again.
+        A secret forgotten by a person is not recorded again.
         """
         word = _WORD.search(secret)
         if word is None or known.id in self._forgotten:
@@ -143,7 +143,7 @@ class MetSecrets:
         return any(secret.scope == scope for secret in secrets)
 
     def _digests_of(self, secret: str, key: bytes) -> list[tuple[str, bytes]]:
-        """Return how a text is known, which is as it stands there or without its case, with the digests."""
+        """Return the known forms of a text, as written or casefolded, with their digests."""
         digests = ((said, _digest(said, key)) for said in _cases(secret))
         return [known for known in digests if known[1] in self._digests]
 
@@ -153,7 +153,7 @@ class MetSecrets:
         self._ordinary.add(word)
 
     def refresh(self) -> None:
-        """Take in what other processes have added."""
+        """Read the lines added by other processes."""
         try:
             size = os.stat(self._name).st_size
         except FileNotFoundError:
@@ -190,19 +190,19 @@ def _known_of(line: re.Match[bytes]) -> KnownSecret:
 
 
 def _covers(new: KnownSecret) -> Callable[[KnownSecret], bool]:
-    """Return what tells whether a known secret is known wherever a new one would be."""
+    """Return a function that tells whether a known secret is known wherever a new one would be."""
     return lambda known: known.trust == "person" or known == new
 
 
 def _is_named(text: str, start: int, end: int) -> bool:
-    """Whether the line of a place, or what of it is near, names a secret's kind."""
+    """Whether the line of a place, or its near part, names a secret's kind."""
     first = max(text.rfind("\n", 0, start) + 1, start - _NEAR_CHARS)
     last = text.find("\n", end, end + _NEAR_CHARS)
     return names_a_secret(text[first : last if last >= 0 else end + _NEAR_CHARS])
 
 
 def _cases(secret: str) -> tuple[str, ...]:
-    """Return a secret as it is written and, where that differs, without its case."""
+    """Return a secret as written and, if different, casefolded."""
     folded = secret.casefold()
     return (secret,) if folded == secret else (secret, folded)
 
@@ -215,5 +215,5 @@ def _digest(secret: str, key: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _keyed(key: bytes) -> blake2b:
-    """Return what every digest under a key begins with."""
+    """Return the common beginning of every digest under a key."""
     return blake2b(digest_size=_DIGEST_CHARS // 2, key=key, person=b"met")

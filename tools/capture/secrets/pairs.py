@@ -14,7 +14,7 @@ from memtape.tools.capture.secrets.said import ended, is_no_name, of_sort, very_
 _PAIR = (
     r"(?i)(?:(?<![^\W_])(?:admin(?:istrator)?|root|guest|demo)|@[\w-]+\.[\w.-]+)\s[/|]\s[\"'`]?(?P<bare>[!-~]{8,256})"
 )
-"""The names of many accounts, or an address, and what stands beside them in a row."""
+"""The names of many accounts, or an address, and the value beside them in a row."""
 _USER = (
     r"(?i)"
     r"(?<![^\W_])(?:(?:wi-?fi|wlan|ssid|log[\s-]?in|sign[\s-]?in|credentials?|creds|account"
@@ -68,7 +68,7 @@ _SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
 
 
 def pair_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what stands beside the name of a user. Takes linear time."""
+    """Yield the passwords beside a user's name. Takes linear time."""
     for found in places.matches(_NAMED, _NAMED_STEMS) if places.has(PASSWORD_STEMS) else ():
         yield from _named(found)
     for found in places.matches(_WITH, _WITH_STEMS) if places.has(_BY) else ():
@@ -76,7 +76,7 @@ def pair_secrets(places: Places) -> Iterator[FoundSecret]:
 
 
 def pairs_in_rows(places: Places) -> Iterator[FoundSecret]:
-    """Yield what stands in a row with the name of a user, and has a digit. Takes linear time."""
+    """Yield the values with a digit in a row with a user's name. Takes linear time."""
     if not places.numbered:
         return
     for found in places.matches(_PAIR, _PAIR_STEMS) if places.has(_BETWEEN) else ():
@@ -86,7 +86,7 @@ def pairs_in_rows(places: Places) -> Iterator[FoundSecret]:
 
 
 def is_beside_user(value: str) -> bool:
-    """Whether what follows a user and a slash is a password: it has a digit or a mark, and is no version or path."""
+    """Whether a value after a user and a slash is a password: with a digit or mark, no version or path."""
     return (
         password_like(value, quoted=True, shouted=False)
         and not value.isdigit()

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
 
 Stems = NewType("Stems", int)
-"""What is looked for together: a bit for each group; only the functions below make it."""
+"""Words sought together: a bit for each group; only the functions below make it."""
 
 SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
     "\u2029\u202f\u205f\u3000"
 )
-"""What `\\s` matches."""
+"""The characters that `\\s` matches."""
 ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 PIECE_CHARS = 65_536
 """A long text is looked through in pieces, since all that is found in one stands in memory at once."""
@@ -46,7 +46,7 @@ compiled = lru_cache(maxsize=None)(re.compile)
 
 
 def stems(*groups: Iterable[str]) -> Stems:
-    """Return what is to be looked for together, in lower case; a constant, since each is looked for in every text."""
+    """Return words to be sought together, in lower case; a constant, since each is sought in every text."""
     return _noted(groups, placed=True)
 
 
@@ -71,7 +71,7 @@ def runs(least: int, chars: str) -> Stems:
 
 
 def either(*groups: Stems) -> Stems:
-    """Return what is any of these."""
+    """Return the union of stems."""
     return Stems(reduce(or_, groups))
 
 
@@ -89,7 +89,7 @@ def _new_group(*, placed: bool) -> int:
 
 @cache
 def _automaton(size: int) -> tuple[list[tuple[str, int, bool]], int, AhoCorasick]:
-    """Return all that is looked for, `size` words, how long the longest is, and what finds them."""
+    """Return all `size` sought words, the length of the longest, and their automaton."""
     from ahocorasick_rs import AhoCorasick
 
     assert len(_EVERY) == size
@@ -99,9 +99,9 @@ def _automaton(size: int) -> tuple[list[tuple[str, int, bool]], int, AhoCorasick
 
 
 class Places:
-    """A text, with the places of all that is looked for in it, and whether it has a digit.
+    """A text with the places of all sought words, and whether the text has a digit.
 
-    `able` has the bits of what the text may have in whatever case, and of everything where that cannot be told.
+    `able` has the bits of the stems possible in the text, in any case; all bits where unknown.
     """
 
     def __init__(self, text: str) -> None:
@@ -136,19 +136,19 @@ class Places:
         self.able = seen if plain or not any(char in lower for char in _OTHER_CASES) else _EVERYTHING
 
     def may(self, sought: Stems) -> bool:
-        """Whether what needs one of these, in whatever case, may find anything."""
+        """Whether a reader that needs any of these stems, in any case, can find anything."""
         return self.able & sought != 0
 
     def has(self, sought: Stems) -> bool:
-        """Whether any of these stands in the text, whatever its case."""
+        """Whether any of these stems occurs in the text, in any case."""
         return self._seen & sought != 0
 
     def among(self, sought: Stems) -> list[str]:
-        """Return those of the words that stand in the text."""
+        """Return the words of `sought` that occur in the text."""
         return [self._every[number][0] for number in self._numbers(sought)] if self._seen & sought else []
 
     def matches(self, pattern: str, sought: Stems) -> Iterable[re.Match[str]]:
-        """Return what a pattern matches where one of the stems begins, in order and apart from each other."""
+        """Return the disjoint matches of a pattern at the places of the stems, in order."""
         if not self._seen & sought:
             return ()
         places = {place for number in self._numbers(sought) for place in self._found[number]}

@@ -36,13 +36,13 @@ _LATIN = re.compile("[A-Za-z]")
 
 
 class PlainText(NamedTuple):
-    """A text as people read it, and for each of its characters the place in the text that was given."""
+    """A text as people read it, with the original place of each character."""
 
     text: str
     places: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a piece of it that is not empty stands in the text that was given."""
+        """Return the original span of a non-empty piece."""
         return self.places[start], self.places[end - 1] + 1
 
 
@@ -70,7 +70,7 @@ def plainly(text: str) -> str:
 
 
 def _plain(piece: str) -> str:
-    """Return a word or character of equal length as it is read, nothing of what is invisible."""
+    """Return a word or character of equal length as people read it, without invisible characters."""
     if _is_invisible(piece[0]):
         return ""
     read = "".join(map(_without_style, piece))

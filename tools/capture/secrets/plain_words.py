@@ -1,7 +1,7 @@
-"""Passwords of plain words: nothing but what is said before them tells, and a sentence says much else of passwords.
+"""Passwords of plain words: only the words before them tell, but sentences also describe passwords.
 
-So a word is none where it says how a password is, in the languages of `tools/capture/secrets/said.py`, or is not the
-end of what is said.
+A word is no password if it describes passwords, in the languages of `tools/capture/secrets/said.py`, or if
+the sentence goes on after it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _NO_PASSWORD = frozenset(
     aynen bos dogru eksik gecersiz gerekli guclu hatali yanlis zayif zorunlu
     """.split()
 )
-"""What is said of passwords; what ends as participles and such words do is too."""
+"""Words about passwords; so are words that end like participles."""
 _TYPES = frozenset(
     """
     string varchar secretstr boolean integer object number buffer bytes postgres password passwort kennwort bcrypt
@@ -82,7 +82,9 @@ _OF_SENTENCES = (
 
 
 def plain_words(text: str, start: int, *, quoted: bool) -> tuple[int, int] | None:
-    """Return where plain words at a place are a password: one that ends what is said, or several drawn ones."""
+    """Return the span of a plain-word password at a place: a word that ends its sentence, or several drawn
+    words.
+    """
     found = compiled(_WORDS).match(text, start)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""Whether a string was drawn at random, as keys are, and where such strings stand in a text.
+"""Random strings, as keys are, and their places in a text.
 
-What is random and no secret is left alone: digests, UUIDs, commits, data in base64, paths, what a URL points to. Those
-that are secrets all the same are known by what stands before them (`tools/capture/secrets/assigned.py`).
+Random strings that are no secrets are left alone: digests, UUIDs, commits, base64 data, paths, targets of
+URLs. Secrets among them are known by the words before them (`tools/capture/secrets/assigned.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_CHARS = 128
 """Random strings as long as that are keys; longer ones are data."""
 
 MAY_BE_RANDOM = runs(MIN_CHARS, f"{ALPHANUMERIC}+/=_.~@:%&?#$-")
-"""One such run is around each random string."""
+"""Every random string is inside one such run."""
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
@@ -35,9 +35,9 @@ _NAMED = (
     r"|jti|x5t(?:#s256)?|[\"'][nexy]|file|folder|doc(?:ument)?|video|build|version|revision|snapshot|serial|ref)"
     r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$"
 )
-"""What is called so may look random and is no secret."""
+"""Values with these names may look random and are no secrets."""
 _BEFORE_DATA = ("base64,", "?B?", "?b?", 'W/"')
-"""What stands before data in URIs and in headers of mail, and before weak ETags."""
+"""The text before data in URIs and in headers of mail, and before weak ETags."""
 _ID = (
     r"(?!(?:[a-z]+[_-]){0,2}(?:sk|rk|pat|key|tok|token|secret|sec|api|apikey|auth|access|pass|pwd|priv|private)[_-])"
     r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,31}|(?:pk|cs|phc|pub|public)_\w{20,}"
@@ -45,9 +45,9 @@ _ID = (
     r"|(?:bc1|tb1|ltc1|addr1|age1|npub1|note1|stake1|cosmos1|osmo1|lnbc|inj1|terra1)[a-z0-9]{20,}"
     r"|[A-Za-z][A-Za-z0-9_-]{2,60}-[0-9a-f]{32,64}|[A-Z]{2}[0-9a-f]{32}|RW[A-Za-z0-9+/]{54}"
 )
-"""Ids that name their kind first, as those of vendors do, ids of contents, addresses, keys of caches, public keys.
+"""Ids with their kind first: ids of vendors and of contents, addresses, keys of caches, public keys.
 
-What is longer after the name of its kind is a token.
+A longer string after the name of the kind is a token.
 """
 _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
 _OF_CHAIN = (
@@ -72,7 +72,7 @@ _PAIRS = frozenset(
 
 
 def random_strings(places: Places) -> Iterator[FoundSecret]:
-    """Yield what was drawn at random and has no reason to be there but to be secret. Takes linear time."""
+    """Yield the strings drawn at random with no other reason than to be secret. Takes linear time."""
     text = places.text
     if not places.numbered:
         return
@@ -113,7 +113,7 @@ def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False)
 
 
 def _wordy(body: str) -> int:
-    """Return how many characters stand in what may be words: four letters and more, of common pairs."""
+    """Return the number of characters in possible words: four letters and more, of common pairs."""
     count = 0
     for word in _WORDS.finditer(body):
         lower = word[0].lower()

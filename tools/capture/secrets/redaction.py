@@ -1,7 +1,7 @@
-"""What is taken out of a text before it reaches the log: private parts, secrets, and the content of some files.
+"""Redaction of texts before the log: private parts, secrets, and the content of some files.
 
-Here is what is done with what was found; how secrets are found is in the other files of this folder, which are pure
-but for `met` and `keys`.
+This file handles the findings; the other files of this folder find secrets, and are pure but for `met` and
+`keys`.
 """
 
 from __future__ import annotations
@@ -48,27 +48,26 @@ Read = Callable[[str], Iterable[FoundSecret]]
 MIN_SECRET_CHARS = 4
 PASSES = 16
 PRIVATE = "private"
-"""What private parts are counted as, beside the kinds of secrets."""
+"""The kind under which private parts are counted, beside the kinds of secrets."""
 LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
-"""What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
+"""Text this near to the end of reading is dropped, since the words that reveal a secret there are unread."""
 
 
 class Speaker(NamedTuple):
-    """Where a text is said, None outside of any scope, and by what kind of actor."""
+    """The scope of a text, None outside of any, and the origin of its actor."""
 
     scope: str | None = None
     origin: Origin = "agent"
 
 
 class Redactor:
-    """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
+    """Redacts captures into one home. `counts` has the number of redactions so far, by kind.
 
-    Its key is random, is made at the first need, and leaves the home only wrapped: the same secret has the same
-    placeholder wherever the key is, and nobody without the key can find the secret by trying. What a person told as a
-    secret is one wherever it stands alone in a text, and what anybody else told in the scope where that was. `speaker`
-    says whose texts those are that come without a header. Without `keeps_key` nothing is written: where there
-    is no key yet, one is used that is nowhere kept.
+    The random key is created at its first need and leaves the home only wrapped. A secret has the same
+    placeholder wherever the key is, and cannot be found by trial without the key. A secret told by a person
+    is a secret wherever it stands alone in a text, any other in its scope. `speaker` is the author of texts
+    without a header. Without `keeps_key` nothing is written: a missing key is replaced by a key in memory.
     """
 
     def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Callable[[], Speaker] = Speaker) -> None:
@@ -81,7 +80,7 @@ class Redactor:
         self._denied: tuple[str, ...] | None = None
 
     def spoken(self, scope: str, origin: Origin) -> Redactor:
-        """Return the same for what is said in another scope, or by another kind of actor."""
+        """Return the redactor for texts of another scope, or of another kind of actor."""
         same = copy.copy(self)
         same._speaker = lambda: Speaker(scope, origin)
         return same
@@ -92,10 +91,10 @@ class Redactor:
         return self._redacted(text)
 
     def question(self, query: str) -> str:
-        """Return a question without secrets. One that names a secret's kind has no word that only a secret looks like.
+        """Return a question without secrets; if it names a secret's kind, also without words like a secret.
 
-        Nobody tells a password with the words of a sentence to ask for it. Of private parts no mark is left to be
-        searched for, so that a question that is nothing else is empty.
+        Nobody tells a password with the words of a sentence to ask for it. Private parts leave no mark to be
+        searched for: a question of only these is empty.
         """
         self._met.refresh()
         return without_marks(self._redacted(query, asked=True))
@@ -106,9 +105,10 @@ class Redactor:
         return self._redacted(name, names=True)
 
     def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
-        """Return at most the first `chars` characters of a text, cut after its secrets were taken out.
+        """Return at most the first `chars` characters of a text, cut after the removal of its secrets.
 
-        What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
+        The words that reveal a secret may be behind the cut, so a little more is read, and nothing else of a
+        long text.
         """
         text = self._public(text)  # Where a private part ends may stand anywhere.
         read = text[: chars + LOOKAHEAD_CHARS]
@@ -117,7 +117,7 @@ class Redactor:
         return head_of(redacted, min(chars, sure))
 
     def part(self, part: T) -> T:
-        """Return a body of an event, or what stands in one, without secrets in any of its texts."""
+        """Return an event's body, or a part of a body, without secrets in any text."""
         self._met.refresh()
         return with_texts(part, self._said)
 
@@ -138,9 +138,9 @@ class Redactor:
         return self._redacted(said.text, names=said.role == "name", labels=said.role != "statement")
 
     def check_path(self, path: str | None) -> None:
-        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys.
+        """Raise `Denied` for a path or source with content that is nobody's memory, as a file of keys.
 
-        Of a file that is here it does not matter how it is named: from which folder, by a link, or with `..`.
+        For a file on this machine the naming does not matter: from which folder, by a link, or with `..`.
         """
         if not path:
             return
@@ -195,10 +195,10 @@ class Redactor:
 
 
 def findings(text: str, *, names: bool = False, labels: bool = False, more: Read | None = None) -> list[FoundSecret]:
-    """Return the secrets of a text, in order and apart from each other; in names only those of known forms.
+    """Return the disjoint secrets of a text, in order; in names only those of known forms.
 
-    `labels` are texts that many events have, such as names, sources and tags. `more` finds those secrets that something
-    else than the text tells.
+    `labels` are texts shared by many events, such as names, sources and tags. `more` finds secrets by other
+    means than the text.
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
@@ -217,7 +217,7 @@ def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
 
 
 def _read(text: str, read: Read) -> Iterator[FoundSecret]:
-    """Yield what is found in a text as it stands, and then as people read it, by its places in the text."""
+    """Yield the secrets in the raw text, then those in the text as people read it, by original places."""
     yield from read(text)
     plain = plain_text(text)
     if plain is not None:
@@ -231,14 +231,14 @@ _found_in_label = lru_cache(maxsize=1_000)(_found)
 
 
 class Reader(NamedTuple):
-    """What finds secrets of a sort, and what a text must have one of for anything to be found."""
+    """A reader of one sort of secrets, and the stems of which a text needs at least one."""
 
     read: Callable[[Places], Iterator[FoundSecret]]
     needs: Stems
 
 
 def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]:
-    """Yield what readers find in a text; those that cannot find anything are not asked."""
+    """Yield the secrets that readers find in a text; skip readers that cannot find any."""
     able = places.able
     for read, needs in readers:
         if able & needs:
@@ -246,7 +246,7 @@ def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]
 
 
 def _drawn(places: Places) -> Iterator[FoundSecret]:
-    """Yield random strings, but for those that say in base64 what is no secret."""
+    """Yield random strings, except base64 that decodes to text without a secret."""
     for found in random_strings(places):
         said = text_in_base64(places.text[found.start : found.end])
         if said is None or any(found_in(Places(said), NOT_DRAWN)):
@@ -269,13 +269,13 @@ NOT_DRAWN = (
     Reader(number_codes, MAY_NUMBER),
     Reader(seeds, MAY_WORD),
 )
-"""What its form tells, or something beside it."""
+"""The readers by form or by neighbouring words."""
 READERS = (*NOT_DRAWN, Reader(_drawn, MAY_BE_RANDOM))
-"""All that find secrets in a text. Where two find the same, the first says what kind it is of."""
+"""All readers of secrets. Where two find the same, the first decides its kind."""
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:
-    """Merge findings that overlap, under the kind of the one that was found first, and leave placeholders alone."""
+    """Merge overlapping findings under the kind of the first reader; leave placeholders alone."""
     merged: list[tuple[FoundSecret, int]] = []
     for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
         if merged and finding.start < merged[-1][0].end:
@@ -297,7 +297,7 @@ def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[Foun
 
 
 def _names_of(path: str) -> Iterator[str]:
-    """Yield a path as it was named and, where a file is there, its whole path and that of what it leads to."""
+    """Yield a path as given and, if the file exists, its absolute and its resolved path."""
     yield path
     for named in without_place(path):
         place = os.path.expanduser(named.removeprefix("file://"))

@@ -1,7 +1,7 @@
-"""Secrets that a sentence tells: "the password is …", "use the password …", "пароль: …", in the languages of people.
+"""Secrets in sentences: "the password is …", "use the password …", "пароль: …", in many languages.
 
-A sentence also says much of passwords that is none: that one is required, wrong or hashed. So what is said must look
-like a password: digits or marks among its letters. What files and code assign is in `assigned`.
+Sentences also say other things about passwords: required, wrong, hashed. The value must therefore look like a
+password: digits or marks among its letters. Values assigned in files and code are in `assigned`.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _BESIDE = (
     rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
     rf"|c['’]est)\s+)?(?P<quote>[\"'`“„«]?)(?P<bare>[!-~]{{6,256}})"
 )
-"""No verb stands between: what follows must look like nothing else."""
+"""Without a verb between: the value must look like nothing but a password."""
 _BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
 _LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
 _BEFORE = (
     r"(?i)(?<![^\s\"'`“„«(])(?P<word>[a-z]{6,32})[\"'`”»]?,?\s(?:is|was|ist|est|es|è|é|as)\s"
     r"(?:(?:the|my|our|a|das|mein|le|mon|la|mi|a|minha)\s)?(?:[\w-]{1,20}\s){0,2}\Z"
 )
-"""What is said before the word: "… is the password"."""
+"""The value before the word: "… is the password"."""
 _ENDS = re.compile(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
 _NEAR = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|creds|credentials?|log[\s-]?in|sign[\s-]?in|get\s(?:you\s)?in\swith|unlocks?\s(?:with|by)"
@@ -85,7 +85,7 @@ _KEY_OWNER = (
     r"(?!cache|restore|public|primary|partition|foreign|sort|object|idempotency|host|session|routing)(?:[\w.-]{1,24}\s)?"
     r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z"
 )
-"""Whose key it is: without one, a key is what finds a value."""
+"""The owner of a key: without one, the word means a key of a lookup."""
 _NEAR_STEMS = either(
     PASSWORD_STEMS,
     stems(
@@ -105,7 +105,7 @@ _OF_SYSTEMS = (
 """Digests, constants, ids, versions, names in code, models, algorithms, addresses, files."""
 _LIST = r"(?i)(?<![^\W_])(?:creds|credentials|passwords|logins)(?:\s(?:for|of|to|on|at)\s[^\n:]{1,40})?[ \t]*:?[ \t]*\n"
 _LISTED = re.compile(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
-"""A line that ends with a password, after what it is for."""
+"""A line with a password at its end, after its purpose."""
 _MAX_LISTED = 20
 _WIFI = (
     r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
@@ -116,14 +116,14 @@ _JOINED = (
     r"(?:密[码碼钥鑰]|口令|令牌|パスワード|キー|トークン|비밀번호|암호|키|토큰)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
     r"[「『“\"'`]?(?P<bare>[!-~]{6,256})"
 )
-"""Scripts without spaces: what is said ends where ASCII ends."""
+"""Scripts without spaces: the value ends where ASCII ends."""
 _JOINED_STEMS = stems(("密", "口令", "令牌", "パスワード", "キー", "トークン", "비밀번호", "암호", "키", "토큰"))
 _KEY_TOLD_STEMS = stems(("key",))
 _LIST_STEMS = stems(("creds", "credentials", "passwords", "logins"))
 _WIFI_STEMS = stems(("wifi", "wi-fi", "wlan", "ssid", "hotspot"))
 MAY_SAY = either(NAME_MARKS, _JOINED_STEMS)
 MAY_STAND_BESIDE = either(NAME_MARKS, _NEAR_STEMS, _LIST_STEMS, _WIFI_STEMS)
-"""One of these is in every text that says a secret, or that has one beside its name."""
+"""Every text that says a secret, or has one beside its name, has one of these."""
 _NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
@@ -131,11 +131,11 @@ _NAMED = (
     r"[a-z]+(?:[._-][a-z]+)*[._-]?\d{1,3}|[A-Z]{2,}[A-Z0-9]*-\d+(?:-\d+)*|.*\d{4}-\d\d-\d\d.*"
     r"|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?:[:/].*)?|v?\d+(?:\.\d+)+.*|.*://.*|.*[\w.-]/[\w.-]+/.*|/.*"
 )
-"""What has letters and digits in a question and is asked about: hosts, tickets, dates, addresses, versions, paths."""
+"""Subjects of a question with letters and digits: hosts, tickets, dates, addresses, versions, paths."""
 
 
 def said_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what is said to be a password, key or token. Takes linear time."""
+    """Yield the values called a password, key or token. Takes linear time."""
     for found in places.matches(_SAID, stems_of_names(places)):
         yield from _said(found)
     for found in places.matches(_JOINED, _JOINED_STEMS):
@@ -152,7 +152,7 @@ def said_secrets(places: Places) -> Iterator[FoundSecret]:
 
 
 def secrets_beside(places: Places) -> Iterator[FoundSecret]:
-    """Yield what merely stands beside the name of a password or key, and has a digit. Takes linear time."""
+    """Yield the values with a digit merely beside the name of a password or key. Takes linear time."""
     if not places.numbered:
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
@@ -201,7 +201,7 @@ def _near(text: str, label: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _listed(text: str, place: int) -> Iterator[FoundSecret]:
-    """Yield what ends the lines of a list of passwords, up to the first line that ends with none."""
+    """Yield the passwords at the ends of a list's lines, up to the first line without one."""
     for _ in range(_MAX_LISTED):
         line = _LISTED.match(text, place)
         if line is None or not is_no_name(line["bare"]) or compiled(_OF_SYSTEMS).fullmatch(line["bare"]):
@@ -237,7 +237,7 @@ def _said(found: re.Match[str]) -> Iterator[FoundSecret]:
 
 
 def _tells(found: re.Match[str]) -> bool:
-    """Whether what follows is what a password is, as after "set the password to", and not what it is for."""
+    """Whether the match is followed by a password, as after "set the password to", and not by a purpose."""
     if found["by"].strip() != "to" or found[0][:3].lower() == "has":
         return True
     return _SET.search(found.string, max(0, found.start() - 40), found.start()) is not None
@@ -251,21 +251,21 @@ def of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> I
 
 
 def ended(value: str) -> str:
-    """Return what is said without the end of its sentence."""
+    """Return a value without the punctuation at its end."""
     return value.rstrip(".,:;!?)'\"`。，；」』”»")
 
 
 def _sure(value: str) -> bool:
-    """Whether what a sentence calls a password is one; a compound, as in "the password is plain-text", is not."""
+    """Whether a value called a password is one; a compound, as in "the password is plain-text", is not."""
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
 _STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
-"""What no password has: the next key of a JSON object, a list of settings, an address, the version of a package."""
+"""Never in a password: the next key of a JSON object, a list of settings, an address, a package version."""
 
 
 def very_sure(value: str) -> bool:
-    """Whether what merely stands beside the word is one: no name of anything has letters, several digits and more."""
+    """Whether a value merely beside the word is a password: no name has letters, several digits and more."""
     if _NAMED_VALUE.match(value) or _STRUCTURE.search(value):
         return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))

@@ -1,4 +1,4 @@
-"""Secrets in tables: a column is named for passwords, or a manifest for Secrets, and its values are what they are.
+"""Secrets in tables: the values of a column named for passwords, or of a manifest for Secrets.
 
 The tables are those of Markdown and of databases, with bars, and those with commas, semicolons or tabs.
 """
@@ -41,7 +41,7 @@ MAY_HEAD = either(NAME_MARKS, _KINDS)
 
 
 def table_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what stands in columns of passwords and keys, and the data of Secrets. Takes linear time."""
+    """Yield the values in columns of passwords and keys, and the data of Secrets. Takes linear time."""
     text = places.text
     if places.may(_KINDS) and "Secret" in text and "data:" in text:
         yield from _manifests(text)

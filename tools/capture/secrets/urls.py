@@ -24,22 +24,22 @@ _QUERY = (
 )
 _DRIVER = re.compile(r"@(?:tcp|udp|unix)\d?\(|@//[\w.-]+[:/]")
 _DRIVER_USER = r"(?<![^\s\"'`=:])[\w.$-]{1,64}[:/](?P<password>[^\s\"'`]{4,128})\Z"
-"""What drivers for databases are given: `user:password@tcp(host)/name`, `user/password@//host/name`."""
+"""Addresses for database drivers: `user:password@tcp(host)/name`, `user/password@//host/name`."""
 _OPENING = (
     r"(?i)"
     r"://[^\s\"'<>`?#]{1,200}?[/.](?:(?:incoming)?(?:web)?hooks?\d?|magic(?:[_-]?link)?|reset|recover|invit\w{1,8}|verify|confirm|activate"
     r"|passwords?|one-time|login)(?:[._-]\w{1,20}){0,4}/(?P<path>[^\s\"'<>`?#)\]]{16,512})"
 )
-"""An address which whoever has it may use: one that takes messages, or lets somebody in."""
+"""An address that admits every holder: it takes messages, or lets people in."""
 _ADDRESSES = signs("://")
 _DRIVERS = marks(("@tcp", "@udp", "@unix", "@//"))
 _PARAMETERS = marks("key= auth= passwd= password= pwd= secret= sig= signature= token= appid=".split())
 MAY_ADDRESS = either(_ADDRESSES, _DRIVERS, _PARAMETERS)
-"""One of these is in every secret of an address."""
+"""Every secret of an address has one of these."""
 
 
 def url_secrets(places: Places) -> Iterator[FoundSecret]:
-    """Yield what addresses hold: passwords, tokens, and paths that nobody else may know. Takes linear time."""
+    """Yield the secrets in addresses: passwords, tokens, secret paths. Takes linear time."""
     text = places.text
     if places.may(_ADDRESSES):
         yield from _in_urls(text)

@@ -1,1 +1,1 @@
-"""The views of the page, one a file: each reads from the client and returns what its template shows."""
+"""The views of the page, one a file: each reads from the client and returns its template's variables."""

@@ -1,6 +1,6 @@
-"""The view *graph*: what is used together, drawn so that each memory keeps its place from one day to the next.
+"""The view *graph*: memories used together, drawn so that each keeps its place from day to day.
 
-The place of a memory follows from its id alone, so that nothing moves when others come or go.
+The place of a memory follows from its id alone: nothing moves when other memories come or go.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Node(NamedTuple):
 
 
 class Line(NamedTuple):
-    """An edge in the drawing, by its ends."""
+    """An edge of the drawing, with its two ends."""
 
     edge: Linked
     source: Node

@@ -1,6 +1,6 @@
-"""What each host is really given at a start, to the letter: what its hook prints, and what its server tells it.
+"""The view of the exact text that each host gets at a start: from its hook and from its server.
 
-What the context says is made once, in `start`; here it takes the form of each host.
+`start` makes the context once; here each host's form is applied.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOOKLESS = "Any other host"
 
 
 class Given(NamedTuple):
-    """One thing that a host is given: what it is, how many tokens its model reads of it, and the whole of it."""
+    """A text given to a host: its title, its length in tokens of the host's model, and the whole text."""
 
     title: str
     tokens: int
@@ -35,7 +35,7 @@ class Given(NamedTuple):
 
 
 class ToHost(NamedTuple):
-    """One host: whether it is connected here, when it is told of the memory, and what it is given then."""
+    """A host: whether the host is connected here, when its agent gets the memory, and the text given then."""
 
     name: str
     is_connected: bool
@@ -44,9 +44,9 @@ class ToHost(NamedTuple):
 
 
 def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[ToHost]:
-    """Return what each host that can be connected is told, those that are connected first, and last any other host.
+    """Return the texts of each connectable host, connected hosts first, and of any other host last.
 
-    Whoever asks for a context names a budget, or has the usual one of the tool.
+    `budget` is the caller's number of tokens, by default the tool's own.
     """
     note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
     told = [_to_host(client.home, name, context.text, note) for name in HOSTS_OF_HOOKS]
@@ -57,9 +57,10 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
 
 
 def beside(home: Home) -> list[Given]:
-    """Return what every host with our server is given beside that: the server's instructions, and its tools.
+    """Return the text given besides to hosts with Memtape's server: the server's instructions, its tools.
 
-    Of a tool the name, the description and the schema of its arguments count, which hosts put before their models.
+    Of a tool the name, the description and the schema of its arguments count, which hosts put before their
+    models.
     """
     count = tokenizer().count
     every = local_settings(home).every_tool

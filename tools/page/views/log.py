@@ -1,6 +1,6 @@
-"""The view *log*: events as they come, what could not be read, and what hooks and servers met.
+"""The view *log*: events as they come, unreadable slots, and errors of hooks and servers.
 
-A line says what an event is, and nothing of a text: that is one click away.
+A line describes an event without its text; the text is one click away.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_OFFSET = 10**9
 
 
 class LogLine(NamedTuple):
-    """One event of the log; `id` is that of what it made, where that can be opened."""
+    """An event of the log; `id` is the id of the memory or page made by it, if it can be opened."""
 
     partition: int
     offset: int
@@ -68,12 +68,12 @@ def lines_from(client: Client, asked: Asked, offset: int) -> list[LogLine]:
 
 
 def errors_of(client: Client) -> list[str]:
-    """Return what hooks and servers met last, the latest first."""
+    """Return the latest errors of hooks and servers, the latest first."""
     return latest_errors(client.home.path, MOST_ERRORS)[::-1]
 
 
 def _types(asked: Asked) -> tuple[str, ...]:
-    """Return the types that are chosen, all that can be read where none is."""
+    """Return the chosen types, by default all readable ones."""
     return tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
 
 
@@ -87,7 +87,7 @@ def _line(slot: Slot) -> LogLine:
 
 
 def _told(body: object) -> str:
-    """Return what an event is about in a few words that hold no text: how many ids, which kind."""
+    """Return a few words about an event without any text: its kind, its number of ids."""
     parts = [str(getattr(body, "kind", ""))]
     ids = getattr(body, "ids", getattr(body, "results", None))
     if ids is not None:

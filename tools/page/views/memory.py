@@ -1,4 +1,4 @@
-"""The view of one memory: its wordings and history, every event behind it, its uses, its edges, and its raw lines."""
+"""The view of one memory: its wordings, history, events, uses, edges and raw lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memtape.tools.page.asked import Asked
 
 MOST_EVENTS = 200
 USE_DAYS = 18
-"""Times of use are kept one by one for so many days before the last."""
+"""Times of use are kept one by one for this many days before the last."""
 BAR = 50
 
 

@@ -1,4 +1,4 @@
-"""The view *now*: whether the memory is fresh, what came last, and what waits for a person."""
+"""The view *now*: whether the memory is fresh, the latest texts, and decisions waiting for a person."""
 
 from __future__ import annotations
 

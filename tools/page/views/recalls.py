@@ -1,4 +1,4 @@
-"""The view *recalls*: what was asked, by whom, what came back, what was used, and what was injected unasked."""
+"""The view *recalls*: queries with their author, results and used results, and unasked injections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view *search*: what an agent would be answered, why, and what stood just below."""
+"""The view *search*: an agent's results, their reasons, and the results just below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memtape.tools.page.asked import Asked
 
 NAME_CHARS = 80
 KEPT = ("scope", "at", "q", "limit", "kind", "origin", "tier", "tag", "without", "archived", "deep")
-"""What of an address makes a question."""
+"""The parameters of an address that make up a question."""
 BELOW = 5
 """So many results are told that were not good enough for the answer."""
 
@@ -73,9 +73,9 @@ def _chosen(asked: Asked, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def kept_or_dropped(client: Client, asked: Asked) -> str:
-    """Keep a question of a form under a name, or `drop` one; return the address at which it is shown.
+    """Keep a question of a form under a name, or `drop` one; return the question's address.
 
-    Secrets are taken out, as they are out of what is asked. Raises `MemtapeError` for no name and for no question.
+    Secrets are removed, as from any question. Raises `MemtapeError` for no name and for no question.
     """
     home = client.home.path
     if asked.text("drop"):

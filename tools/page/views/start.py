@@ -1,4 +1,4 @@
-"""The view *next start*: to the letter what a starting agent would be told, and what each part of it costs."""
+"""The view *next start*: the exact context of a starting agent, and the cost of each part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_TOKENS, MOST_TOKENS = 100, 8_000
 
 
 class Part(NamedTuple):
-    """One section of a start: its heading, how many lines it has, how many were left out, and its tokens."""
+    """A section of a start: its heading, its numbers of lines, omitted lines and tokens."""
 
     heading: str
     lines: int
@@ -45,7 +45,7 @@ def start(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 def parts_of(context: ProjectContext) -> list[Part]:
-    """Return what each section of a context costs: its lines as they are told, without the heading."""
+    """Return the cost of each section of a context: its lines as printed, without the heading."""
     count = tokenizer().count
     parts = []
     for section in get_args(Section):

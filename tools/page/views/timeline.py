@@ -1,4 +1,4 @@
-"""The view *timeline*: the time slider, what was said around a time, and what changed between two times."""
+"""The view *timeline*: the time slider, the texts around a time, and the changes between two times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKS = 12
 
 
 def timeline(client: Client, asked: Asked) -> dict[str, Any]:
-    """Return what was said around a time, how much there was then, and what came until now or another time."""
+    """Return the texts around a time, the counts then, and the changes until now or another time."""
     now, stops = now_us(), stops_of(client, asked.scope)
     at = time_of(client, asked.scope, asked.at, now)
     other = asked.text("other")
@@ -49,7 +49,7 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
 
 
 def _diff(client: Client, asked: Asked, at: int, other: str, now: int) -> Diff:
-    """Return what changed between the time of the page and another one, by default now, whichever is earlier first."""
+    """Return the changes between the page's time and another, by default now, the earlier first."""
     until = parse_time(other, now) if other else now
     return client.diff(format_time(min(at, until)), format_time(max(at, until)), scope=asked.scope)
 

@@ -14,7 +14,7 @@ MOST_DEPTH = 12
 
 
 class Line(NamedTuple):
-    """A page in the tree: how far below the root, and whether it stood there before, with all below it."""
+    """A page in the tree: its depth below the root, and whether it was drawn before with its children."""
 
     depth: int
     row: PageRow
@@ -22,7 +22,7 @@ class Line(NamedTuple):
 
 
 def tree(client: Client, asked: Asked) -> dict[str, Any]:
-    """Return the tree from its root down, and the pages that stand below none."""
+    """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
@@ -38,7 +38,7 @@ def tree(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 def _below(root: PageRow, rows: dict[str, PageRow]) -> list[Line]:
-    """Return what stands below a page in the order in which it is drawn, each page with what is below it once."""
+    """Return the lines of the tree below a page in drawing order; each page's children are drawn once."""
     lines, seen = list[Line](), {root.id}
     waiting = [(0, id) for id in reversed(root.children)]
     while waiting:

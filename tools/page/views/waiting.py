@@ -1,4 +1,4 @@
-"""The view *yours*: what waits for a person, and what a person can bring back."""
+"""The view *yours*: decisions waiting for a person, and texts that a person can bring back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOKED_AT = 5_000
 
 
 def waiting(client: Client, asked: Asked) -> dict[str, Any]:
-    """Return conflicts, rules and edges that wait, and what is archived, hidden or pinned with the words asked for."""
+    """Return waiting conflicts, rules and edges, and archived, hidden and pinned texts with some words."""
     words = asked.text("words")
     limit = asked.number("limit", SHOWN, 1, 1_000)
     archived = client.archived(LOOKED_AT)
@@ -36,11 +36,11 @@ def waiting(client: Client, asked: Asked) -> dict[str, Any]:
 
 
 LISTS = {"unarchive": "Archived", "restore": "Forgotten or withdrawn", "unpin": "Pinned"}
-"""What is listed, by the action that can be taken on it."""
+"""The listed things, by the action on them."""
 
 
 def listed(client: Client, action: str, words: str) -> Listed:
-    """Return of the list of an action what has these words, in any case; nothing for an action without a list."""
+    """Return the entries of an action's list with these words, in any case; none without a list."""
     if action == "unarchive":
         return _with(client.archived(LOOKED_AT).archived, words)
     if action == "restore":
