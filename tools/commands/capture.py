@@ -173,7 +173,6 @@ def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool
     Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
     memories counts by itself.
 
-
     \b
     Example:
       memtape used 019ab0c4-9a3c-7000-8000-0123456789ab
