@@ -114,9 +114,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         kind=body.kind,
         text=body.text,
         tags=body.tags,
-        source=body.source,
-        branch=body.branch,
-        path=body.path,
+        **_place(body),
         actor=spoken.actor.name,
         origin=spoken.actor.origin,
         session=spoken.session,
@@ -126,9 +124,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
         tier=scope.lifecycle.tier(memory.birth),
         archived_at=_archived_at(scope, memory.birth),
-        first_at=min(member.at for member in shown),
-        last_at=max(member.at for member in shown),
-        confirmations=len(shown) - 1,
+        **_heard(shown),
         ids=tuple(by_seq[join.seq].id for join in memory.joins),
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
@@ -143,6 +139,31 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         **value,
         **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
     )
+
+
+class _Heard(TypedDict):
+    """The columns of a memory's captures: the first and last time, and the number of confirmations."""
+
+    first_at: int
+    last_at: int
+    confirmations: int
+
+
+def _heard(shown: Sequence[Capture]) -> _Heard:
+    times = [member.at for member in shown]
+    return {"first_at": min(times), "last_at": max(times), "confirmations": len(shown) - 1}
+
+
+class _Place(TypedDict):
+    """The columns of the place that a text comes from."""
+
+    source: str | None
+    branch: str | None
+    path: str | None
+
+
+def _place(body: Captured) -> _Place:
+    return {"source": body.source, "branch": body.branch, "path": body.path}
 
 
 class _Value(TypedDict):

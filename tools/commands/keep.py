@@ -71,10 +71,9 @@ def run(
     1 where texts can get no vectors before somebody follows its message; an endpoint that does not answer now
     is only noted.
 
-    One command at a time can do this; a second one waits for five seconds, and is then told the pid of the first.
-    With --processes it starts so many others, which share the partitions and speak with each other on loopback. They
-    exchange pickles, and while they start anybody on this machine can connect to them: use --workers where others
-    than you can log in.
+    One command at a time can do this; a second one waits for five seconds, and is then told the pid of the
+    first. With --processes it starts others, which share the partitions. They exchange pickles on loopback, and
+    while they start anybody on this machine can connect: use --workers where others than you can log in.
 
     \b
     Example:
