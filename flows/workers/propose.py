@@ -27,9 +27,9 @@ from memtape.state.tree.unplaced import Unplaced, taken, unplaced
 LOOK_US = HOUR_US
 """How often it is looked whether anything is to be proposed."""
 LEAST_NEW = 50
-"""So many events of a partition are new before its scopes are looked at again."""
+"""New events of a partition after which its scopes are read again."""
 LEAST_UNPLACED = 8
-"""A model is asked about a scope where so many memories that stand in no page have come since it was asked."""
+"""Memories without a page, new since the last question, for which a model is asked about a scope."""
 
 
 class Idea(NamedTuple):

@@ -28,9 +28,9 @@ from memtape.state.text.lexicon import SEARCH_STOP
 SOURCE = "proposed"
 """The source of a proposed page; its native id is its slug."""
 LEAST, LEAST_OF_SESSION = 3, 5
-"""So many memories are worth a page: of a tag or a name, and of a session."""
+"""Minimum memories of a page: of a tag or a name, and of a session."""
 MOST, MOST_REFS = 12, 100
-"""So many proposals of each kind, the largest first, and so many memories of each."""
+"""Maximum proposals of each kind, the largest first, and memories of each."""
 TITLE_CHARS = 60
 HEADING = "# "
 TOPICS = 3
@@ -41,7 +41,7 @@ GROUPS = {
     "names": ("Names", "Pages of what names one thing."),
     "sessions": ("Sessions", "Pages of what was kept in one session."),
 }
-"""The pages below the root under which proposals stand, each with its title and text."""
+"""The pages below the root under which proposals are placed, each with its title and text."""
 
 _OWN_TAGS = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, DEV_TAG, FLUSH_TAG, REPOSITORY_TAG)
 _NAME = lazy(r"`([^`\n]{2,60})`|(?<![.!?:;\n] )(?<!\A)(?<![\w'’.-])([A-Z][\w-]+(?: [A-Z][\w-]+){0,2})")

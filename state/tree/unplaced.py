@@ -9,7 +9,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.tree.proposing import memories, propose, proposed_by_models
 
 MOST = 60
-"""So many memories are asked about at once, the latest."""
+"""Memories in one question, the latest."""
 
 
 class Unplaced(NamedTuple):
