@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypedDict
 
 from memtape.schemas.conflicts import ConflictRow
-from memtape.schemas.events import PEOPLE, Captured, Kind
+from memtape.schemas.events import PEOPLE, Captured, Kind, Origin
 from memtape.schemas.rows import (
     ArchiveRow,
     Category,
@@ -102,7 +102,6 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
-    body = scope.captures.body(spoken)
     value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
@@ -110,19 +109,8 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
-        canonical=spoken.id,
-        kind=body.kind,
-        text=body.text,
-        tags=body.tags,
-        source=body.source,
-        branch=body.branch,
-        path=body.path,
-        actor=spoken.actor.name,
-        origin=spoken.actor.origin,
-        session=spoken.session,
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
-        at=spoken.at,
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
         tier=scope.lifecycle.tier(memory.birth),
         archived_at=_archived_at(scope, memory.birth),
@@ -140,8 +128,43 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
         wordings=_wordings(scope, memory),
+        **_text(scope, spoken),
         **value,
         **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
+    )
+
+
+class _Text(TypedDict):
+    """The columns of a memory's canonical capture."""
+
+    canonical: str
+    kind: Kind
+    text: str
+    tags: tuple[str, ...]
+    source: str | None
+    branch: str | None
+    path: str | None
+    actor: str
+    origin: Origin
+    session: str | None
+    at: int
+
+
+def _text(scope: Scope, spoken: Capture) -> _Text:
+    """Return the columns of the canonical capture of a memory."""
+    body = scope.captures.body(spoken)
+    return _Text(
+        canonical=spoken.id,
+        kind=body.kind,
+        text=body.text,
+        tags=body.tags,
+        source=body.source,
+        branch=body.branch,
+        path=body.path,
+        actor=spoken.actor.name,
+        origin=spoken.actor.origin,
+        session=spoken.session,
+        at=spoken.at,
     )
 
 
