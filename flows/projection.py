@@ -26,10 +26,12 @@ SNAPSHOT_SHARE = 8
 So the state at the end of a log is near, and all snapshots of one run together cost a few times what the last one does.
 """
 LAST_SNAPSHOT_EVENTS = 500
-"""What a run has folded beyond that is kept at its end: 500 events take 0.2 s to fold, a snapshot of 7,000 0.01 s."""
+"""Slots folded beyond the last snapshot that are worth one at the end of a run: 500 events take 0.2 s to
+fold, a snapshot of 7,000 0.01 s.
+"""
 
 TOLD_SLOTS = 50
-"""Whoever waits for a state is told of so many slots at once: they take some hundredths of a second."""
+"""Slots folded between two reports to a waiting caller: they take some hundredths of a second."""
 OnFold = Callable[[int, int], None]
 """Gets how many slots are folded, and how many there are."""
 

@@ -12,7 +12,7 @@ from typing import Literal
 Act = Literal["edit", "command", "test"]
 
 ACTION_TAG = "action"
-"""The first tag of an action. The next says what was done, as `edit`, and of a command then how it ended: `exit:1`."""
+"""The first tag of an action. The next is the act, as `edit`; a command's third is its end: `exit:1`."""
 
 
 def action_tags(act: Act, exit: int | None = None) -> tuple[str, ...]:

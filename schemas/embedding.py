@@ -27,7 +27,9 @@ def dimensions_of(key: str) -> int:
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_KEY = embedder_key(MINILM, "53aa51172d14", 384)
-"""The embedder of a new log where it is installed. Its revision begins the digest of the official weights."""
+"""The embedder of a new log where it is installed. Its revision is the beginning of the official weights'
+digest.
+"""
 
 
 class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -29,7 +29,7 @@ MAX_DIMENSIONS = 32_768
 MAX_ATTEMPTS = 3
 """Tries of a text; after the last failure it has no vector by the embedder."""
 MAX_INPUTS = 25
-"""A decision is about so many memories at most."""
+"""Maximum number of memories of a decision."""
 VECTOR_SQUARES = 2**24
 """Bound of the sum of squares of a quantised vector: float32 products of two are exact below it."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
@@ -251,9 +251,9 @@ class Pinned(_Body, frozen=True):
 OF_MEMORIES = ("holds", "replaced_by")
 """The relations of `linked` about memories; all others are links between pages."""
 CHILD = "child"
-"""The relation of a page that stands below another."""
+"""The relation to a page below."""
 EDGES = (CHILD, "related", "depends_on", "part_of", "supersedes", "contradicts")
-"""The relations of pages that have a meaning; another is kept, and named by who looks the tree over."""
+"""The relations of pages with a meaning; any other is stored, and reported by a check of the tree."""
 
 
 class Linked(_Body, frozen=True):
@@ -462,20 +462,21 @@ FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
 
 STATED_TAG = "stated"
-"""The tag of a capture that was taken from a turn as a statement; the tag after it says what the statement does."""
+"""The tag of a capture that is a turn's statement; the next tag is the statement's label."""
 
 DISTILLED_TAG = "distilled"
-"""The first tag of a capture that a model made of what was said. Of a fact the next tags are its category and how sure
-the model is, as `confidence:90` of 100; what it has for importance is that of the category, in the same share."""
+"""The first tag of a model's capture from talk. For a fact the next tags are its category and the model's
+certainty, as `confidence:90` of 100; its importance is that of the category, in the same share.
+"""
 
 SUMMARY_TAG = "summary"
-"""The tag of a capture in which a model sums up a session."""
+"""The tag of a model's summary of a session."""
 
 CONSOLIDATED_TAG = "consolidated"
 """The tag of a capture made by a consolidation of other memories."""
 
 DEV_TAG = "env:dev"
-"""The tag of a capture under a profile of development, by which it is pruned."""
+"""The tag of a capture under a profile of development; such captures are pruned."""
 PRUNED_BEFORE = "7d"
 """Age at which leftovers of development are pruned."""
 

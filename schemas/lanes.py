@@ -17,12 +17,12 @@ UNASKED: tuple[Unasked, ...] = get_args(Unasked)
 _TOKENS = "tokens:"
 
 MOST_LOOKS = 3
-"""So often a deep search looks at most (spec R4)."""
+"""Maximum looks of a deep search (spec R4)."""
 
 SHADOW = "shadow"
 """The mark of a shadow's recall: its results were shown to no session."""
 Failure = Literal["", "raised", "late", "skipped"]
-"""Why a shadow found nothing to tell: it ended with an error, not in time, or was not asked since it was just late."""
+"""Why a shadow has no results: an error, a late answer, or skipped after being late."""
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 _RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed:"
 

@@ -134,7 +134,7 @@ class Log(Protocol):
 
 PAGE_SLOTS = 5_000
 TRAIL_SLOTS = 16
-"""So many slots before an offset name the history of a partition: ids and times of two histories differ long before."""
+"""Slots before an offset in a trail: ids and times of two histories differ long before."""
 
 
 def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:

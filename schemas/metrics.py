@@ -127,7 +127,9 @@ METRICS: dict[str, Metric] = {
     "memtape_paused": Metric("gauge", "Pauses that last, in which nothing is stored.", (), "home"),
     "memtape_disk_bytes": Metric("gauge", "Bytes of the home, by kind.", ("kind",), "home"),
 }
-"""By name. A counter's samples end in `_total`, those of a histogram in `_bucket`, `_count` and `_sum`."""
+"""The metrics by name. A counter's samples end in `_total`, those of a histogram in `_bucket`, `_count` and
+`_sum`.
+"""
 
 
 def sample_names() -> dict[str, str]:

@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Meta
 
 Step = Literal["flush", "extract", "gate", "consolidate", "recall"]
-"""What a model is asked for: the end of a conversation distilled, facts of talk, whether talk holds any, what to make
-of memories that are alike, and what of a deep search belongs to the answer."""
+"""The uses of a model: the end of a conversation, facts of talk, whether talk has any, decisions about
+similar memories, and results of a deep search.
+"""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -37,19 +38,19 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """A command as in a shell, without one: it reads a prompt on stdin and writes the answer to stdout."""
 
     calls_per_day: Most = 200
-    """How often models are asked in a day of UTC at most, whatever for. 0 asks none."""
+    """Maximum calls of models in a day of UTC, for all steps. 0 allows none."""
 
     characters_per_day: Most = 1_000_000
-    """How many characters go to models and come from them in a day at most: a question that has no room is not asked.
+    """Maximum characters to and from models in a day: a question beyond the rest is not asked.
 
-    That is about 250,000 tokens. Characters are counted, since not every model tells its tokens.
+    That is about 250,000 tokens. Characters are counted, since not every model reports its tokens.
     """
 
     extract: StepOptions = StepOptions()
     """The model for facts in talk, if different."""
 
     gate: StepOptions = StepOptions()
-    """The model that is asked first whether talk holds anything; none is asked where this names none."""
+    """The model asked first whether talk has any facts; without one none is asked."""
 
     consolidate: StepOptions = StepOptions()
     """The model for decisions about similar memories, if different."""

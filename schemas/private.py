@@ -20,7 +20,9 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.texts import Said, with_texts
 
 MARK = "[private]"
-"""What stands for a private part. No part is shorter, so that no text grows, and none closes up to another tag."""
+"""The placeholder of a private part. No part is shorter, so that no text grows, and none closes up to another
+tag.
+"""
 PASSES = 8
 _TAG = lazy(r"<\s*(/?)\s*(?ai:private)(?:[\s/][^>]{0,500})?>")
 _SAID = lazy(r"\w")

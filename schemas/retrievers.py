@@ -11,8 +11,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
 
 State = Literal["active", "shadow", "off", "deprecated"]
-"""*active* answers. *shadow* works beside what is active and is never shown. *off* and *deprecated* do nothing more; of
-what is deprecated people are still told what it found."""
+"""*active* answers. *shadow* runs beside the active one and is never shown. *off* and *deprecated* do nothing
+more; earlier results of a deprecated one are still reported.
+"""
 STATES: tuple[State, ...] = get_args(State)
 
 Ranks = Literal["memtape", "bm25", "dense", "rrf"]

@@ -21,17 +21,18 @@ ORDER = "an order about memory"
 BEFORE_CHARS = 80
 """Characters shown of a replaced value."""
 Polarity = Literal["fact", "rule", "meta", "correction"]
-"""What a text does: it states something, sets a rule, gives an order about memory, or corrects what was said."""
+"""The polarity of a text: a fact, a rule, an order about memory, or a correction."""
 Category = Literal["identity", "preference", "technical", "goal", "context"]
 """The subject of a memory, on which its aging depends."""
 Status = Literal["draft", "stable", "deprecated"]
-"""What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
-replaced."""
+"""The status of a memory: said once by an agent, a tool, a page or a model; said by a person, confirmed or
+used; or replaced.
+"""
 TableName = Literal[
     "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages"
 ]
 Fed = TableName | Literal["vault"]
-"""What the views hold that follows from a state: a table, or the Markdown of the vault."""
+"""A part of the views that follows from a state: a table, or the Markdown of the vault."""
 
 
 class Change(NamedTuple):
@@ -363,7 +364,7 @@ class PageRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TOLD_LEVELS = {1: "day", 2: "week"}
-"""What people are told of the level of a summary."""
+"""The levels of a summary, in words."""
 
 
 def summary_told(row: SummaryRow) -> str:
@@ -635,9 +636,9 @@ class Counters(msgspec.Struct):
     """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
     dead_letters: int = 0
     redacted: int = 0
-    """Placeholders that stand for secrets, in all that was said, asked and given as a reason."""
+    """Placeholders of secrets in all texts, queries and reasons."""
     texts: int = 0
-    """Captured texts, each of which is to have a vector under an embedder other than the floor."""
+    """Captured texts, which all get a vector under an embedder other than the floor."""
     embedded: dict[str, int] = {}
     """How many of them have one, by embedder."""
     failed: dict[str, int] = {}
@@ -744,9 +745,9 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     """The key of the deciding embedder."""
     embedder_next: str | None = None
     passes: dict[str, PassMark] = {}
-    """How consolidation goes in each scope where it has anything to look at."""
+    """The state of consolidation in each scope with any cluster to read."""
     lives: dict[str, LifeMark] = {}
-    """How each scope stands of which anything has aged, or that is not active."""
+    """The state of each scope that is inactive or has aged texts."""
     trail: str = ""
     """The digest of the log's last slots before `offset`, by `schemas.log.trail_of`; empty if not stored."""
 

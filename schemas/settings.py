@@ -21,7 +21,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Key of the embedder whose vectors decide folds; `floor` is the lexical embedder without a model."""
 
     embedder_next: str | None = None
-    """The embedder that takes over when no living text lacks its vector; null where none is to."""
+    """The embedder that takes over when no living text lacks its vector; null for none."""
 
     fold_cosine_hundredths: Annotated[int, Meta(ge=-1, le=100)] = 85
     """Cosine from which texts without new specifics fold, for embedders with vectors; below 0 nothing folds."""
@@ -36,10 +36,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """How many of a session's latest recalls can make a capture an echo; 0 switches echoes off."""
 
     echo_window_s: Annotated[int, Meta(ge=0, le=86_400)] = 1_800
-    """How long after a recall a capture of what it returned is an echo, in event time; after a start always."""
+    """Time after a recall in which a capture of its results is an echo (event time); after a start always."""
 
     at_lead_s: Annotated[int, Meta(ge=0, le=86_400)] = 3_600
-    """How far beyond its partition's clock an event's `at` counts; what is later is clamped."""
+    """Maximum lead of an event's `at` over its partition's clock; a later time is clamped."""
 
     tick_jump_days: Annotated[int, Meta(ge=1, le=36_500)] = 400
     """A tick further than this past the clock is ignored unless an operator accepted it."""
@@ -48,10 +48,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The most lines that a scope's `MEMORY.md` may have."""
 
     refolded: Annotated[int, Meta(ge=0)] = 0
-    """How often all was folded anew: where it grows, every text is judged again under the settings beside it."""
+    """Number of refolds: when it grows, every text is judged again under the settings beside it."""
 
     lifecycle: bool = True
-    """Whether texts age by tiers, summaries and the archive; where it is switched off all stays as it stands."""
+    """Whether texts age by tiers, summaries and the archive; if false nothing moves."""
 
     mid_after_days: Annotated[int, Meta(ge=0, le=36_500)] = 7
     """How old a text is before it moves from the tier `short` to `mid`."""
@@ -75,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """How long something has been archived, or dormant, before it leaves the views too; -1 for never."""
 
     retrievers: dict[Annotated[str, Meta(max_length=MAX_NAME_CHARS)], State] = {}
-    """The states of retrievers by their names; the ordinary search is active, and what is not named here is off."""
+    """The states of retrievers by name; the ordinary search is active, and unnamed ones are off."""
 
     shadow_percent: Annotated[int, Meta(ge=0, le=100)] = 10
     """The share of real searches that shadow retrievers are asked too."""

@@ -133,6 +133,8 @@ def _fields(found: inspect.Type, fields: dict[type, tuple[tuple[str, Role], ...]
 
 
 _FIELDS: dict[type, tuple[tuple[str, Role], ...]] = {}
-"""The fields with text of every body and of what stands in one; made here, since no two threads may look at a type."""
+"""The fields with text of every body and of its structs; built here, since no two threads may inspect a type
+at once.
+"""
 for _known in EVENT_TYPES.values():
     _fields(inspect.type_info(_known.body), _FIELDS)

@@ -24,12 +24,14 @@ from memtape.state.index.vectors import VECTOR_TYPES, VectorSegment
 SegmentT = TypeVar("SegmentT", Segment, VectorSegment)
 
 FORMAT = 1
-"""The format of segments and manifests; files of another one are made anew."""
+"""The format of segments and manifests; files of another format are rebuilt."""
 MANIFEST = "manifest.json"
 SEGMENT_NAME = re.compile(r"\d+-\d+")
 VECTORS_NAME = re.compile(r"\d+-vectors-\d+-\d+")
 MAPPED_BYTES, MOST_MAPPED = 1 << 20, 64
-"""A mapping keeps its file open, and a process may have 256 of these. What is smaller or beyond is read instead."""
+"""A mapping keeps its file open, and a process may have 256 open files. Smaller or further files are read
+instead.
+"""
 
 _NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i2": "I16", "<i8": "I64"}
 _TYPES = {name: np.dtype(code) for code, name in _NAMES.items()}

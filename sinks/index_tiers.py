@@ -20,7 +20,7 @@ DELTA_ROWS = 512
 TIER = 8
 """Segments of one size merged into one of the next."""
 UNWRITTEN = Named("", 0, 0)
-"""Stands for the name of a segment that has no file yet."""
+"""The name of a segment without a file."""
 
 
 class Keyed(Protocol):

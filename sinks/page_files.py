@@ -41,7 +41,7 @@ _LEFT = re.compile(rf"\.(MEMORY|\d+|\d{{4}}-\d\d-\d\d(\.\d+)?)\.md{re.escape(UNF
 _SOMEBODYS = object()
 
 Digests = dict[str, list[str]]
-"""By path in the folder of a scope: the digest of a file's bytes, and of what it had before while it is written."""
+"""By path in the folder of a scope: the digest of a file's bytes, and of its earlier bytes during a write."""
 Stamp = tuple[int, int, int]
 """Inode, size and time of change (ns) of a file; a save changes the stamp."""
 

@@ -58,11 +58,11 @@ from memtape.state.views.indexed import (
 )
 
 MOST_ROWS = 262_144
-"""No merge makes a segment of more rows: a merge of so many takes some hundred megabytes."""
+"""Maximum rows of a merged segment: a merge of this many takes some hundred megabytes."""
 NAMED_HIDDEN = 20
 """Hidden ids listed in the counts of a scope."""
 OPEN_SCOPES = 16
-"""The segments of so many scopes stay open to be written."""
+"""Scopes whose segments stay open for writing."""
 
 
 class Opened(NamedTuple):
@@ -186,7 +186,7 @@ class Opened(NamedTuple):
 
 
 NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made=""), (), ())
-"""The index of a scope of which nothing was written."""
+"""The index of a scope without rows."""
 
 
 def scope_folder(folder: Path, scope: str) -> Path:

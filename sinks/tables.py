@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from lance import LanceDataset
 
 VECTORS = "vectors-"
-"""What the names of the tables of vectors begin with; the rest is a digest of the embedder's key."""
+"""The prefix of the names of vectors' tables; the rest is a digest of the embedder's key."""
 OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"

@@ -16,7 +16,7 @@ from memtape.state.text.points import points, written
 
 NOTE = "*Yours: what you write between these two marks stays as it is, and each point or paragraph is remembered.*"
 NOTE_OF_GLOBAL = "*Yours: what you write between these two marks stays as it is. Nothing of it is remembered.*"
-"""What a zone says at first. In `global` only operators are remembered, and nobody can tell who edits a file."""
+"""The first text of a zone. In `global` only operators are remembered, and a file's editor is unknown."""
 
 _START, _END = ZONE_START.encode(), ZONE_END.encode()
 _ANY_MARK = re.compile(rb"<!--\s*memtape:\s*yours")
@@ -26,7 +26,7 @@ _FENCE = b"---\n"
 _WRITTEN = re.compile(rb"^written: \S+ ([0-9a-f]{32})$", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 _NOTES = re.compile(b"|".join(rb"\s+".join(map(re.escape, note.encode().split())) for note in (NOTE, NOTE_OF_GLOBAL)))
-"""The notes, also where an editor has broken their lines anew."""
+"""The notes, even with line breaks changed by an editor."""
 
 
 class Parts(NamedTuple):

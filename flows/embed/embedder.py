@@ -18,7 +18,7 @@ from memtape.state.vectors.floor import DIMENSIONS, floor_sums
 from memtape.state.vectors.recorded import vector_fault
 
 HARMLESS = "hello"
-"""A text that every embedder has a vector of. Where it has none, no other text is to blame for having none."""
+"""A text with a vector by every embedder. If it gets none, no text is the cause."""
 
 
 class EmbeddingFailure(NamedTuple):

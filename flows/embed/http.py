@@ -31,7 +31,7 @@ TIMEOUT_S = 30.0
 """For each wait for bytes; a whole answer may take four times that."""
 
 BRIEF_TIMEOUT_S = 5.0
-"""The same where somebody waits, who is better served by words alone than late."""
+"""The same for a waiting caller, for whom results by words alone are better than late ones."""
 
 BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 60.0

@@ -25,7 +25,7 @@ DIMENSIONS, LAYERS, HEADS = 384, 6, 12
 MAX_PIECES = 256
 """Word pieces read of a text, as in sentence-transformers for this model."""
 BATCH_PIECES = 2_048
-"""So many word pieces at most are in one batch; their widest array then takes 13 MB."""
+"""Maximum word pieces of one batch; their widest array then takes 13 MB."""
 _EPSILON = np.float32(1e-12)
 _ERF = tuple(map(np.float32, (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)))
 """Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: erf to within 1.5e-7."""

@@ -18,7 +18,7 @@ from memtape.schemas.times import DAY_US, HOUR_US
 EMPTY_WAIT_US = 30 * DAY_US
 """Age of a partition without a scope at its first tick."""
 MOST_AWAY_HOURS = 3_653 * 24
-"""A machine whose time is so far ahead of a partition has a wrong clock: ten years."""
+"""Ten years: a machine whose time is further ahead of a partition has a wrong clock."""
 PAGE_SLOTS = 100
 
 

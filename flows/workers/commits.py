@@ -24,7 +24,7 @@ LOOK_US = HOUR_US
 """How often it is looked whether a repository is to be asked, which is once a day."""
 ASK_US = DAY_US
 MOVED_US = DAY_US
-"""A later commit is told where it is later by more than this: a project is dormant by days."""
+"""Minimum distance of a new commit time from the last one: a project becomes dormant by days."""
 
 
 class Marks(Protocol):

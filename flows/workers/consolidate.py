@@ -48,12 +48,14 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST, normal_digest
 
 LOOK_US, SPENT_US = 60 * US_PER_S, HOUR_US
-"""So often is looked whether a pass may begin, and so late once a budget is spent."""
+"""Interval between checks for a pass, and after a spent budget."""
 
 _THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
 
 Conclude = Callable[[Due], Sequence[Conclusion]]
-"""Returns what is decided of a cluster. Raises `BudgetSpent`, and `MemtapeError` where a model cannot be asked."""
+"""Returns the conclusions about a cluster. Raises `BudgetSpent`, and `MemtapeError` if a model cannot be
+reached.
+"""
 StateAt = Callable[[int, int], Partition]
 """Gives the state of a partition before an offset."""
 OnCluster = Callable[[int, int], None]

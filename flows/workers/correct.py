@@ -21,9 +21,9 @@ from memtape.state.text.polarity import corrections_in, sentences
 from memtape.state.text.statements import Statement, dated, statements
 
 LOOKED_AT = 500
-"""So many captures and recalls of the scope before a turn are looked at."""
+"""Captures and recalls of the scope read before a turn."""
 LAST_TURNS = 4
-"""A recall before so many turns of the session is no longer what is talked about."""
+"""Turns of the session after which a recall is no longer the topic."""
 
 
 class Resolved(NamedTuple):

@@ -26,7 +26,7 @@ from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.text.windows import Window, windows
 
 LATE_US = DAY_US
-"""Older talk, as an import brings or a spent budget leaves, is asked about only where somebody asks for its session."""
+"""Age from which talk, of an import or after a spent budget, is read only on request for its session."""
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
 LOOK_US = 5 * US_PER_S
@@ -43,7 +43,9 @@ class Answered(NamedTuple):
 
 
 Ask = Callable[[Window, int], Answered]
-"""Asks a model about a window, for the n-th time that its answer is taken. Raises `MemtapeError` where it cannot."""
+"""Asks a model about a window, for its n-th accepted answer. Raises `MemtapeError` if the model cannot be
+reached.
+"""
 
 
 class Asked(Protocol):
@@ -81,7 +83,7 @@ class Talk:
         self.turns: dict[Session, dict[str, Event]] = {}
         self._offsets: list[int] | None = None
         self.made_of: dict[str, None] = {}
-        """The turns of which a model's facts stand on the log."""
+        """The turns with a model's facts on the log."""
 
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
         """Read a partition from an offset on, all of it or one scope."""

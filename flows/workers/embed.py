@@ -22,7 +22,7 @@ from memtape.state.subjects.captures import whole_text
 from memtape.state.vectors.recorded import quantised
 
 WINDOW_TEXTS = 5_000
-"""How many texts of a partition are held at once, whatever waits on the log: the newest."""
+"""Texts of a partition held at once, however many wait on the log: the newest."""
 PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 

@@ -28,7 +28,7 @@ from memtape.state.views.filters import NO_FILTERS
 _NAME = "shadows"
 PAGE_SEARCHES = 200
 AGAIN_US = 60 * US_PER_S
-"""Shadows are asked once in such a time, and what they answer is appended at once: who searches waits for neither."""
+"""Interval between rounds of shadows, whose answers are appended at once: a search waits for neither."""
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -27,7 +27,7 @@ QUIET_US = 10 * 60 * US_PER_S
 LOOK_US = 30 * US_PER_S
 
 Ask = Callable[[Sequence[Event]], Event]
-"""Asks a model about the turns and actions of a session. Raises `MemtapeError` where it has no answer."""
+"""Asks a model about the turns and actions of a session. Raises `MemtapeError` if it has no answer."""
 
 
 class Summaries(Worker):

@@ -33,7 +33,7 @@ class Worker(ABC):
         self.refused = False
         """Whether something was left undone until a person decides or mends something; an outage passes."""
         self.on_failure: Callable[[Exception], None] = lambda error: None
-        """Is told of each error that `catch_up` ended with."""
+        """Called with each error of `catch_up`."""
         self._on_note = on_note
         self._noted: dict[str, None] = {}
 

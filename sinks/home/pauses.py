@@ -17,11 +17,11 @@ from memtape.sinks.home.folders import write_whole
 from memtape.sinks.home.locks import FileLock
 
 CAPTURE_VARIABLE, CAPTURE_OFF = "MEMTAPE_CAPTURE", "off"
-"""By which a process and its children store nothing, as an agent's run of which nothing is to be kept."""
+"""Turns capture off for a process and its children, such as a run of an agent not to be stored."""
 PAUSES_NAME = "pauses.json"
 LOCK_WAIT_S = 5.0
 SESSIONS = 10_000
-"""So many sessions of which nothing is to be stored are remembered, the latest."""
+"""Sessions never to be stored that are remembered, the latest."""
 
 
 class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

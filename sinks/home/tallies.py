@@ -11,7 +11,7 @@ from memtape.sinks.home.folders import write_whole
 from memtape.sinks.home.locks import FileLock
 
 LEFT_OUT = "left-out"
-"""What hooks were told and did not store, by reason."""
+"""Events of hooks that were not stored, by reason."""
 LESSENED = "lessened"
 """Texts of hooks stored out of reach of searches, or without their middle."""
 LOCK_WAIT_S = 0.3

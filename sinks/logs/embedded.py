@@ -45,7 +45,7 @@ SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
 IDS_AT_ONCE = 500
 FILES = ("", "-wal", "-shm")
-"""What a log is made of: SQLite keeps all three, under these endings, as long as somebody has the log open."""
+"""The endings of a log's files: SQLite keeps all three while any process has the log open."""
 
 _TABLES = """
 CREATE TABLE slots (

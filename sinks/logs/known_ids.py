@@ -35,7 +35,7 @@ from memtape.sinks.home.folders import UNFINISHED, write_whole
 MAGIC = b"memtape known ids 1\n"
 LEAST_SLOTS = 100
 SHARE = 1_000
-"""A file is written when so many slots were read behind the last one, or this share of all, if that is more.
+"""A file is written after this many slots behind the last one, or this share of all, if greater.
 
 A slot costs some 50 us to read again, and a file some 0.2 us to write for each id.
 """
@@ -82,7 +82,7 @@ class KnownIds:
         self.settings: list[Slot] = []
         """The slots of all `configured` events."""
         self.erased: list[Slot] = []
-        """The slots of the `erased` events whose id no event of their scope had before."""
+        """The slots of the `erased` events with a first use of their id in their scope."""
 
     def read_on(self, log: Log, end: int) -> None:
         """Read the slots up to `end`: at first from the file's offset, later from the last end."""

@@ -35,22 +35,25 @@ from memtape.state.views.indexed import GONE, heard_at, texts_of
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
-"""Pieces of a long file share so much, so that no text of an event is cut by all of them."""
+"""Overlap of the pieces of a long file, so that at least one piece holds each text of an event whole."""
 ROWS_AT_ONCE = 1_024
 SAME_COSINE = 1 - 1e-9
 """From here on two vectors are one, scaled otherwise; one that differs by a single rounded component is at 1 - 3e-8."""
 TERMS_COLUMN = "_token_fst_bytes"
-"""In which LanceDB keeps the words of a full-text index, as an automaton. Memtape makes no such index."""
+"""The column in which LanceDB stores the words of a full-text index, as an automaton. Memtape makes no such
+index.
+"""
 
 STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
-"""Runs of words that stand in every home, whatever was captured: names of tables and columns, headings of pages."""
+"""Runs of words in every home, with or without captures: names of tables and columns, headings of pages."""
 
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
 _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?|known-ids/[^/]+)\Z")
-"""Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned."""
+"""Files that may hold the id of an erased event: headers of slots, the erasure itself, banned ids."""
 _NAMES_PLACES = re.compile(r"settings\.toml|folders\.json|copies\.json")
-"""Files of settings and of the places of folders and copies. Nothing of an event is written there: words that are equal
-to those of an erased text are a person's own names, as ids are not."""
+"""Files of settings and of the places of folders and copies. No part of an event is written there: words
+equal to those of an erased text are a person's own names, unlike ids.
+"""
 
 
 class Needles(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ MOST_COMPARED = 200
 MOST_RARE, MOST_TRIED = 50, 16
 """Largest number of memories with a rare term, and of those tried for replacement."""
 MOST_CHARS = 1_000
-"""Longer texts stand by themselves: they tell more than one thing."""
+"""Longer texts are not consolidated, since they have more than one subject."""
 
 
 class Said(NamedTuple):

@@ -17,7 +17,7 @@ from memtape.state.text.replacing import replaces
 
 LEAST_ENTRIES = 3
 MOST_PREVIOUS = 5
-"""So many earlier values are told, the latest first; all stand in what the line was made of."""
+"""Earlier values in a line, the latest first; the inputs of the line have all of them."""
 _END = ".!"
 
 

@@ -28,13 +28,13 @@ from memtape.state.text.common_words import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
 VIEWS_VERSION = 18
-"""The version of the rules by which rows and pages are made of the state."""
+"""The version of the rules that make rows and pages of the state."""
 
 DUPLICATES_VERSION = 4
 """The version of the rule that picks the event of an id to count and erase by; it has no own leaf."""
 
 INDEX_VERSION = 8
-"""The version of the rules by which texts are taken apart for the search index, which follows from the rows."""
+"""The version of the rules that tokenize texts for the search index, which follows from the rows."""
 
 RULES = {subject.name: subject.version for subject in SUBJECTS}
 RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION, "index": INDEX_VERSION}

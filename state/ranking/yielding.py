@@ -20,9 +20,9 @@ from memtape.state.index.texts import Texts
 JUST_US = 600 * US_PER_S
 """Ten minutes before a search: the session's texts since then are still in the agent's context."""
 SHORT_CHARS = 120
-"""A prompt without a question mark is looked at where it is no longer, so that a search reads few texts."""
+"""A prompt without a question mark is read only up to this length, so that a search reads few texts."""
 ASKING_AMONG = 50
-"""So many of the best are read for whether they only ask."""
+"""The best texts that are checked for asking alone."""
 LEAST_STEP = 1e-9
 """Scores have nine digits."""
 

@@ -48,11 +48,11 @@ from memtape.state.subjects.lifecycle import (
 from memtape.state.text.polarity import instructs
 
 MOST_A_PASS = 500
-"""So many texts at most change their place in one pass of a scope; what is more waits for the next."""
+"""Maximum moves of texts in one pass of a scope; the rest waits for the next."""
 LEAST_IN_GROUP = 3
 """Minimum number of texts in a new summary; later ones join an existing summary."""
 ARCHIVE, PURGE = 3, 4
-"""What else than summing up is done with a unit in a pass, as the level of its group."""
+"""The steps besides summing up, as the level of their group."""
 WEEK_US = DAYS_A_WEEK * DAY_US
 _MONDAY_US = 4 * DAY_US
 """1970-01-05 was a Monday."""

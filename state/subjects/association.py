@@ -26,7 +26,7 @@ WINDOWS_KEPT = 4_096
 """Maximum number of windows counted, 45 a day; the earliest opened are dropped."""
 TOGETHER_FROM = 3
 LEARNED_FROM = ONE // 5
-"""What is learned: from how many windows together, and from which weight (spec R7)."""
+"""Limits of learned pairs: the minimum of joint windows, and of the weight (spec R7)."""
 LEARNED_PER_ITEM = 6
 """The most learned edges that one item keeps and shows; the weakest go, and of equals the later captured."""
 

@@ -32,11 +32,13 @@ REPLACING = ("goal", "plan")
 """Families in which a later text replaces the earlier one."""
 
 ENTRY_KINDS = ("turn", "journal")
-"""Kinds that stand in the daily log."""
+"""Kinds of entries in the daily log."""
 
 
 Seen = dict[bytes, int]
-"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits by what a repetition is told."""
+"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest that identifies
+repetitions.
+"""
 SEEN_BITS = 32
 ValueT = TypeVar("ValueT")
 

@@ -46,7 +46,7 @@ SEEDS, PER_SEED, WALKED, HOPS = 18, 6, 45, 2
 """Of a walk (spec R4): seeds, edges taken from each item, items in all, and how far it goes."""
 PROMOTED_FROM = ONE * 3 // 2
 PROMOTED, PROMOTED_PER_SOURCE = 20, 3
-"""What is proposed for a curated edge: from which weight, at most how many at once and of one source."""
+"""Proposals for curated edges: the minimum weight, the maximum at once and for one source."""
 
 
 class Edge(msgspec.Struct):

@@ -40,7 +40,7 @@ from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage
 
 TIERS: tuple[Tier, ...] = ("short", "mid", "long")
-"""The tiers, by how many summaries have taken in a text that stands in them."""
+"""The tiers, by the number of summaries that have taken in a text."""
 MID, LONG = 1, 2
 """How many summaries have taken in a text of these tiers, which is also the level of the last of them."""
 AGING = ("turn", "journal", "fact")

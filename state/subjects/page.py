@@ -14,7 +14,7 @@ ROOT_BIRTH = -1
 NOBODY = -1
 """No version: of a page without a living version, or of an unnamed base."""
 NOWHERE = -2
-"""Where a link leads whose slug no page has."""
+"""The end of a link to a slug without a page."""
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):

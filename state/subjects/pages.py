@@ -33,7 +33,7 @@ from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.withdrawals import Withdrawals
 
 FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
-"""What an edit may give a page, the place first."""
+"""The fields of a page that an edit may set, the place first."""
 
 
 class Others(HasCaptures, Protocol):

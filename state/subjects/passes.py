@@ -17,7 +17,7 @@ from memtape.state.subjects.captures import FAMILIES, HasCaptures
 from memtape.state.subjects.memories import Memories
 
 CONSOLIDATED = ("fact", "journal")
-"""The families of which consolidation makes anything."""
+"""The families that are consolidated."""
 
 Queue = dict[tuple[str, ...], tuple[int, int]]
 Seen = tuple[tuple[str, int], ...]

@@ -21,7 +21,7 @@ from memtape.state.text.people import PROJECT_KEY, is_named, key_of_name, people
 PEOPLE_TOLD = 50
 LEAST_HEARD = 3
 MOST_KNOWN = 1_024
-"""Names that are kept at once; of more the oldest that is not told of is given up."""
+"""Names stored at once; beyond, the oldest name not shown is dropped."""
 NAMED_KEPT = 20
 _NAMING = ("turn", "fact", "insight", "goal", "plan")
 

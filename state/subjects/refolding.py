@@ -20,7 +20,7 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memories, Others
 
 AHEAD = 128
-"""The vectors of so many captures are compared at once, which is ten times as fast; no result depends on it."""
+"""Captures whose vectors are compared at once, ten times as fast as one by one; no result depends on it."""
 
 
 def refold(state: Memories, context: Context[Others]) -> list[Change]:

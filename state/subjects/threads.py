@@ -37,9 +37,9 @@ from memtape.state.text.open_ends import (
 
 OPEN_DAYS = 30
 MOST_OPEN = 256
-"""So much is open at once; of more the oldest is given up."""
+"""Open ends at once; beyond, the oldest is dropped."""
 _TELLING = ("turn", "fact", "insight")
-"""Kinds of what may tell that something is done; a journal repeats whole conversations."""
+"""Kinds of texts that may close an open end; a journal repeats whole conversations."""
 
 Key = tuple[int, int]
 """The seq of a capture, and the start of the open end in its text."""

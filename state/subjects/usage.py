@@ -41,7 +41,7 @@ SHOWN_RESULTS = 50
 SHOWN_RECALLS = 16
 """How many recalls of a session are compared with its answers, beside one start, and how many results of each."""
 TURN_US = 60 * 60 * US_PER_S
-"""So long after a recall the turn that it is for lasts at most, where no user is heard to speak again."""
+"""Maximum duration of a recall's turn after the recall, unless the user speaks again."""
 PROMPT_US = 10 * US_PER_S
 """A prompt this soon after a recall is the recall's own prompt, until an answer comes."""
 ASKED = 3

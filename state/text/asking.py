@@ -32,7 +32,7 @@ _HINTS = (
     lazy(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
     lazy(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE),
 )
-"""What a question asks by, in the order of `ANSWERS_HOLD`."""
+"""The question words, in the order of `ANSWERS_HOLD`."""
 _ABOUT_ANSWERS = lazy(
     r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave|proposed|explained)\b|"
     r"\byour (?:advice|answer|explanation|proposal|recommendation|suggestion)|"
@@ -45,7 +45,7 @@ _ABOUT_ANSWERS = lazy(
 _END = lazy(r"\n|(?<=[.!?。！？؟])\s+|(?<=[。！？])")
 _MARKS = ("?", "？", "؟")
 MOST_WORDS = 16
-"""A longer sentence mostly tells something besides."""
+"""A longer sentence mostly states something besides."""
 _TELLS = lazy(
     r"\b(?:after|as|because|considering|given|now that|since|though|while)\b|\b(?:I|we)['’](?:d|m|re|ve)\b", re.I
 )

@@ -23,7 +23,7 @@ WORD_RARE = (3, 50)
 SHARE = 4
 """Of a text's other specifics a quarter must be carried, and two at least."""
 SHORT = 12
-"""A text of at most so many specifics says one thing, and an answer with another number says another."""
+"""A text with at most this many specifics says one thing: an answer with another number contradicts it."""
 
 _CHUNK = lazy(r"\S+")
 _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"

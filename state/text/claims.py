@@ -18,11 +18,11 @@ from memtape.state.text.slots import FRAMES, SLOTS, Slot
 from memtape.state.text.terms import ENGLISH, is_common, language_of, terms, worded_terms
 
 MOST_CHARS = 300
-"""A longer text tells more than one thing."""
+"""A longer text has more than one subject."""
 MOST_READ = 2_000
 """No value is looked for in a longer text."""
 MOST_VALUE_WORDS, MOST_APART = 5, 30
-"""Words of a value, and characters between a verb and the value that the verb tells."""
+"""Words of a value, and characters between a verb and its value."""
 SPEAKER = "<speaker>"
 """The subject of a text that names none but the speaker."""
 
@@ -36,7 +36,7 @@ _CLAUSE = lazy(
 _OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
 """An opening that names the subject of the next clause."""
 _LABEL = lazy(r"\A[\w ]{3,40}:\s+(?=(?:the|our|my|we|i)\b)", _I)
-"""What kind of text follows."""
+"""A label of the kind of text that follows."""
 _LINK = lazy(
     r"(?:\s+(?:of|for|on|in|at)\s+(?:(?!\b(?:is|are|was|were|to)\b)[^:=;,]){1,50}?)?\s*,?\s*"
     r"(?:\b(?:is|are|will be|becomes?|became|remains|has become|(?:was |is |has been )?(?:changed|set|switched"
@@ -76,7 +76,7 @@ _CHANGE = lazy(
     r"|\b(?:monday|tuesday|wednesday|thursday|friday)(?= the\b)",
     _I,
 )
-"""What says since when, how sure, and nothing of the subject."""
+"""Words for a start or a certainty, without the subject."""
 _STOPS = "with|by|to|for|in|on|at|as|since|because|from|last|this|these|now|we|i|they|it"
 _NAMED_GONE = rf"(?P<old>(?:(?!\s(?:{_STOPS})\b)[^,;:.(]){{1,50}})"
 _GONE = tuple(
@@ -100,7 +100,7 @@ _DIGITS = frozenset("port version release money percent size phone".split())
 _TYPES = tuple("clock weekday money percent duration frequency size version email url date port name".split())
 _KINDS = tuple("clock frequency weekday money percent duration size date email url".split())
 _WHENS = {"date": "clock", "clock": "date", "weekday": "clock"}
-"""Of what happens at a time the day is one value, and the clock another."""
+"""The day and the clock of an event are two values."""
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 _NUMBER_WORDS = {word: str(n) for n, word in enumerate(_NUMBERS.split())} | {"a": "1", "an": "1", "fifteen": "15"}
 _UNITS = {"ms": "ms", "millis": "ms", "mi": "min", "mo": "month", "s": "s", "h": "h", "d": "d", "w": "w", "y": "y"}

@@ -16,7 +16,7 @@ from memtape.state.text.terms import ENGLISH, worded_terms
 
 _I = re.IGNORECASE
 MOST_WORDS = 12
-"""A longer correction tells more than a value."""
+"""A longer correction has more than a value."""
 _OPENER = lazy(
     r"\A(?:(?:oh|ah|hm+|oops|my (?:bad|mistake)|apologies|sorry|wait|hey|ok(?:ay)?|well|no|nope|nah|wrong|actually"
     r"|correction|not quite"

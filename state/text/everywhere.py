@@ -26,7 +26,7 @@ EVERYWHERE = (
     r"(?!\s+(?:(?:i|we)(?:'ve|\s+(?:have|had|know|saw|looked|worked|tried))\b(?! of)|(?:in|of|from|under|inside) "
     r"(?:the|this)\b))"
 )
-"""What says that a rule holds in all projects. "In all projects I have seen" tells of experience."""
+"""Words for a rule in all projects. "In all projects I have seen" reports experience."""
 _EVERYWHERE = lazy(EVERYWHERE, re.IGNORECASE)
 
 

@@ -66,7 +66,7 @@ _OF_KINDS = (
     r"for\s+(?:every|each|all new|any)\b(?!.*\b(?:in|of) (?:the|this)\b)",
     rf".*\b{FROM_NOW}\W*(?:please\W*)?\Z",
 )
-"""What is said of kinds of things."""
+"""Statements about kinds of things."""
 _OF_US = (
     r"(?:don't|do not|never|only(?: ever)?)\s+(?:use|write|add|mock|commit|squash|rebase|merge|do|allow|ship|put|name"
     r"|call|push|import"
@@ -82,7 +82,7 @@ _OF_US = (
     r"(?:deploy|release|merge|commit|test|build|publish|ship) only (?:from|via|through|with|on|to) \S",
     r"(?:still |only )?(?:support|target|run on)\s+[^,;?]*\d[^,;?]*,? so\b",
 )
-"""What "we" do."""
+"""Conventions of "we"."""
 _OF_ORDERS = (
     rf"[^?]*?{PERMIT}",
     r"[^,;?]*\bwhen i (?:ask|say)\b",
@@ -95,7 +95,7 @@ _OF_ORDERS = (
     r"[^;?]*,\s*(?:every time|each time|always)\W*\Z",
     rf"[^?]*?(?:{EVERYWHERE}|\b{FROM_NOW})\W*(?:please\W*)?\Z",
 )
-"""What makes any order general."""
+"""Words that make any order general."""
 _ORDERED = (
     rf"{ORDER}\s(?:{one_of(_OF_ORDERS)})",
     rf"{NOT}\s+{VERBS}\s[^?]*\b(?:ever|under any circumstances)\W*\Z",
@@ -130,7 +130,7 @@ _CONDITIONS = (
     rf"in\s+(?:our\s+|the\s+)?(?:\w+\s+)?{KINDS},?\s+(?:please\s+)?(?:always|never)\s+{VERBS}\b",
     r"in\s+(?:our\s+)?tests,?\s+(?:please\s+)?never\s+(?:sleep|block|patch|hit|print|retry)\b",
 )
-"""What is done whenever something comes again."""
+"""Conditions for a repeated event."""
 ANYWHERE = (
     rf"(?:(?:you|we)\s+(?:(?:should|must|shall|need to|have to|are to|can|may|do)\s+)?|let's )?{ALWAYS}\s+(?:just "
     rf"|simply |again )?"

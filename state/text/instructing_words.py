@@ -110,7 +110,7 @@ HELD = _any("""
     encrypted iso utc at_most no_longer less fewer covered checked approved linked tagged capitali[sz]ed atomic
     backwards?[-_]compatible deterministic self-contained split called lowercased
 """)
-"""What all things of a kind are held to be."""
+"""Participles for how all things of a kind are made or kept."""
 TASKS = _any("""
     add write create implement fix build generate rename update change refactor remove delete move extract find explain
     show tell list translate look search make check verify test document set_up turn convert replace help design draft

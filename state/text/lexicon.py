@@ -55,7 +55,7 @@ BEHIND_VERBS = word_set(
     "the a an this that these those it them all each every any as my our your his her its their i you he she we they us"
     " me not be no everything everyone out off up down for to in on at with"
 )
-"""What stands behind a word at the beginning of a sentence that is no name."""
+"""Words behind a word at the beginning of a sentence that is no name."""
 NAMES_INSIDE = word_set(
     """
     the an it who us may will mark march go in on or me hi oh ma am do be by to is as at if of so up we my no he her him

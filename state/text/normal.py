@@ -61,7 +61,7 @@ _UNIT = lazy(r"[^\W\d_]{1,3}[.,;:!?)]*")
 _NO_CASE = frozenset(
     "am pm usd eur gbp min sec hr hrs kb mb gb tb jan feb mar apr may jun jul aug sep oct nov dec".split()
 )
-"""What is written in capitals or not, and says the same behind a number."""
+"""Units behind a number with the same meaning in small letters and capitals."""
 
 
 def is_unit(before: str, word: str) -> bool:

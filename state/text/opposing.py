@@ -23,7 +23,7 @@ _DENIES = lazy(slots.DENIES, re.IGNORECASE)
 _DENYING = word_set("never not no cannot without")
 _SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
 _USES = frozenset(terms("use put leave", ENGLISH))
-"""What a wish says of a thing where a denial names the thing alone: `Use semicolons`, `No semicolons`."""
+"""Verbs of a wish whose denial is the bare noun: `Use semicolons`, `No semicolons`."""
 _WANTS = frozenset(terms("keep use put make give prefer want leave write", ENGLISH))
 """Verbs of a wish about the manner of a thing: `Keep answers short`, `I want long answers`."""
 _PREFERS = lazy(r"\s*(?:always |please )*prefer (.+?) (?:over|to) (.+?)[.!]?\s*\Z", re.IGNORECASE)
@@ -40,7 +40,7 @@ _POLES = {
 
 
 _BINDING = word_set("on off up down in out from to into onto over under by for my your our his her their")
-"""Words that are no terms, and by which the same terms name another thing."""
+"""Words that are no terms, with which the same terms name another thing."""
 
 
 class Standing(NamedTuple):

@@ -19,7 +19,7 @@ _OPENS = (
     r"(?:^|[,;:–—]\s*)(?:(?:please|pls|ok(?:ay)?|and|so|but|also|just|now|hey|oh|can you|could you|would you|i want you"
     r" to|i'd like you to)[,\s]+)*"
 )
-"""What may stand before an imperative; with a subject before it a sentence only tells."""
+"""Words before an imperative; with a subject before the verb a sentence only states."""
 _NOT = r"(?:(?:never|don't|do not|stop)\s+(?:ever\s+)?)"
 _SPEAK = (
     r"(?:mention(?:ing)?|bring(?:ing)?\s+up|talk(?:ing)?\s+about|speak(?:ing)?\s+(?:of|about)|refer(?:ring)?\s+to"
@@ -31,7 +31,7 @@ _PLACED = (
     r"(?!.*\b(?:in|on|at|when|whenever|unless|without|until|till|if|while|during|before|after|with|inside|within|as|for"
     r"|yet|now|today|tonight|tomorrow|to (?!me\b|us\b))\b)"
 )
-"""What says where or until when is a rule for work, unless it is said to be for good."""
+"""An order with a place or an end is a rule for work, unless it is said to be for good."""
 _OWN = r"(?:(?:my|our|his|her|their|the|that|this|how|what)\b|[A-Z])"
 _TOLD = (
     r"(?:that\s+(?:i|we|my|our|he|she|they|the|this|it)\b|(?:everything|anything|all|what)\s+(?:i|we|you|that|about)\b)"

@@ -41,7 +41,7 @@ _OF_A_RECORD = lazy(
     r"|\b(?:ERROR|FEHLER|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\bexit (?:code )?\d|https?://\S+ ?\||@@ ",
     re.MULTILINE,
 )
-"""What begins a line of a log, a list, a comment, a diff, a dialogue or a form."""
+"""Beginnings of a line of a log, a list, a comment, a diff, a dialogue or a form."""
 _SALUTATION = lazy(
     r"^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe\w*|guten (?:tag|morgen)|hola|buen\w* \w+"
     r"|bonjour|salut|chers?|chères?)\s+(?!(?:claude|codex|gemini|copilot|qwen|assistant|there|again)\b)\w[^.!?\n]{0,40}[,!:]"

@@ -22,7 +22,7 @@ from memtape.state.text.remembered import remembered
 from memtape.state.text.statement_cues import LEANS_ON
 
 MOST_REMEMBERED = 16_384
-"""Each start reads those of a project once more, a long one for some milliseconds."""
+"""Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
 MOST_DOUBTED = 12
 """A text with more is a document; its first sentences are asked about."""
 _ABROAD = tuple(
@@ -177,7 +177,9 @@ _IS_NO_RULE = lazy(
     r"|\b(?:dit|dice|sagt|sagte|meint|dit que|dice que|disait|decía)\b",
     re.IGNORECASE,
 )
-"""What makes of a rule in another language a choice of the moment, a report, or a demand on the program."""
+"""Signs, in other languages, of a choice of the moment, a report, or a demand on the program instead of a
+rule.
+"""
 _IS_RULE, _IS_CORRECTION = (
     lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE) for patterns in (_RULES, _CORRECTIONS)
 )

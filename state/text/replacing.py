@@ -63,7 +63,7 @@ _OPEN = r"\b(?:uses?|using|is|are|in|on|with|at|by|via|through|from|over|under|t
 PERSONAL = frozenset(
     "vehicle seat weight home phone e-mail name employer workplace manager rent salary birthday role thing".split()
 )
-"""Slots of the speaker; any other slot is of something that a text must name, or tell nothing besides."""
+"""Slots of the speaker; any other slot needs a named subject, or a text without further content."""
 HOMES = frozenset("home employer workplace seat region room".split())
 """Slots of a person that end when the person leaves or moves."""
 _PLANS = lazy(r"(?:the |our |my |current ){0,4}(?:plan|goal|todo|task|next step)s?\b", _I)
@@ -72,7 +72,7 @@ _RELATES = frozenset(
     "is are was were has have of by to at from with on in for as im am auf bei mit an en a à au aux dans sur chez em no"
     " na op i på de von".split()
 )
-"""Words that no plain value holds: with one of them more is told than a value, or of something else."""
+"""Words in no plain value: a value with one of them says more than a value, or is of another subject."""
 LEAST_ALIKE = 3
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from memtape.state.text.terms import terms
 
 MOST_HOLDING = 500
-"""A term that more texts hold tells little of any of them; it is looked up only where a text has no other."""
+"""A term in more texts identifies none of them; it is looked up only for a text without any other term."""
 
 
 class Sharing:

@@ -62,6 +62,6 @@ VALUES: dict[str, str] = {
     "title": rf"(?:{_WORD}(?:\s+{_WORD}){{0,3}}|[a-z][\w.]*(?:[-_/][\w.]+)+|`[^`]+`|[a-z]{{3,}}(?=\W*\Z))",
     "name": rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?{_WORD}(?:\s+(?:(?:van|von|de|der|of|la)\s+)*{_WORD}){{0,3}}",
 }
-"""What a value of each class looks like. Classes that are not `FREE` are told by their looks."""
+"""The pattern of the values of each class. Values of classes not in `FREE` are recognized by it."""
 FREE = ("name", "title", "release", "any")
-"""Classes that any words may be of: their values stand where a frame has them, and nowhere else."""
+"""Classes that any words may belong to: their values are where a frame has them, and nowhere else."""

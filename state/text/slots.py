@@ -182,7 +182,7 @@ ADDS = (
     r"\b(?:also|too|as well|in addition|additionally|besides|an? (?:second|third|extra|additional|other)|extra|either"
     r"|another(?! (?:extension|delay|change|move|rise|update))|alternatively|plus|(?:the|our|my) (?:second|other))\b"
 )
-"""What adds a value, and takes none back."""
+"""Words that add a value without ending another."""
 PAST = (
     r"\b(?:was|were|used to|had|yesterday|last (?:week|month|year|night)|ago|back then|previously|formerly|originally"
     r"|once)\b"
@@ -229,7 +229,7 @@ NO_NAMES = frozenset(
     brazilian portuguese mexican catholic muslim jewish buddhist protestant left right late early
     """.split()
 )
-"""What stands like a name and is none: a boss who is French has another name."""
+"""Words at the place of a name that are none: a boss who is French has another name."""
 TONGUES = frozenset(
     """
     english german french spanish italian dutch portuguese russian chinese japanese korean polish turkish swedish arabic
@@ -241,4 +241,4 @@ LANGUAGES = frozenset(
     markdown html cobol haskell elixir perl lua zig fortran bash sql r julia clojure erlang dart
     """.split()
 )
-"""In what something is written: neither is a place, nor of the other kind."""
+"""Programming and natural languages: neither is a place, nor of the other kind."""

@@ -338,7 +338,7 @@ INSTRUCTION = lazy(
     r"|stay|remain|have|use|go|run|pass|contain|keep|end|start|begin)\b(?! been\b)(?=.*[`=/_])",
     _I,
 )
-"""What a person wants from now on, beside the standing instructions that `polarity` tells."""
+"""A person's wishes besides the standing instructions that `polarity` finds."""
 
 SPOKEN_TO_PEOPLE = lazy(
     r"^(?:but\s+|and\s+)?(?:i|we)(?:'ll|’ll| will)\b|\balways (?:here|happy|full|been|there|fun|great|nice|good"
@@ -373,4 +373,4 @@ OF_PREFERENCES = frozenset("i we my our ich prefiero me odio".split())
 OF_TASKS = frozenset(
     "todo do action fixme open next remind don we i still needs due deadline ich wir tengo tenemos".split()
 )
-"""Words of letters of which a sentence has one, where the expression of the same name finds anything in it."""
+"""Strings of letters, one of which is in any sentence matched by the expression of the same name."""

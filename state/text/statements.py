@@ -26,18 +26,18 @@ IMPORTANCE: dict[Label, int] = {
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
 LEAST_CLAUSE_WORDS = 7
-"""So many words before it turns to a question make a statement of their own."""
+"""Words before a turn to a question that make a statement of their own."""
 MOST_TURN_CHARS = 20_000
 """A longer turn is something pasted."""
 MOST_STATEMENTS = 12
 """A turn with more is a document or a list; its first ones are taken."""
 
 HIDDEN = "\x00"
-"""Stands for a character of code, or of a long quotation."""
+"""The placeholder of a character of code, or of a long quotation."""
 
 _FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^“”]{60,1000}”|„[^„“”]{60,1000}[“”]|«[^«»]{60,1000}»")
-"""A longer quotation is somebody else's text."""
+"""A longer quotation is another author's text."""
 _BREAK = lazy(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_]*[^\s\"'“‘(\[*_])|(?<=[。！？])|\n+")
 _ABBREVIATED = lazy(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|dr|mr|mrs|ms|st|inc|ltd|prof|fig|z\.B)\.|\b[A-Z]\.)\Z", re.IGNORECASE
@@ -65,7 +65,7 @@ _WEEKDAY = lazy(
     r"(?!\s*\(|['’]s|,?\s+(?:the\s+)?\d{1,2}(?!:|\d|\s?[ap]\.?m)|,?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
     re.IGNORECASE,
 )
-"""A day of a week whose date does not follow."""
+"""A day of a week without a definite date."""
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _DAYS = {"tomorrow": 1, "yesterday": -1, "day after tomorrow": 2, "day before yesterday": -2, "last night": -1}
 

@@ -30,7 +30,7 @@ _LANGUAGES = {
     "swedish": "sv",
     "russian": "ru",
 }
-"""The languages that are told apart by their commonest words, each with its ISO code."""
+"""The languages recognized by their commonest words, each with its ISO code."""
 
 _IRREGULAR_FORMS = """
 be=been began=begin begun=begin bit=bite bitten=bite blew=blow blown=blow bought=buy broke=break broken=break
@@ -57,9 +57,9 @@ _SCRIPTS = {
     "arabic": lazy(r"[ء-ي]"),
     "armenian": lazy(r"[ա-և]"),
 }
-"""Languages that their script tells, in lower case."""
+"""Languages recognized by their script, in lower case."""
 TOLD_LANGUAGES = (*_LANGUAGES, *_SCRIPTS)
-"""Every language that a text can be told to be in; English first. The index stores their places: add at the end."""
+"""Every language that can be recognized; English first. The index stores their places: add at the end."""
 _LATIN = lazy(r"[a-zà-žß]+")
 
 
@@ -113,7 +113,7 @@ def worded_terms(text: str, language: str) -> list[tuple[str, str]]:
 
 
 _SHORT = 40
-"""Runs of so many characters are remembered; longer ones are rare and would fill the memory."""
+"""Maximum length of runs in the cache; longer ones are rare and would fill the memory."""
 
 
 @lru_cache(maxsize=65_536)

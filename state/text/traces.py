@@ -8,15 +8,15 @@ from typing import NamedTuple
 from memtape.schemas.patterns import lazy
 
 LEAST_CHARS = 8
-"""A shorter text is carried only by one that says nothing else: "ok" stands in too much to mean anything."""
+"""A shorter text is contained only in an equal one: "ok" is in too many texts to mean anything."""
 LEAST_PART_CHARS = 24
 """Lines from this length on are searched for separately: a text is also found by its lines."""
 HEAD_CHARS = 200
 """A longer line is also searched for by its beginning, since a display may cut it."""
 LEAST_WORD_BYTES = 6
-"""Shorter words stand in any file by chance."""
+"""Shorter words are in any file by chance."""
 FEW_MARKS = 100
-"""Up to so many words a text is first asked for each of them, which is quicker than taking the text apart."""
+"""Up to this many words, each is first searched for in the text, which is quicker than tokenizing it."""
 
 _FIRST = 3
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"

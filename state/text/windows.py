@@ -15,9 +15,9 @@ MOST_TURNS = 6
 MOST_CHARS = 4_000
 """A window ends with the turn that reaches this length."""
 QUIET_US = 60 * US_PER_S
-"""A window ends where nothing follows an answer for so long."""
+"""A window ends after an answer with this much silence behind it."""
 UNANSWERED_US = 30 * 60 * US_PER_S
-"""Nor does a prompt stay open longer: whoever was asked is at work before that, and that is no quiet."""
+"""A prompt without an answer ends its window only then: before, the agent may be at work."""
 
 Window = tuple[Event, ...]
 

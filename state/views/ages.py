@@ -39,8 +39,8 @@ Stays = Literal[
     "hidden",
     "does not age",
 ]
-"""Why a unit does not move in a pass: `worth keeping` is retention above the limit, `used` what was recalled or used
-since and so is never archived by age, `no room` what is beyond `MOST_A_PASS`.
+"""Why a unit does not move in a pass: `worth keeping` has retention above the limit, `used` was recalled or
+used since and so is never archived by age, `no room` is beyond `MOST_A_PASS`.
 """
 
 

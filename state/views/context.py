@@ -37,7 +37,7 @@ JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30
 """Maximum number of tasks, and their days: tasks come from talk, which hardly ever reports one as done."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
-"""Of what is left of the budget: sessions 600 tokens or a third, the repository and tasks an eighth each."""
+"""Shares of the budget's rest: sessions 600 tokens or a third, the repository and tasks an eighth each."""
 OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
 """The lines of the last session if its agent was not the last to work; otherwise all lines are shown.
 
@@ -45,9 +45,9 @@ Its files, commands and tests are mostly outdated by then: a reader who judged s
 them noise.
 """
 FACTS_SHARE = 4
-"""Until the journal had its turn facts take three quarters of what is left."""
+"""Facts take three quarters of the rest, before the journal."""
 CUT_SHARE = 4
-"""What is longer than the whole budget is cut to a quarter of it."""
+"""An item longer than the whole budget is cut to a quarter of it."""
 ENDS_SHARE = 5
 """Ends of conversations take a fifth of the budget at most, all together."""
 CHARS_PER_TOKEN = 8

@@ -36,7 +36,7 @@ class Narrowed(Protocol):
 
 
 TIERS_SUMMED: dict[int, Tier] = {1: "mid", 2: "long"}
-"""The tier into which texts have moved that a summary of a day, or of a week, tells."""
+"""The tier of the texts in a summary of a day, or of a week."""
 
 
 def make_filters(

@@ -10,7 +10,7 @@ from memtape.schemas.rows import Wording
 from memtape.state.core.scope import Scope
 
 Folds = dict[str, tuple[Wording, ...]]
-"""The living captures of each memory of which something lives, in the order of the log, by the memory's name."""
+"""The living captures of each living memory, in the order of the log, by the memory's name."""
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,13 +36,13 @@ from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
-"""Origins whose turns are taken for an assistant's answers: of all who are no people."""
+"""Origins whose turns count as an assistant's answers: all except people."""
 FOUND: tuple[TableName, ...] = ("memories", "turns", "summaries")
 """Tables with searchable rows."""
 KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "pages")
 """Tables whose rows a search reads beside the texts."""
 INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
-"""Every table of which the index has something."""
+"""Every table with rows in the index."""
 TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
 GONE = len(TABLE_NAMES)
 """The table number of a removed row."""

@@ -26,7 +26,7 @@ from memtape.state.text.statements import asked, sentences, statements
 HEAD_CHARS, END_CHARS = 240, 240
 DECISIONS, DEEDS, FILES, COMMANDS = 4, 3, 8, 3
 LEAST_WORDS = 4
-"""A shorter answer, such as "Done.", is told only where no longer one came to the same request."""
+"""A shorter answer, such as "Done.", is shown only without a longer one to the same request."""
 
 _PAST = (
     r"(?:add|fix|mov|renam|remov|replac|updat|chang|implement|creat|delet|refactor|switch|migrat|install|upgrad|deploy|merg"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypedDict
 
 from memtape.schemas.conflicts import ConflictRow
-from memtape.schemas.events import PEOPLE, Captured, Kind
+from memtape.schemas.events import PEOPLE, Captured, Kind, Origin
 from memtape.schemas.rows import (
     ArchiveRow,
     Category,
@@ -102,7 +102,6 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
-    body = scope.captures.body(spoken)
     value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
@@ -110,21 +109,14 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
-        canonical=spoken.id,
-        kind=body.kind,
-        text=body.text,
-        tags=body.tags,
-        **_place(body),
-        actor=spoken.actor.name,
-        origin=spoken.actor.origin,
-        session=spoken.session,
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
-        at=spoken.at,
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
         tier=scope.lifecycle.tier(memory.birth),
         archived_at=_archived_at(scope, memory.birth),
-        **_heard(shown),
+        first_at=min(member.at for member in shown),
+        last_at=max(member.at for member in shown),
+        confirmations=len(shown) - 1,
         ids=tuple(by_seq[join.seq].id for join in memory.joins),
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
@@ -136,34 +128,44 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
         wordings=_wordings(scope, memory),
+        **_text(scope, spoken),
         **value,
         **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
     )
 
 
-class _Heard(TypedDict):
-    """The columns of a memory's captures: the first and last time, and the number of confirmations."""
+class _Text(TypedDict):
+    """The columns of a memory's canonical capture."""
 
-    first_at: int
-    last_at: int
-    confirmations: int
-
-
-def _heard(shown: Sequence[Capture]) -> _Heard:
-    times = [member.at for member in shown]
-    return {"first_at": min(times), "last_at": max(times), "confirmations": len(shown) - 1}
-
-
-class _Place(TypedDict):
-    """The columns of the place that a text comes from."""
-
+    canonical: str
+    kind: Kind
+    text: str
+    tags: tuple[str, ...]
     source: str | None
     branch: str | None
     path: str | None
+    actor: str
+    origin: Origin
+    session: str | None
+    at: int
 
 
-def _place(body: Captured) -> _Place:
-    return {"source": body.source, "branch": body.branch, "path": body.path}
+def _text(scope: Scope, spoken: Capture) -> _Text:
+    """Return the columns of the canonical capture of a memory."""
+    body = scope.captures.body(spoken)
+    return _Text(
+        canonical=spoken.id,
+        kind=body.kind,
+        text=body.text,
+        tags=body.tags,
+        source=body.source,
+        branch=body.branch,
+        path=body.path,
+        actor=spoken.actor.name,
+        origin=spoken.actor.origin,
+        session=spoken.session,
+        at=spoken.at,
+    )
 
 
 class _Value(TypedDict):

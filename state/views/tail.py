@@ -63,11 +63,13 @@ class Bans:
         self._set: dict[str, int] = {}
         self._ended: set[str] = set()
         self.paths: dict[str, str] = {}
-        """The id of the last page that the tail captured at each slug; every other text of such a page is hidden."""
+        """The id of the last page captured by the tail at each slug; all other texts of such a page are
+        hidden.
+        """
         self.moves_pages = False
         """Whether the tail has an edit that may let another version of a page be shown: then all pages wait."""
         self.touched: dict[str, None] = {}
-        """Every id that the tail named, whose rows may be hidden or shown by now."""
+        """Every id named by the tail, whose rows may be hidden or shown by now."""
 
     def walk(self, tail: Iterable[Event]) -> list[Event]:
         """Take in the events of the tail, and return its captures that are visible."""

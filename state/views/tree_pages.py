@@ -12,7 +12,7 @@ from memtape.state.views.page_rows import children_of, page_of, page_row, summar
 
 PAGES = "pages"
 TOLD_CHILDREN = 500
-"""Of so many children the index of a page tells what they say; of the rest it has the names."""
+"""Children listed with their summaries in the index of a page; the rest is listed by name."""
 
 
 def path_of(slug: str) -> str:
