@@ -145,7 +145,7 @@ def _missing(conversation: Conversation) -> Iterator[str]:
 
 
 def _held(conversation: Conversation) -> Conversation:
-    """Return a conversation whose questions have the evidence alone that its turns hold."""
+    """Return a conversation whose questions name only turns of the conversation as evidence."""
     known = dict.fromkeys(line.native_id for line in conversation.lines)
     questions = [
         question._replace(evidence=tuple(id for id in question.evidence if id in known))

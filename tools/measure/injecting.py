@@ -30,7 +30,7 @@ ANSWERED, UNANSWERED, OTHERS, TALK = "answerable", "unanswerable", "other conver
 
 
 class _Prompt(NamedTuple):
-    """A prompt, the set that it is of, and the native ids of the turns that answer it."""
+    """A prompt, its set, and the native ids of the turns with the answer."""
 
     of: str
     text: str
@@ -88,7 +88,7 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
 
 
 def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[_Prompt]:
-    """Return what is asked of one conversation."""
+    """Return the prompts of one conversation."""
     own = [
         _Prompt(ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
         for question in conversation.questions

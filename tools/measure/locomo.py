@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """One conversation as captures of a scope of its own, in order, and what is asked of it."""
+    """One conversation: captures of its own scope, in order, and its questions."""
 
     scope: str
     lines: list[Line]
@@ -53,7 +53,7 @@ class Conversation(NamedTuple):
 
 
 def conversation_of(sample: dict[str, Any]) -> Conversation:
-    """Return one sample of a published file; raise what Python raises for one that is none."""
+    """Return one sample of a published file. Raises `KeyError`, `TypeError` or `ValueError` for another form."""
     scope = PROJECT_PREFIX + slug(sample["sample_id"])
     said = sample["conversation"]
     numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
