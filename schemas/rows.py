@@ -99,9 +99,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
-    where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
-    beyond the first; echoes count as none. `revises` is a
-    captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
+    where none does, each once. `confirmations` counts the living members beyond the first; echoes count as none.
+    `revises` is a captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
     took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
     open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
     `held` are the times before in which it held, where another value came between, the earliest first.

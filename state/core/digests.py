@@ -27,13 +27,13 @@ from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.common_words import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-VIEWS_VERSION = 18
+VIEWS_VERSION = 1
 """The version of the rules by which rows and pages are made of the state."""
 
-DUPLICATES_VERSION = 4
+DUPLICATES_VERSION = 1
 """The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
 
-INDEX_VERSION = 8
+INDEX_VERSION = 1
 """The version of the rules by which texts are taken apart for the search index, which follows from the rows."""
 
 RULES = {subject.name: subject.version for subject in SUBJECTS}

@@ -143,7 +143,7 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
 
 
 def adopt_pages(views: BuildViews) -> None:
-    """List the pages that stand in the vault as the log says, where an earlier version wrote them and kept no list.
+    """List the pages that stand in the vault as the log says, where the list that named them is gone.
 
     What stands there otherwise is taken for somebody's from then on. So this comes before anything is changed.
     """
