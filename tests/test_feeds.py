@@ -46,7 +46,7 @@ from memtape.state.views.rows import all_changes, row_of
 SEEDS = (3, 0, 1)
 HOW = ("folded", "forgotten", "withdrawn", "echo", "banned")
 DISPUTED = ("withdrawn", "echo", "folded", "banned", "covered")
-SCOPES_EACH = 5
+SCOPES_EACH = 3
 WORDED, COUNTED = "our build takes fifteen minutes", "the build takes 15 minutes"
 
 

@@ -81,7 +81,7 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 1, Decisions, decisions, ("memories", *_BY_AGING, "vault"), sparse=True),
+    _subject("decisions", 1, Decisions, decisions, ("memories", "conflicts", *_BY_AGING, "vault"), sparse=True),
     _subject("captures", 1, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", "pages", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", "pages", *_BY_MEMORIES)),
