@@ -15,7 +15,7 @@ import orjson
 
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event, check_event
-from memtape.schemas.upcasts import upcast
+from memtape.schemas.upcasts import upcast, version_of
 
 KEYS = frozenset(Event.__struct_fields__)
 
@@ -80,7 +80,7 @@ def _as_capture(payload: bytes) -> _Capture | None:
         event = _CAPTURES.decode(payload)
     except msgspec.MsgspecError:
         return None
-    return event if event.type == "captured" and event.v == EVENT_TYPES["captured"].version else None
+    return event if event.type == "captured" and event.v == version_of("captured") else None
 
 
 def decode(payload: bytes) -> Event:
@@ -142,7 +142,7 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
     if b"\\u0000" in payload and _holds_nul(parsed):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
-    return upcast(parsed, EVENT_TYPES[type_name].steps)
+    return upcast(parsed)
 
 
 def _typed(parsed: dict[str, Any]) -> Event:

@@ -20,7 +20,7 @@ from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import Step, decided_2, decided_3, linked_2, recalled_2, recalled_3, recalled_4
+from memtape.schemas.upcasts import version_of
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -101,10 +101,7 @@ class Captured(_Body, frozen=True):
 
 
 class Filters(_Body, frozen=True):
-    """The filters of a search; empty or null for none. `not_kinds` and the like exclude.
-
-    Version 1 had no `origins` and `sessions`, version 2 no `tiers` and no exclusions.
-    """
+    """The filters of a search; empty or null for none. `not_kinds` and the like exclude."""
 
     kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
     not_kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
@@ -264,8 +261,8 @@ class Linked(_Body, frozen=True):
     memory's author cannot end the memory.
 
     Any other relation is a link from a page, by its id, to another page: `child` puts the other page below.
-    `slug` names a page not yet written; the link leads to the page once a page has the slug. Version 1 knew
-    memories alone.
+    `slug` names a page not yet written; the link leads to the page once a page has the slug.
+    `on` false ends the link.
     """
 
     id: Id
@@ -416,7 +413,7 @@ Body = (
 class EventType(NamedTuple):
     """The properties of all events of one type.
 
-    `steps` lift an event from each version to the next, from 1 on. `has_scope` is false for an event sent to
+    `has_scope` is false for an event sent to
     each partition explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may
     append it to `global`. `can_be_blank` says that the event can be erased. `effect` is what changes:
     *nothing* for readers, the *views* alone, *answers* too (a search brings the views up to date first), or
@@ -424,34 +421,28 @@ class EventType(NamedTuple):
     """
 
     body: type[Body]
-    steps: tuple[Step, ...] = ()
     has_scope: bool = True
     of_anyone: bool = False
     can_be_blank: bool = True
     effect: Literal["nothing", "views", "answers", "visible"] = "visible"
 
-    @property
-    def version(self) -> int:
-        """Newest version: the version of this reader."""
-        return len(self.steps) + 1
-
 
 EVENT_TYPES: dict[str, EventType] = {
     "captured": EventType(Captured),
-    "recalled": EventType(Recalled, (recalled_2, recalled_3, recalled_4), of_anyone=True, effect="nothing"),
+    "recalled": EventType(Recalled, of_anyone=True, effect="nothing"),
     "used": EventType(Used, effect="answers"),
     "forgotten": EventType(Forgotten),
     "restored": EventType(Restored),
     "erased": EventType(Erased, can_be_blank=False),
     "unfolded": EventType(Unfolded),
     "pinned": EventType(Pinned, effect="answers"),
-    "linked": EventType(Linked, (linked_2,), effect="answers"),
+    "linked": EventType(Linked, effect="answers"),
     "edited": EventType(Edited, effect="answers"),
     "settled": EventType(Settled, effect="answers"),
     "withdrawn": EventType(Withdrawn),
     "archived": EventType(Archived, effect="answers"),
     "scope_changed": EventType(ScopeChanged, effect="answers"),
-    "decided": EventType(Decided, (decided_2, decided_3)),
+    "decided": EventType(Decided),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
@@ -587,7 +578,7 @@ def make_event(
     type: str, id: str, body: Body, scope: str | None, actor: Actor, refs: tuple[str, ...], at: int, sent: int
 ) -> Event:
     """Return an event of no session, at the newest version of its type."""
-    v = EVENT_TYPES[type].version
+    v = version_of(type)
     return Event(actor=actor, at=at, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type, v=v)
 
 

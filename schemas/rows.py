@@ -100,7 +100,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of the living ones,
-    or of all if none lives, each once; views made under rules before 5 lack it. `confirmations` counts the
+    or of all if none lives, each once. `confirmations` counts the
     living members beyond the first; echoes count as none. `revises` is a captured id of the revised memory.
     `replaced` marks a goal or plan after a later one took over. A hidden memory is forgotten and can be
     restored. `valid_from` and `valid_to` are its period, half open; `valid_to` is None while it holds, and

@@ -110,7 +110,7 @@ class ScopeFiles:
         return digests is not None and isinstance(data, bytes) and _digest(_ours(data)) in digests
 
     def adopt(self, files: Mapping[str, bytes]) -> None:
-        """List the files that have the bytes which they would be given: they were written before there was a list."""
+        """List the files that have the bytes which they would be given: the list that named them is gone."""
         if not self._list_path.exists():
             self._remove_unlisted_unfinished()
         found = {path: [_digest(data)] for path, data in files.items() if data and self._stands(path) == data}

@@ -48,8 +48,6 @@ from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
-_LISTED = "listed"
-
 
 def render(page: Page) -> str:
     """Return the Markdown of a page; empty for a page without content."""
@@ -167,19 +165,15 @@ class Vault:
         return ZoneInPage(found.ours, found.zone, 1 + page.data[: page.data.index(found.zone)].count(b"\n"))
 
     def covered(self, partition: int) -> int:
-        """Return the offset up to which a partition's pages are known to be on disk, and on the lists.
-
-        A note of an offset alone is from before there were lists, and counts for nothing.
-        """
+        """Return the offset up to which a partition's pages are known to be on disk, and on the lists."""
         try:
-            offset, listed = self._cover_path(partition).read_text().split()
-            return int(offset) if listed == _LISTED else 0
+            return int(self._cover_path(partition).read_text())
         except (FileNotFoundError, ValueError):
             return 0
 
     def cover(self, partition: int, offset: int) -> None:
         """Note that a partition's pages are written up to `offset`. Without the note they are rewritten."""
-        _write_if_changed(self._cover_path(partition), f"{offset} {_LISTED}\n".encode())
+        _write_if_changed(self._cover_path(partition), f"{offset}\n".encode())
 
     def uncover(self, partition: int) -> None:
         """Take the note back."""

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from memtape.schemas.codec import encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
-    EVENT_TYPES,
     STATED_TAG,
     Actor,
     Archived,
@@ -47,6 +46,7 @@ from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import ROOT, root_id
 from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.schemas.upcasts import version_of
 from memtape.state.core.partition import Partition, evolve
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import spoken_of
@@ -76,7 +76,7 @@ def event(type: str, body: Any, id: object, **fields: Any) -> Event:
         sent=sent,
         session=fields.pop("session", None),
         type=type,
-        v=EVENT_TYPES[type].version,
+        v=version_of(type),
     )
 
 

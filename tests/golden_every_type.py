@@ -1,4 +1,4 @@
-"""How `log-v2` to `log-v8` were made, each with every type of event that the codec knew then. No test runs it."""
+"""What the golden log says of memories, by every type of event that speaks of them. No test runs it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 from builders import pack
-from golden_making import PARTITIONS, SCOPES, TEXTS, Maker
+from golden_maker import PARTITIONS, SCOPES, TEXTS, Maker
 
-from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
     MAKING,
@@ -29,7 +28,6 @@ from memtape.schemas.events import (
     Used,
     Withdrawn,
     make_embedded,
-    make_tick,
 )
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
@@ -38,94 +36,6 @@ MINUTE_US = 60_000_000
 ONE, OTHER = "tiny@one/4", "tiny@other/4"
 EAST, NEAR_EAST, NORTH, WEST = (4000, 0, 0, 0), (3900, 800, 0, 0), (0, 4000, 0, 0), (-4000, 0, 0, 0)
 FACT, AGAIN, OTHERWISE = "the build takes 5 minutes", "The build takes five minutes.", "the build takes 6 minutes"
-
-
-def make_v2() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 2, by partition."""
-    m = _made("log-v2")
-    _blank(m)
-    _crowd(m, 260)
-    return m.payloads
-
-
-def make_v3() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 3, by partition: version 2 with pins, and fewer of its crowd."""
-    m = _made("log-v3")
-    _pins(m)
-    _blank(m, "pinned")
-    _crowd(m, 20)
-    return m.payloads
-
-
-def make_v4() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 4, by partition: version 3 with withdrawals."""
-    m = _made("log-v4")
-    _pins(m)
-    _withdrawals(m)
-    _blank(m, "pinned", "withdrawn")
-    _crowd(m, 20)
-    return m.payloads
-
-
-def make_v5() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 5, by partition: version 4 with decisions."""
-    m = _made("log-v5")
-    _pins(m)
-    _withdrawals(m)
-    _decisions(m)
-    _blank(m, "pinned", "withdrawn", "decided")
-    _crowd(m, 20)
-    return m.payloads
-
-
-def make_v6() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 6, by partition: version 5 with values that change."""
-    m = _made("log-v6")
-    _pins(m)
-    _withdrawals(m)
-    _decisions(m)
-    _values(m)
-    _blank(m, "pinned", "withdrawn", "decided", "linked", "settled")
-    _crowd(m, 20)
-    return m.payloads
-
-
-def make_v7() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 7, by partition: version 6 and a model's conflicts."""
-    m = _made("log-v7")
-    _pins(m)
-    _withdrawals(m)
-    _decisions(m)
-    _values(m)
-    _opposed(m)
-    _blank(m, "pinned", "withdrawn", "decided", "linked", "settled")
-    _crowd(m, 20)
-    return m.payloads
-
-
-def make_v8() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 8, by partition: version 7 and texts that age."""
-    m = _made("log-v8")
-    _pins(m)
-    _withdrawals(m)
-    _decisions(m)
-    _values(m)
-    _opposed(m)
-    _blank(m, "pinned", "withdrawn", "decided", "linked", "settled", "archived", "scope_changed")
-    _crowd(m, 20)
-    _ages(m)
-    return m.payloads
-
-
-def _made(name: str) -> Maker:
-    """Return the maker of a log that has said what every version says first."""
-    m = Maker(name)
-    m.configure(0)
-    _uses(m)
-    _vectors(m)
-    _switches(m)
-    _erasures(m)
-    return m
 
 
 def told(m: Maker, ids: Iterable[str], recall: str | None = None, scope: str = SCOPES[1], **fields: Any) -> str:
@@ -148,7 +58,7 @@ def unfold(m: Maker, ids: Iterable[str], scope: str = SCOPES[0]) -> str:
     return m.say(m.event("unfolded", scope, Unfolded(ids=tuple(ids))))
 
 
-def _pins(m: Maker) -> None:
+def say_pins(m: Maker) -> None:
     """What is pinned and unpinned: memories, what folds into them, a turn, what comes later and what is nowhere."""
     scope = SCOPES[2]
     memory, turn = m.say(m.captured(scope, "The mooring buoy is green.")), m.say(m.captured(scope, "Aye.", "turn"))
@@ -157,9 +67,11 @@ def _pins(m: Maker) -> None:
     again = m.say(m.captured(scope, "The mooring buoy is green!"))
     m.say(m.event("pinned", scope, Pinned(ids=(memory,), on=False)))
     m.say(m.event("pinned", scope, Pinned(ids=(again,), on=True)))
+    for text in ("Aye aye.", "All hands.", "Anchors aweigh."):
+        m.say(m.event("pinned", scope, Pinned(ids=(m.say(m.captured(scope, text, "turn")),), on=True)))
 
 
-def _withdrawals(m: Maker) -> None:
+def say_withdrawals(m: Maker) -> None:
     """What a source says no longer: of a memory of two, of a part of a document and of a turn; and what ends that."""
     scope = SCOPES[2]
     fact = m.say(m.captured(scope, "The fog horn sounds twice."))
@@ -172,9 +84,11 @@ def _withdrawals(m: Maker) -> None:
     m.say(m.event("withdrawn", scope, Withdrawn(ids=(gone,), on=False)))
     m.say(m.event("restored", scope, Restored(ids=(back, part), reason=None)))
     m.say(m.captured(scope, "The bell rings at noon!"))
+    for text in ("Mist.", "Haze.", "Rain."):
+        m.say(m.event("withdrawn", scope, Withdrawn(ids=(m.say(m.captured(scope, text, "turn")),), on=True)))
 
 
-def _decisions(m: Maker) -> None:
+def say_decisions(m: Maker) -> None:
     """What was made of memories: what holds, what ended, what came too late, what never came, and what failed."""
     scope = SCOPES[2]
     texts = ("The lock opens at 5.", "The lock opens at 6.", "The lock opens at seven.", "The lock opens at 7.")
@@ -201,12 +115,14 @@ def _decisions(m: Maker) -> None:
     for attempt in (1, 2, 3):
         m.say(m.event("decided", scope, Decided(attempt=attempt, inputs=_inputs(both), operations=(),
                                                 reason="it was late", until=None)))  # fmt: skip
-    m.say(m.event("decided", scope, Decided(attempt=1, inputs=(), operations=(), reason=None, until=_seq(m))))
+    for passed, until in ((scope, _seq(m)), *((other, 5) for other in SCOPES if other != scope)):
+        ended = Decided(attempt=1, inputs=(), operations=(), reason=None, until=until)
+        m.say(m.event("decided", passed, ended))
     last = _decide(m, [made], "replace", "The lock opens at six.")
     m.say(m.event("pinned", scope, Pinned(ids=(last,), on=True)))
 
 
-def _values(m: Maker) -> None:
+def say_values(m: Maker) -> None:
     """Values that change: in order and late, in part, by who is trusted less, as people say; and what settles them."""
     scope = SCOPES[2]
     ports = [m.say(m.captured(scope, f"The tide gauge listens on port {port}.")) for port in (8080, 8081, 8082)]
@@ -245,12 +161,12 @@ def _values(m: Maker) -> None:
     settle((ports[2], m.id("nobody")), (ports[2],))
     m.say(m.event("forgotten", scope, Forgotten(ids=(crews[2],), reason=None)))
     erase(m, [ports[2]], scope)
-    m.configure(9, embedder=OTHER, refolded=1)
-    m.configure(10, embedder=FLOOR, refolded=2)
+    m.configure(embedder=OTHER, refolded=1)
+    m.configure(embedder=FLOOR, refolded=2)
     m.say(m.captured(scope, "The tide gauge listens on port 8080!"))
 
 
-def _opposed(m: Maker) -> None:
+def say_opposed(m: Maker) -> None:
     """What a model says cannot both hold: once, again, of what was replaced or has changed, and what becomes of it."""
     scope = SCOPES[2]
     pairs = [
@@ -268,10 +184,10 @@ def _opposed(m: Maker) -> None:
     m.say(m.event("forgotten", scope, Forgotten(ids=(pairs[1][0][0],), reason=None)))
 
 
-def _ages(m: Maker) -> None:
+def say_ages(m: Maker) -> None:
     """Texts that age to the archive and out of the views, and come back; a project that rests, ends and goes on."""
     scope, other = SCOPES[4], SCOPES[3]
-    m.configure(20, archive_after_days=30, dormant_after_days=-1, long_after_days=7, long_retention_hundredths=100,
+    m.configure(archive_after_days=30, dormant_after_days=-1, long_after_days=7, long_retention_hundredths=100,
                 mid_after_days=1, mid_retention_hundredths=100, purge_after_days=7, tick_jump_days=4_000)  # fmt: skip
     m.now += 500 * DAY_US  # The partitions' clocks stand that far ahead.
 
@@ -309,7 +225,7 @@ def _ages(m: Maker) -> None:
     told(m, [first["journal"][1]], None, scope=scope)
     m.say(m.event("pinned", scope, Pinned(ids=(first["fact"][1],), on=True)))
     erase(m, [second["turn"][1]], scope)
-    m.configure(21, dormant_after_days=20, lifecycle=True, purge_after_days=7, tick_jump_days=4_000)
+    m.configure(dormant_after_days=20, lifecycle=True, purge_after_days=7, tick_jump_days=4_000)
     pass_days(21)
     pass_days(8)
     m.say(m.recalled(scope, second["fact"], "s2"))  # It wakes the project, of which nothing was in the views.
@@ -321,9 +237,9 @@ def _ages(m: Maker) -> None:
     for how in ("finished", "active", "finished"):
         m.say(m.captured(other, f"It is {how}."))
         m.say(m.event("scope_changed", other, ScopeChanged(git_at=None, name=None, state=how)))
-    m.configure(22, lifecycle=False, tick_jump_days=4_000)
+    m.configure(lifecycle=False, tick_jump_days=4_000)
     pass_days(40)
-    m.configure(23, tick_jump_days=4_000)
+    m.configure(tick_jump_days=4_000)
     pass_days(1)
 
 
@@ -356,7 +272,7 @@ def _decide(m: Maker, said: Sequence[tuple[str, int]], op: Any, text: str | None
     return by
 
 
-def _uses(m: Maker) -> None:
+def say_uses(m: Maker) -> None:
     """What is said to be used, what a turn carries, and what is learned of pairs over windows and days."""
     scope = SCOPES[1]
     said = [
@@ -387,10 +303,10 @@ def _uses(m: Maker) -> None:
     m.say(m.event("forgotten", scope, Forgotten(ids=(said[4],), reason=None)))
 
 
-def _vectors(m: Maker) -> None:
+def say_vectors(m: Maker) -> None:
     """What waits for a vector, and how it is judged when one comes, in whatever order."""
     scope = SCOPES[0]
-    m.configure(1, embedder=ONE)
+    m.configure(embedder=ONE)
     first = m.say(m.captured(scope, FACT))
     vector(m, first, EAST)
     vector(m, first, NORTH, OTHER)
@@ -401,7 +317,7 @@ def _vectors(m: Maker) -> None:
     for attempt in (1, 2, 3):
         vector(m, (refused := m.say(m.captured(scope, f"Refused {attempt} times."))), None, attempt=attempt)
     vector(m, refused, WEST)
-    stranger = make_embedded(scope, first, _body(WEST), m.now)
+    stranger = make_embedded(scope, first, body_of(WEST), m.now)
     m.say(msgspec.structs.replace(stranger, id=m.id("a second vector")))
     m.say(stranger)  # Its id is that of the first, so that it diverges.
     vector(m, m.id("nobody"), EAST)
@@ -418,39 +334,45 @@ def _vectors(m: Maker) -> None:
     vector(m, one, NORTH)
     m.say(m.event("restored", scope, Restored(ids=(one,), reason=None)))
     unfold(m, [again, m.say(m.captured(scope, "Nothing is known of this yet."))])
+    # What was forgotten twice is hidden where it is said again in other words.
+    shut = m.say(m.captured(scope, "The shop opens at 8 o'clock."))
+    vector(m, shut, NORTH)
+    for _ in range(2):
+        m.say(m.event("forgotten", scope, Forgotten(ids=(shut,), reason=None)))
+    vector(m, m.say(m.captured(scope, "The shop opens at eight o'clock!", origin="agent")), NORTH)
     # Folding is off for a while, so that the same words stand twice, of which one waits.
     waits = m.say(m.captured(scope, "The door is blue."))
-    m.configure(2, embedder=ONE, fold_cosine_hundredths=-1)
+    m.configure(embedder=ONE, fold_cosine_hundredths=-1)
     m.say(m.captured(scope, "The door is blue."))
-    m.configure(3, embedder=ONE, fold_cosines_hundredths={ONE: 60})
+    m.configure(embedder=ONE, fold_cosines_hundredths={ONE: 60})
     vector(m, waits, WEST)
     vector(m, m.say(m.captured(scope, "the door is blue, as said")), WEST)
 
 
-def _body(values: Sequence[int]) -> Embedded:
+def body_of(values: Sequence[int]) -> Embedded:
     return Embedded(attempt=1, dimensions=4, embedder=ONE, reason=None, vector=pack(list(values)))
 
 
-def _switches(m: Maker) -> None:
+def say_switches(m: Maker) -> None:
     """Another embedder takes over, the floor does, and the first comes back, while vectors are on their way."""
     scope = SCOPES[0]
-    m.configure(4, embedder=ONE, embedder_next=OTHER)
+    m.configure(embedder=ONE, embedder_next=OTHER)
     here = m.say(m.captured(scope, "The harbour opens at six."))
     vector(m, here, EAST, OTHER)
     there = m.say(m.captured(scope, "The harbour opens at six o'clock."))
-    m.configure(5, embedder=OTHER)
+    m.configure(embedder=OTHER)
     vector(m, there, EAST, OTHER)
     flying = m.say(m.captured(scope, "The harbour opens at seven."))
-    m.configure(6, embedder=FLOOR)
+    m.configure(embedder=FLOOR)
     m.say(m.captured(scope, "The harbour closes at nine."))
-    m.configure(7, embedder=OTHER)
+    m.configure(embedder=OTHER)
     vector(m, flying, NEAR_EAST, OTHER)
-    m.configure(8, embedder=ONE)
+    m.configure(embedder=ONE)
     vector(m, flying, EAST)
     vector(m, here, EAST)
 
 
-def _erasures(m: Maker) -> None:
+def say_erasures(m: Maker) -> None:
     """What is erased before it comes and after, what derives from it, and what nobody may erase."""
     scope, other = SCOPES[0], SCOPES[2]
     late = m.id("erased before it is said")
@@ -471,55 +393,3 @@ def _erasures(m: Maker) -> None:
     everywhere = m.say(m.captured("global", "Nobody tells."))
     erase(m, [everywhere], "global", origin="agent")
     erase(m, [m.say(m.captured("global", "Nobody asks."))], "global")
-
-
-def _blank(m: Maker, *also: str) -> None:
-    """Of every type that may be blank one of which only the header is left, and an id that comes again after that."""
-    scope = SCOPES[3]
-    said = m.say(m.captured(scope, "The pump is red."))
-    for type in ("captured", "recalled", "used", "forgotten", "restored", "unfolded", *also):
-        m.say(m.event(type, scope, None, session="s1"))
-    gone = make_embedded(scope, said, _body(EAST), m.now)
-    m.say(msgspec.structs.replace(gone, body=None))
-    m.say(gone)
-
-
-def _crowd(m: Maker, count: int) -> None:
-    """A crowd of scopes in which every type of event meets what lives, waits and is dead."""
-    ids: dict[str, list[str]] = {scope: [] for scope in SCOPES}
-    kinds = ("fact", "fact", "fact", "insight", "journal", "goal", "plan", "turn", "turn", "document", "page")
-    texts = (*TEXTS[:20], FACT, AGAIN, OTHERWISE, "Note that the build takes five minutes")
-    revision = 8
-    for number in range(count):
-        m.now += m.rng.choice((1, 30_000_000, 600_000_000, HOUR_US))
-        scope = m.rng.choice(SCOPES)
-        common: dict[str, Any] = {"origin": m.rng.choice(("user", "agent", "tool", "model", "web"))}
-        if scope == "global":
-            common = {"origin": m.rng.choice(("operator", "operator", "agent"))}
-        common["session"] = m.rng.choice((None, "s1", "s2"))
-        some = m.rng.sample(ids[scope], min(2, len(ids[scope])))
-        match m.rng.choice(("captured",) * 8 + ("embedded",) * 8 + ("recalled", "used", "named", "rare")):
-            case "captured":
-                at = m.now - m.rng.choice((0, 0, 5, DAY_US, 40 * DAY_US))
-                said = m.captured(scope, m.rng.choice(texts), m.rng.choice(kinds), at=at, **common)
-                ids[scope].append(m.say(said))
-            case "embedded":
-                for id in some:
-                    values = m.rng.choice((EAST, NEAR_EAST, NORTH, WEST, None))
-                    vector(m, id, values, m.rng.choice((ONE, ONE, OTHER)), scope, m.rng.randint(1, 3))
-            case "recalled":
-                ids[scope].append(m.say(m.recalled(scope, some, common["session"], origin=common["origin"])))
-            case "used":
-                told(m, some, m.rng.choice((None, *ids[scope][-1:])), scope, **common)
-            case "named":
-                type, body = m.rng.choice((("forgotten", Forgotten), ("restored", Restored)))
-                m.say(m.event(type, scope, body(ids=tuple(some), reason=None), **common))
-            case _ if number % 3 == 0:
-                revision += 1
-                m.configure(revision, embedder=m.rng.choice((ONE, ONE, OTHER, FLOOR)))
-            case _ if number % 3 == 1:
-                unfold(m, some, scope)
-            case _:
-                erase(m, some[:1], scope, **common)
-    accepted = make_tick(partition_of(SCOPES[0], PARTITIONS), m.now + 500 * DAY_US, accepted=True)
-    m.raw(partition_of(SCOPES[0], PARTITIONS), canonical(accepted))

@@ -1,195 +1,69 @@
-"""How the golden logs were made: `log-v1` here, `log-v2` in `golden_every_type.py`. Nothing of it runs in a test."""
+"""How the golden log is made: `make_log` says what every rule and every type of event has to say. No test runs it."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 import orjson
+from golden_every_type import (
+    AGAIN,
+    EAST,
+    FACT,
+    NEAR_EAST,
+    NORTH,
+    ONE,
+    OTHER,
+    OTHERWISE,
+    WEST,
+    body_of,
+    erase,
+    say_ages,
+    say_decisions,
+    say_erasures,
+    say_opposed,
+    say_pins,
+    say_switches,
+    say_uses,
+    say_values,
+    say_vectors,
+    say_withdrawals,
+    told,
+    unfold,
+    vector,
+)
+from golden_maker import PARTITIONS, SCOPES, TEXTS, Maker, T
+from golden_pages import say_pages, say_talk
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.events import (
-    EVENT_TYPES,
-    Actor,
-    Captured,
-    Event,
-    Forgotten,
-    Mark,
-    Media,
-    Part,
-    Recalled,
-    Restored,
-    Traced,
-    make_configured,
-    make_tick,
-)
-from memtape.schemas.ids import derived_id
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import EVENT_TYPES, Forgotten, Media, Part, Restored, make_embedded, make_tick
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.views.filters import NO_FILTERS
 
-T = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
-PARTITIONS = 4
-SCOPES = (
-    "project:atlas-7f3a",
-    "project:memtape",
-    "project:0.a_b-c",
-    "project:" + "z" * 80,
-    "project:lighthouse",
-    "global",
-)
-SEED = 7
-
-TEXTS = """
-The staging database listens on port 5433.
-the staging db listens on port 5433
-The staging database listens on port 5434.
-The staging database never listens on port 5433.
-  The  staging   database listens on port 5433.
-Our repo uses tabs
-our repository uses tabs
-Our repo does not use tabs
-We deploy on Tuesdays.
-We deploy on Thursdays.
-Anna works at Google.
-Anna works at Microsoft.
-Run `git add .` before the commit.
-Run `git add` before the commit.
-The user prefers short answers!
-user prefers short answers
-Die Größe der Datenbank ist 40 GB.
-Die Größe der Datenbank ist 80 GB.
-DIE GRÖSSE DER DATENBANK IST 40 GB.
-Le café est fermé le lundi.
-Le cafe\u0301 est fermé le lundi.
-La réunion n'est pas lundi.
-El niño prefiere el té.
-Ο πελάτης θέλει ΟΔΟΣ και οδός.
-Клиент просит отчёт каждую пятницу.
-Клиент не просит отчёт каждую пятницу.
-İstanbul'da ılık bir gün
-東京の予算は三百万円です。
-東京の予算は四百万円です。
-服务器在北京。
-服务器不在北京。
-Ｐｏｒｔ　８０８１ ｉｓ ｏｐｅｎ
-서버는 서울에 있습니다
-المستخدم يفضل الإجابات القصيرة
-המשתמש מעדיף תשובות קצרות
-डेटाबेस हर रात सहेजा जाता है।
-ฐานข้อมูลสำรองทุกคืน
-Cơ sở dữ liệu được sao lưu mỗi đêm.
-👩\u200d🚀 launches at 09:00 🚀
-tab\tand quote "q" and \\ and line sep \u2028 and del \x7f
-The file is ../etc/passwd and the link [x](javascript:alert(1)) <b>bold</b>
-# Not a heading
-1. Not a list
-!!!
-the
-""".strip("\n").split("\n")
+CROWD = 60
+"""So many events meet by chance."""
 
 
-class Maker:
-    """Puts events in their partitions, each with the hour's tick before it, as the embedded log does."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.payloads: list[list[bytes]] = [[] for _ in range(PARTITIONS)]
-        self.rng = random.Random(SEED)
-        self.now = T
-        self.count = 0
-        self.ticked: dict[tuple[int, int], None] = {}
-        self.log_id = self.id("log")
-
-    def id(self, name: object) -> str:
-        return derived_id("golden", None, self.name, str(name))
-
-    def event(self, type: str, scope: str, body: Any, **fields: Any) -> Event:
-        self.count += 1
-        origin = fields.pop("origin", "operator" if scope == "global" else "user")
-        said = {
-            "id": self.id(self.count),
-            "at": self.now,
-            "sent": self.now,
-            "session": None,
-            "refs": (),
-            "v": EVENT_TYPES[type].version,
-        }
-        actor = Actor(name=fields.pop("actor", "Ada"), origin=origin)
-        return Event(**{**said, "actor": actor, "body": body, "scope": scope, "type": type, **fields})
-
-    def captured(self, scope: str, text: str, kind: str = "fact", **fields: Any) -> Event:
-        body: dict[str, Any] = dict.fromkeys(("branch", "importance_given", "part", "path", "source"))
-        body |= {"kind": kind, "media": (), "tags": (), "text": text}
-        body |= {key: fields.pop(key) for key in list(fields) if key in body}
-        return self.event("captured", scope, Captured(**body), **fields)
-
-    def recalled(
-        self, scope: str, results: Iterable[str], session: str | None, trace: tuple[Traced, ...] = (), **fields: Any
-    ) -> Event:
-        body = Recalled(
-            after=0,
-            filters=msgspec.structs.replace(NO_FILTERS, kinds=("fact",), since=T - DAY_US, tags=("infra",)),
-            lanes=("sparse",),
-            limit=10,
-            now=self.now,
-            passes=max((taken.look for taken in trace), default=1),
-            query="what do we know?",
-            quotas={},
-            results=tuple(results),
-            revision=0,
-            trace=trace,
-            watermark=(Mark(offset=3, partition=0),),
-        )
-        return self.event("recalled", scope, body, session=session, **fields)
-
-    def say(self, event: Event, payload: bytes | None = None, *, ticked: bool = True) -> str:
-        """Put an event on the log and return its id; without its tick, as another producer might leave it out."""
-        assert event.scope is not None
-        number, hour = partition_of(event.scope, PARTITIONS), event.sent // HOUR_US
-        if ticked and (number, hour) not in self.ticked:
-            self.ticked[number, hour] = None
-            self.raw(number, canonical(make_tick(number, event.sent)))
-        self.raw(number, canonical(event) if payload is None else payload)
-        return event.id
-
-    def raw(self, number: int, payload: bytes) -> None:
-        assert b"\n" not in payload
-        self.payloads[number].append(payload)
-
-    def configure(self, revision: int, **settings: Any) -> None:
-        event = make_configured(
-            self.log_id, PARTITIONS, Settings(**settings), revision, self.now, self.id(f"configured {self.count}")
-        )
-        self.count += 1
-        for number in range(PARTITIONS):
-            self.raw(number, canonical(event))
-
-    def tick(self, number: int, time: int, accepted: bool = False) -> None:
-        self.raw(number, canonical(make_tick(number, time, accepted)))
-
-
-def make_v1() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 1, by partition."""
-    maker = Maker("log-v1")
-    maker.configure(0)
-    atlas = SCOPES[0]
+def make_log() -> list[list[bytes]]:
+    """Return the payloads of the golden log, by partition."""
+    m = Maker()
+    m.configure()
     for text in TEXTS:
-        maker.now += 20_000_000
-        maker.say(maker.captured(atlas, text))
-    _cases(maker)
-    _dead_letters(maker)
-    _crowd(maker, 150)
-    return maker.payloads
+        m.now += 20_000_000
+        m.say(m.captured(SCOPES[0], text))
+    for say in (
+        _echoes, _kinds, _tombstones, _odd_events, _settings, say_uses, say_vectors, say_switches, say_erasures,
+        say_pins, say_withdrawals, say_decisions, say_values, say_opposed, say_pages, say_talk, _blank,
+        _dead_letters, _crowd, _far_ticks, say_ages,
+    ):  # fmt: skip
+        say(m)
+    return m.payloads
 
 
-def _cases(m: Maker) -> None:
-    """What each rule has to say, once."""
-    atlas, other = SCOPES[0], SCOPES[1]
-    # Repetitions, echoes by every origin and in every distance, canonical texts by trust and by time.
+def _echoes(m: Maker) -> None:
+    """Repetitions, echoes by every origin and in every distance, canonical texts by trust and by time."""
+    other = SCOPES[1]
     first = m.say(m.captured(other, "The proxy asks port 8080.", origin="agent", session="s1"))
     m.say(m.captured(other, "the proxy asks port 8080", origin="user", tags=("infra", "größe"), importance_given=80))
     m.say(m.recalled(other, [first, m.id("nobody")], "s1", origin="agent"))
@@ -200,7 +74,11 @@ def _cases(m: Maker) -> None:
         m.now = T + 20 * 60_000_000 + minutes * 60_000_000
         m.say(m.captured(other, "The proxy asks port 8080", origin=origin, session=session, actor="claude"))
     m.say(m.captured(other, "The proxy asks port 8081.", origin="operator", source="chat:1", branch="fix/port"))
-    # Goals and plans take over, one of them comes back, one is forgotten.
+
+
+def _kinds(m: Maker) -> None:
+    """Goals and plans that take over, come back and are forgotten; session memory, documents in parts, media, times."""
+    other = SCOPES[1]
     for text in ("Ship it.", "Polish it.", "ship it.", "Rest."):
         m.now += 60_000_000
         last = m.say(m.captured(other, text, "goal"))
@@ -219,7 +97,11 @@ def _cases(m: Maker) -> None:
     m.say(m.captured(other, "Long text. " * 400, "insight", origin="model"))
     ahead = m.now + 5 * HOUR_US
     m.say(m.captured(other, "Sent by a clock that is ahead.", sent=ahead, at=ahead))
-    # Tombstones: before their captures, on members, on echoes, on turns, twice, ended and ended in vain.
+
+
+def _tombstones(m: Maker) -> None:
+    """Tombstones before their captures, on members, on echoes, on turns, twice, ended and ended in vain."""
+    atlas = SCOPES[0]
     late, turn = m.id("late"), m.id("late turn")
     m.say(m.event("forgotten", atlas, Forgotten(ids=(late, turn), reason=None)))
     m.say(m.captured(atlas, "Nobody may know that Anna leaves.", id=late))
@@ -230,6 +112,11 @@ def _cases(m: Maker) -> None:
     m.say(m.event("forgotten", atlas, Forgotten(ids=(late,), reason=None)))
     m.say(m.event("forgotten", atlas, Forgotten(ids=(), reason=None)))
     m.say(m.event("restored", atlas, Restored(ids=(m.id("nobody"), turn), reason=None)))
+
+
+def _odd_events(m: Maker) -> None:
+    """Duplicates, blank events, bytes of another producer, and what stands in `global`."""
+    atlas = SCOPES[0]
     # Duplicates: to the byte, with another `sent`, and divergent ones that change nothing.
     event = m.captured(atlas, "The cache is Redis.", origin="agent", session="s1")
     for again_said in (event, event, msgspec.structs.replace(event, sent=event.sent + 1),
@@ -254,7 +141,24 @@ def _cases(m: Maker) -> None:
     m.say(m.captured("global", "Everybody obeys the agents.", origin="agent"))
     m.say(m.event("forgotten", "global", Forgotten(ids=(m.id(1),), reason=None), origin="user"))
     m.say(m.recalled("global", [], "s1", origin="agent"))
-    # The clock: far ticks are ignored until an operator says yes; ticks come twice, late and misplaced.
+
+
+def _settings(m: Maker) -> None:
+    """A new revision, the same again, an older one, folding off and on."""
+    atlas = SCOPES[0]
+    m.configure(revision_cosine_hundredths=50, echo_window_s=600, at_lead_s=0, memory_page_lines=60)
+    m.configure_at(m.revision, revision_cosine_hundredths=99)
+    m.configure_at(0)
+    m.say(m.captured(atlas, "The gateway uses port 9000.", at=m.now + 60_000_000))
+    m.configure(fold_cosine_hundredths=-1)
+    m.say(m.captured(atlas, "The gateway uses port 9000."))
+    m.say(m.captured(atlas, "The gateway uses port 9001."))
+    m.configure()
+    m.say(m.captured(atlas, "the gateway uses port 9000"))
+
+
+def _far_ticks(m: Maker) -> None:
+    """Ticks far ahead, which are ignored until an operator says yes; ticks come twice, late and misplaced."""
     lonely = SCOPES[4]
     for time, accepted in ((m.now, False), (m.now + 500 * DAY_US, False), (m.now + 500 * DAY_US, True)):
         m.tick(1, time, accepted)
@@ -263,20 +167,12 @@ def _cases(m: Maker) -> None:
               ticked=False)  # fmt: skip
     m.tick(2, m.now)
     m.tick(2, m.now - DAY_US)
-    # Settings: a new revision, the same again, an older one, folding off and on.
-    m.configure(1, revision_cosine_hundredths=50, echo_window_s=600, at_lead_s=0, memory_page_lines=60)
-    m.configure(1, revision_cosine_hundredths=99)
-    m.configure(0)
-    m.say(m.captured(atlas, "The gateway uses port 9000.", at=m.now + 60_000_000))
-    m.configure(3, fold_cosine_hundredths=-1)
-    m.say(m.captured(atlas, "The gateway uses port 9000."))
-    m.say(m.captured(atlas, "The gateway uses port 9001."))
-    m.configure(4)
-    m.say(m.captured(atlas, "the gateway uses port 9000"))
+    accepted = make_tick(partition_of(SCOPES[0], PARTITIONS), m.now + 500 * DAY_US, accepted=True)
+    m.raw(partition_of(SCOPES[0], PARTITIONS), canonical(accepted))
 
 
 def _dead_letters(m: Maker) -> None:
-    """What no reader of version 1 can read, each on one line of text."""
+    """What no reader can read, each on one line of text."""
     good = canonical(m.captured(SCOPES[0], "A good text."))
     fields = orjson.loads(good)
     body = fields["body"]
@@ -319,24 +215,50 @@ def _dead_letters(m: Maker) -> None:
             m.say(m.captured(SCOPES[number % len(SCOPES)], f"After the dead letter number {number}."))
 
 
-def _crowd(m: Maker, count: int) -> None:
-    """A crowd of scopes in which things collide, as in a long life."""
+def _blank(m: Maker) -> None:
+    """Of every type that may be blank one of which only the header is left, and an id that comes again after that."""
+    scope = SCOPES[3]
+    said = m.say(m.captured(scope, "The pump is red."))
+    for type, known in EVENT_TYPES.items():
+        if known.can_be_blank and type != "embedded":
+            m.say(m.event(type, scope, None, session="s1"))
+    gone = make_embedded(scope, said, body_of(EAST), m.now)
+    m.say(msgspec.structs.replace(gone, body=None))
+    m.say(gone)
+
+
+def _crowd(m: Maker) -> None:
+    """A crowd of scopes in which every type of event meets what lives, waits and is dead."""
     ids: dict[str, list[str]] = {scope: [] for scope in SCOPES}
-    kinds = ("fact", "fact", "insight", "journal", "goal", "plan", "turn", "turn", "document", "page")
-    for _ in range(count):
+    kinds = ("fact", "fact", "fact", "insight", "journal", "goal", "plan", "turn", "turn", "document", "page")
+    texts = (*TEXTS[:20], FACT, AGAIN, OTHERWISE, "Note that the build takes five minutes")
+    for number in range(CROWD):
         m.now += m.rng.choice((1, 30_000_000, 600_000_000, HOUR_US))
         scope = m.rng.choice(SCOPES)
-        origin = "operator" if scope == "global" else m.rng.choice(("user", "agent", "tool", "model", "web"))
-        session = m.rng.choice((None, "s1", "s2"))
-        what = m.rng.random()
+        common: dict[str, Any] = {"origin": m.rng.choice(("user", "agent", "tool", "model", "web"))}
+        if scope == "global":
+            common = {"origin": m.rng.choice(("operator", "operator", "agent"))}
+        common["session"] = m.rng.choice((None, "s1", "s2"))
         some = m.rng.sample(ids[scope], min(2, len(ids[scope])))
-        if what < 0.75:
-            text = m.rng.choice(TEXTS[:36])
-            at = m.now - m.rng.choice((0, 0, 5, DAY_US, 40 * DAY_US))
-            kind = m.rng.choice(kinds)
-            ids[scope].append(m.say(m.captured(scope, text, kind, origin=origin, session=session, at=at)))
-        elif what < 0.85:
-            m.say(m.recalled(scope, some, session, origin=origin))
-        else:
-            form = m.rng.choice((("forgotten", Forgotten), ("restored", Restored)))
-            m.say(m.event(form[0], scope, form[1](ids=tuple(some), reason=None), origin=origin))
+        match m.rng.choice(("captured",) * 8 + ("embedded",) * 8 + ("recalled", "used", "named", "rare")):
+            case "captured":
+                at = m.now - m.rng.choice((0, 0, 5, DAY_US, 40 * DAY_US))
+                said = m.captured(scope, m.rng.choice(texts), m.rng.choice(kinds), at=at, **common)
+                ids[scope].append(m.say(said))
+            case "embedded":
+                for id in some:
+                    values = m.rng.choice((EAST, NEAR_EAST, NORTH, WEST, None))
+                    vector(m, id, values, m.rng.choice((ONE, ONE, OTHER)), scope, m.rng.randint(1, 3))
+            case "recalled":
+                ids[scope].append(m.say(m.recalled(scope, some, common["session"], origin=common["origin"])))
+            case "used":
+                told(m, some, m.rng.choice((None, *ids[scope][-1:])), scope, **common)
+            case "named":
+                type, body = m.rng.choice((("forgotten", Forgotten), ("restored", Restored)))
+                m.say(m.event(type, scope, body(ids=tuple(some), reason=None), **common))
+            case _ if number % 3 == 0:
+                m.configure(embedder=m.rng.choice((ONE, ONE, OTHER, FLOOR)))
+            case _ if number % 3 == 1:
+                unfold(m, some, scope)
+            case _:
+                erase(m, some[:1], scope, **common)

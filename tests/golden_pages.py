@@ -1,36 +1,19 @@
-"""How `log-v9` was made: version 8 with pages, deep searches, and talk that leaves things open. No test runs it."""
+"""What the golden log says of pages, deep searches, and talk that leaves things open. No test runs it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import golden_every_type as before
 import msgspec
-from golden_making import SCOPES, Maker
+from golden_every_type import erase
+from golden_maker import SCOPES, Maker
 
 from memtape.schemas.events import Edited, Forgotten, Linked, Restored, Traced, Used, Withdrawn, refs_of_edit
 from memtape.schemas.slugs import root_id
 from memtape.schemas.times import DAY_US
 
 
-def make_v9() -> list[list[bytes]]:
-    """Return the payloads of the golden log of version 9, by partition: version 8 with pages and open talk."""
-    m = before._made("log-v9")
-    before._pins(m)
-    before._withdrawals(m)
-    before._decisions(m)
-    before._values(m)
-    before._opposed(m)
-    _tree(m)
-    _talk(m)
-    blank = ("pinned", "withdrawn", "decided", "linked", "edited", "settled", "archived", "scope_changed")
-    before._blank(m, *blank)
-    before._crowd(m, 20)
-    before._ages(m)
-    return m.payloads
-
-
-def _tree(m: Maker) -> None:
+def say_pages(m: Maker) -> None:
     """Pages that are written, moved, hidden and erased, versions that stand side by side, and links of every kind."""
     scope = SCOPES[4]
     root = root_id(scope)
@@ -80,13 +63,13 @@ def _tree(m: Maker) -> None:
     secret = page("Nobody reads this page.", "secret")
     edit(secret, title="Nor this", base=secret)
     link(secret, "child", horn)
-    before.erase(m, [secret], scope)
+    erase(m, [secret], scope)
     for day in range(8):
         page(f"The tide of day {day} comes at {day + 6}.", "tides" if day % 4 else "tides/old")
     edit(root, by=page("All that is known of the lighthouse.", None), title="The lighthouse")
 
 
-def _talk(m: Maker) -> None:
+def say_talk(m: Maker) -> None:
     """Searches that look more than once, and turns that ask, promise and name people."""
     scope = SCOPES[4]
     facts = [m.say(m.captured(scope, text)) for text in ("Bo keeps the boats.", "Ida keeps the lamp.", "Rolf left.")]

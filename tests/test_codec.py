@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memtape.schemas.codec import content_digest, decode, encode
+from memtape.schemas import upcasts
+from memtape.schemas.codec import canonical, content_digest, decode, encode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import (
     EVENT_TYPES,
@@ -69,7 +70,7 @@ from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US
-from memtape.schemas.upcasts import Step, upcast
+from memtape.schemas.upcasts import version_of
 
 LONG = 2**63 - 1
 
@@ -277,7 +278,7 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(EVENT_TYPES), blank: 
         sent=sent,
         session=draw(some(texts(1, 200))),
         type=type,
-        v=EVENT_TYPES[type].version,
+        v=version_of(type),
     )
 
 
@@ -412,12 +413,6 @@ def nested(depth: int, inmost: str = "1") -> str:
 ID = TURN.id
 
 
-def old_recall(filters: bytes) -> bytes:
-    """Return a search of version 1 with these filters."""
-    payload = put(RECALL, "body.filters", filters.decode()).replace(b'"v":3', b'"v":1')
-    return payload.replace(b'"after":0,', b"").replace(b'"quotas":{},', b"")
-
-
 BAD: list[tuple[str, bytes, str]] = [
     # What it is, the bytes, and the whole `reason`: the code and the place.
     ("nothing", b"", "not_json"),
@@ -470,12 +465,6 @@ BAD: list[tuple[str, bytes, str]] = [
     ("a filter too many", put(RECALL, "body.filters.secret", "1"), "invalid at $.body.filters"),
     ("a filter too few", cut(RECALL, "body.filters.origins"), "invalid at $.body.filters"),
     ("an unknown origin", put(RECALL, "body.filters.origins", '["secret"]'), "invalid at $.body.filters.origins[0]"),
-    ("filters of version 2 in version 1", put(RECALL, "v", "1"), "invalid at $.body.filters"),
-    ("version 1 without filters", put(RECALL, "v", "1").replace(b'"filters"', b'"secret"'), "invalid at $.body"),
-    ("version 1 with null for filters", old_recall(b"null"), "invalid at $.body.filters"),
-    ("version 1 with other filters", old_recall(b'{"secret":1}'), "invalid at $.body.filters"),
-    ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":3', b'"v":1'), "invalid at $.body"),
-    ("a version after the newest", put(RECALL, "v", "5"), "newer_version at $.v"),
     ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
     ("a type in capitals", put(TURN, "type", '"Captured"'), "unknown_type at $.type"),
     ("no type but null", put(TURN, "type", "null"), "unknown_type at $.type"),
@@ -710,42 +699,61 @@ def test_the_door_names_what_it_refuses(event: Event, reason: str) -> None:
     assert outcome(encode, event) == reason
 
 
-# Old versions
-
-TWO_STEPS: tuple[Step, ...] = (
-    # Version 2 called the text a content; version 3 says its language, which was English before that.
-    lambda old: {**old, "body": {"content": old["body"]["text"]}},
-    lambda old: {**old, "body": {**old["body"], "language": "en"}},
-)
+# Versions
 
 
+def with_language(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 says the language of a text as a tag, which was English before that."""
+    return {**old, "body": {**old["body"], "tags": [*old["body"]["tags"], "lang:en"]}}
+
+
+def with_text(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 calls a text what version 1 called a content."""
+    body = dict(old["body"])
+    text = body.pop("content")
+    return {**old, "body": {**body, "text": text}}
+
+
+@pytest.fixture
+def two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of captures of version 3."""
+    monkeypatch.setitem(upcasts.UPCASTS, "captured", (with_text, with_language))
+
+
+def of_version(version: int) -> bytes:
+    """Return the bytes of a capture as that version wrote it."""
+    said = orjson.loads(canonical(TURN))
+    if version == 1:
+        said["body"]["content"] = said["body"].pop("text")
+    if version == 3:
+        said = with_language(said)
+    return orjson.dumps({**said, "v": version})
+
+
+@pytest.mark.usefixtures("two_steps")
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_an_old_version_is_lifted_one_step_at_a_time(version: int) -> None:
+    assert isinstance(TURN.body, Captured)
+    tagged = replace(TURN.body, tags=(*TURN.body.tags, "lang:en"))
+    assert decode(of_version(version)) == replace(TURN, body=tagged, v=3)
+
+
+@pytest.mark.usefixtures("two_steps")
 @pytest.mark.parametrize(
-    ("version", "body"),
+    ("version", "reason"),
     [
-        (1, {"text": "A text."}),
-        (2, {"content": "A text."}),
-        (3, {"content": "A text.", "language": "en"}),
+        (4, "newer_version at $.v"),
+        (0, "invalid at $.v"),
+        (-1, "invalid at $.v"),
+        (True, "invalid at $.v"),
+        (1.0, "invalid at $.v"),
+        ("1", "invalid at $.v"),
+        (None, "invalid at $.v"),
     ],
 )
-def test_an_old_version_is_lifted_one_step_at_a_time(version: int, body: dict[str, str]) -> None:
-    lifted = upcast({"type": "captured", "v": version, "body": body}, TWO_STEPS)
-    assert lifted == {"type": "captured", "v": 3, "body": {"content": "A text.", "language": "en"}}
+def test_a_version_that_nobody_knows_is_refused(version: Any, reason: str) -> None:
+    assert outcome(decode, orjson.dumps({**orjson.loads(of_version(3)), "v": version})) == reason
 
 
-@pytest.mark.parametrize(
-    ("type", "version", "reason"),
-    [
-        ("captured", 4, "newer_version at $.v"),
-        ("captured", 0, "invalid at $.v"),
-        ("captured", -1, "invalid at $.v"),
-        ("captured", True, "invalid at $.v"),
-        ("captured", 1.0, "invalid at $.v"),
-        ("captured", "1", "invalid at $.v"),
-        ("captured", None, "invalid at $.v"),
-    ],
-)
-def test_a_version_that_nobody_knows_is_refused(type: str, version: Any, reason: str) -> None:
-    def lift(payload: dict[str, Any]) -> None:
-        upcast(payload, TWO_STEPS)
-
-    assert outcome(lift, {"type": type, "v": version, "body": {"text": "A secret text."}}) == reason
+def test_a_type_without_a_row_has_version_1_alone(two_steps: None) -> None:
+    assert {type: version_of(type) for type in EVENT_TYPES} == dict.fromkeys(EVENT_TYPES, 1) | {"captured": 3}

@@ -1,8 +1,7 @@
 """What must never change once it is on somebody's log: old bytes, derived ids, partitions and the published schemas.
 
-`tests/golden/v1/<type>.json` holds payloads as they stood on the first logs, one on a line. Nothing there is ever
-edited: a new version of a type gets a file in the folder of its version, and the old lines must go on being read as
-they are here.
+`tests/golden/v1/<type>.json` holds payloads as they stand on logs, one on a line. Nothing there is ever edited: a new
+version of a type gets a file in the folder of its version, and the old lines must go on being read as they are here.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memtape.schemas.codec import canonical, content_digest, decode, encode
-from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import (
     EVENT_TYPES,
     SYSTEM,
@@ -55,6 +53,7 @@ from memtape.schemas.events import (
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import murmur2, partition_of
 from memtape.schemas.settings import Settings
+from memtape.schemas.upcasts import version_of
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools import json_schemas
 
@@ -65,7 +64,7 @@ with warnings.catch_warnings():
     from kafka.partitioner.default import murmur2 as kafka_murmur2
 
 GOLDEN = Path(__file__).parent / "golden"
-FILES = [(type, version) for type, known in EVENT_TYPES.items() for version in range(1, known.version + 1)]
+FILES = [(type, version) for type in EVENT_TYPES for version in range(1, version_of(type) + 1)]
 T = 1_790_000_000_000_000  # 2026-09-21, in microseconds: most of the golden events were sent then.
 ADA = Actor(name="Ada", origin="user")
 PORT = "019a7b3c-0001-7d2e-9f10-5c8e4b2a0001"
@@ -85,7 +84,7 @@ SUMMARY = "019a7b3c-00a5-7d2e-9f10-5c8e4b2a00a5"
 
 def golden_event(type: str, body: Any, id: str, **fields: Any) -> Event:
     shared = {"actor": ADA, "at": T, "refs": (), "scope": "project:atlas-7f3a", "sent": T, "session": None}
-    return Event(**{"body": body, "id": id, "type": type, "v": EVENT_TYPES[type].version, **shared, **fields})
+    return Event(**{"body": body, "id": id, "type": type, "v": version_of(type), **shared, **fields})
 
 
 def golden_captured(id: str, text: str, kind: str = "fact", *, body: dict[str, Any] | None = None, **f: Any) -> Event:
@@ -207,6 +206,119 @@ VALUES: dict[str, list[Event]] = {
             actor=Actor(name="shell", origin="tool"),
             scope="global",
         ),
+        golden_event(
+            "recalled",
+            Recalled(
+                after=0,
+                filters=replace(
+                    NO_FILTERS,
+                    kinds=("turn",),
+                    origins=("user", "operator"),
+                    sessions=("claude:7c1e4f52", "Sitzung 1 🚀"),
+                    until=T,
+                ),
+                lanes=("sparse", "fresh"),
+                limit=20,
+                now=T + 80_000_000,
+                passes=1,
+                query="What did Ada say of the proxy?",
+                quotas={},
+                results=(FIRST_TURN,),
+                revision=1,
+                trace=(),
+                watermark=(Mark(offset=9, partition=2),),
+            ),
+            "019a7b3c-0013-7d2e-9f10-5c8e4b2a0013",
+            actor=Actor(name="claude", origin="agent"),
+            session="claude:7c1e4f52",
+            at=T + 80_000_000,
+            sent=T + 80_000_001,
+        ),
+        golden_event("recalled", None, "019a7b3c-0014-7d2e-9f10-5c8e4b2a0014", scope="global"),
+        golden_event(
+            "recalled",
+            Recalled(
+                after=10,
+                filters=replace(
+                    NO_FILTERS,
+                    not_kinds=("turn", "page"),
+                    not_origins=("web",),
+                    not_sessions=("Sitzung 1 🚀",),
+                    not_tags=("größe",),
+                    tiers=("short", "mid"),
+                ),
+                lanes=("sparse",),
+                limit=5,
+                now=T + 90_000_000,
+                passes=1,
+                query="What else of the proxy?",
+                quotas={"documents": 2, "turns": 0},
+                results=(FIRST_TURN, PORT),
+                revision=1,
+                trace=(),
+                watermark=(Mark(offset=11, partition=2),),
+            ),
+            "019a7b3c-0015-7d2e-9f10-5c8e4b2a0015",
+            at=T + 90_000_000,
+            sent=T + 90_000_001,
+        ),
+        golden_event(
+            "recalled",
+            Recalled(
+                after=0,
+                filters=NO_FILTERS,
+                lanes=("sparse", "edges"),
+                limit=10,
+                now=T + 95_000_000,
+                passes=2,
+                query="Which databases does Ada run?",
+                quotas={},
+                results=(PORT, SECOND_TURN),
+                revision=1,
+                trace=(
+                    Traced(
+                        by="rules",
+                        cost=0,
+                        failure="",
+                        given=2,
+                        ids=(PORT,),
+                        kept=2,
+                        look=1,
+                        query="Which databases does Ada run?",
+                        step="scouts",
+                        took_us=812,
+                    ),
+                    Traced(
+                        by="qwen3",
+                        cost=2_048,
+                        failure="wrong",
+                        given=2,
+                        ids=(),
+                        kept=2,
+                        look=1,
+                        query="Ada größe postgres",
+                        step="gate",
+                        took_us=1_200_000,
+                    ),
+                    Traced(
+                        by="rules",
+                        cost=0,
+                        failure="",
+                        given=1,
+                        ids=(SECOND_TURN,),
+                        kept=1,
+                        look=2,
+                        query="",
+                        step="edges",
+                        took_us=0,
+                    ),
+                ),
+                watermark=(Mark(offset=12, partition=2),),
+            ),
+            "019a7b3c-0016-7d2e-9f10-5c8e4b2a0016",
+            at=T + 95_000_000,
+            sent=T + 95_000_001,
+        ),
     ],
     "forgotten": [
         golden_event(
@@ -284,6 +396,16 @@ VALUES: dict[str, list[Event]] = {
             Linked(id=PORT, on=False, relation="holds", slug=None, to=None),
             "019a7b3c-00a2-7d2e-9f10-5c8e4b2a00a2",
         ),
+        golden_event(
+            "linked",
+            Linked(id=PORT, on=True, relation="child", slug=None, to=PHOTO),
+            "019a7b3c-00a8-7d2e-9f10-5c8e4b2a00a8",
+        ),
+        golden_event(
+            "linked",
+            Linked(id=PORT, on=True, relation="part_of", slug="infra", to=None),
+            "019a7b3c-00a9-7d2e-9f10-5c8e4b2a00a9",
+        ),
     ],
     "edited": [
         golden_event(
@@ -348,6 +470,30 @@ VALUES: dict[str, list[Event]] = {
             Decided(attempt=1, inputs=(), operations=(), reason=None, until=12),
             "019a7b3c-00a3-7d2e-9f10-5c8e4b2a00a3",
         ),
+        golden_event(
+            "decided",
+            Decided(
+                attempt=2,
+                inputs=(Input(id=PORT, seq=3), Input(id=PHOTO, seq=7)),
+                operations=(Operation(by=PHOTO, ids=(PORT,), op="conflict"),),
+                reason=None,
+                until=None,
+            ),
+            "019a7b3c-00a4-7d2e-9f10-5c8e4b2a00a4",
+            actor=Actor(name="qwen3", origin="model"),
+        ),
+        golden_event(
+            "decided",
+            Decided(
+                attempt=1,
+                inputs=(Input(id=SUMMARY, seq=2),),
+                operations=(Operation(by="019a7b3c-00a6-7d2e-9f10-5c8e4b2a00a6", ids=(SUMMARY,), op="reword"),),
+                reason=None,
+                until=None,
+            ),
+            "019a7b3c-00a7-7d2e-9f10-5c8e4b2a00a7",
+            actor=Actor(name="qwen3", origin="model"),
+        ),
     ],
     "used": [
         golden_event(
@@ -380,7 +526,7 @@ VALUES: dict[str, list[Event]] = {
     "configured": [
         golden_event(
             "configured",
-            # No value is said here, so that this also holds the defaults of version 1, which never change.
+            # No value is said here, so that this also holds the defaults of the first release, which never change.
             Configured(log_id=LOG, partitions=16, revision=0, settings=Settings()),
             LOG,
             actor=SYSTEM,
@@ -429,8 +575,8 @@ VALUES: dict[str, list[Event]] = {
 }
 
 # Of each golden event its `content_digest`, which the state keeps to tell a repetition of an id from another event. A
-# `configured` has none here, since its content grows when a setting is introduced; nothing compares it. That of an old
-# version is that of the event it is lifted to, so a new version changes it, and so must the rules of its subjects.
+# `configured` has none here, since its content grows when a setting is introduced; nothing compares it. A new version
+# of a type changes that of its old events, which are lifted to it, and so must the rules of its subjects.
 DIGESTS = {
     "captured": [
         "f82193d51b0e634e",
@@ -442,7 +588,14 @@ DIGESTS = {
         "ed68bb22ad54346c",
         "a0a33656130ff3a4",
     ],
-    "recalled": ["4cf7b3a72d159b67", "7ff43ba7216c4234"],
+    "recalled": [
+        "a84ab3d85af8a938",
+        "c5cf82b97e768fa0",
+        "6c69ca46fd3d850c",
+        "82bedd9c4e2a1767",
+        "b8f231e734d43fe1",
+        "ccfc2161b25e748a",
+    ],
     "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
@@ -451,195 +604,24 @@ DIGESTS = {
     "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
     "archived": ["1a82f45966ecbd04", "f31e7a83a889dc04"],
     "scope_changed": ["ed33ee5841645b79", "c3bddc56d2b943b4"],
-    "linked": ["e3caf18cd5dc933d", "1f5fbf28023bdefe"],
+    "linked": ["1c2e3075616f5826", "b8e8656dd194a43f", "546aaca57f95741a", "e75528aa74dfe0d3"],
     "edited": ["db51e993419ea7fa", "c0b6f8599099745d"],
     "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
-    "decided": ["8279df6508aa0d8c", "b43c10adb91723a3", "b73c2c6d6e1d59de"],
+    "decided": ["dd1a979bd8503767", "628cfa9c57d8ac59", "2ec03fdf3399d52a", "bd0c0e9c61c7d619", "96c072d660f0da0f"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],
 }
 
 
-VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
-    ("recalled", 2): [
-        VALUES["recalled"][0],
-        golden_event(
-            "recalled",
-            Recalled(
-                after=0,
-                filters=replace(
-                    NO_FILTERS,
-                    kinds=("turn",),
-                    origins=("user", "operator"),
-                    sessions=("claude:7c1e4f52", "Sitzung 1 🚀"),
-                    until=T,
-                ),
-                lanes=("sparse", "fresh"),
-                limit=20,
-                now=T + 80_000_000,
-                passes=1,
-                query="What did Ada say of the proxy?",
-                quotas={},
-                results=(FIRST_TURN,),
-                revision=1,
-                trace=(),
-                watermark=(Mark(offset=9, partition=2),),
-            ),
-            "019a7b3c-0013-7d2e-9f10-5c8e4b2a0013",
-            actor=Actor(name="claude", origin="agent"),
-            session="claude:7c1e4f52",
-            at=T + 80_000_000,
-            sent=T + 80_000_001,
-        ),
-        golden_event("recalled", None, "019a7b3c-0014-7d2e-9f10-5c8e4b2a0014", scope="global"),
-    ],
-    ("recalled", 3): [
-        VALUES["recalled"][0],
-        golden_event(
-            "recalled",
-            Recalled(
-                after=10,
-                filters=replace(
-                    NO_FILTERS,
-                    not_kinds=("turn", "page"),
-                    not_origins=("web",),
-                    not_sessions=("Sitzung 1 🚀",),
-                    not_tags=("größe",),
-                    tiers=("short", "mid"),
-                ),
-                lanes=("sparse",),
-                limit=5,
-                now=T + 90_000_000,
-                passes=1,
-                query="What else of the proxy?",
-                quotas={"documents": 2, "turns": 0},
-                results=(FIRST_TURN, PORT),
-                revision=1,
-                trace=(),
-                watermark=(Mark(offset=11, partition=2),),
-            ),
-            "019a7b3c-0015-7d2e-9f10-5c8e4b2a0015",
-            at=T + 90_000_000,
-            sent=T + 90_000_001,
-        ),
-    ],
-    ("recalled", 4): [
-        VALUES["recalled"][0],
-        golden_event(
-            "recalled",
-            Recalled(
-                after=0,
-                filters=NO_FILTERS,
-                lanes=("sparse", "edges"),
-                limit=10,
-                now=T + 95_000_000,
-                passes=2,
-                query="Which databases does Ada run?",
-                quotas={},
-                results=(PORT, SECOND_TURN),
-                revision=1,
-                trace=(
-                    Traced(
-                        by="rules",
-                        cost=0,
-                        failure="",
-                        given=2,
-                        ids=(PORT,),
-                        kept=2,
-                        look=1,
-                        query="Which databases does Ada run?",
-                        step="scouts",
-                        took_us=812,
-                    ),
-                    Traced(
-                        by="qwen3",
-                        cost=2_048,
-                        failure="wrong",
-                        given=2,
-                        ids=(),
-                        kept=2,
-                        look=1,
-                        query="Ada größe postgres",
-                        step="gate",
-                        took_us=1_200_000,
-                    ),
-                    Traced(
-                        by="rules",
-                        cost=0,
-                        failure="",
-                        given=1,
-                        ids=(SECOND_TURN,),
-                        kept=1,
-                        look=2,
-                        query="",
-                        step="edges",
-                        took_us=0,
-                    ),
-                ),
-                watermark=(Mark(offset=12, partition=2),),
-            ),
-            "019a7b3c-0016-7d2e-9f10-5c8e4b2a0016",
-            at=T + 95_000_000,
-            sent=T + 95_000_001,
-        ),
-    ],
-    ("linked", 2): [
-        VALUES["linked"][0],
-        golden_event(
-            "linked",
-            Linked(id=PORT, on=True, relation="child", slug=None, to=PHOTO),
-            "019a7b3c-00a8-7d2e-9f10-5c8e4b2a00a8",
-        ),
-        golden_event(
-            "linked",
-            Linked(id=PORT, on=True, relation="part_of", slug="infra", to=None),
-            "019a7b3c-00a9-7d2e-9f10-5c8e4b2a00a9",
-        ),
-    ],
-    ("decided", 2): [
-        VALUES["decided"][0],
-        golden_event(
-            "decided",
-            Decided(
-                attempt=2,
-                inputs=(Input(id=PORT, seq=3), Input(id=PHOTO, seq=7)),
-                operations=(Operation(by=PHOTO, ids=(PORT,), op="conflict"),),
-                reason=None,
-                until=None,
-            ),
-            "019a7b3c-00a4-7d2e-9f10-5c8e4b2a00a4",
-            actor=Actor(name="qwen3", origin="model"),
-        ),
-    ],
-    ("decided", 3): [
-        VALUES["decided"][0],
-        golden_event(
-            "decided",
-            Decided(
-                attempt=1,
-                inputs=(Input(id=SUMMARY, seq=2),),
-                operations=(Operation(by="019a7b3c-00a6-7d2e-9f10-5c8e4b2a00a6", ids=(SUMMARY,), op="reword"),),
-                reason=None,
-                until=None,
-            ),
-            "019a7b3c-00a7-7d2e-9f10-5c8e4b2a00a7",
-            actor=Actor(name="qwen3", origin="model"),
-        ),
-    ],
-}
-"""What the files of later versions than the first say."""
-
-
-@pytest.mark.parametrize(("type", "version"), FILES)
-def test_old_bytes_are_read_as_what_they_said(type: str, version: int) -> None:
-    expected = VALUES[type] if version == 1 else VALUES_OF_VERSION[type, version]
-    assert list(map(decode, golden(type, version))) == expected
+@pytest.mark.parametrize("type", EVENT_TYPES)
+def test_old_bytes_are_read_as_what_they_said(type: str) -> None:
+    assert list(map(decode, golden(type))) == VALUES[type]
 
 
 @pytest.mark.parametrize("type", EVENT_TYPES)
 def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -> None:
-    for payload in golden(type, EVENT_TYPES[type].version):
+    for payload in golden(type, version_of(type)):
         event, old = decode(payload), orjson.loads(payload)
         again = orjson.loads(encode(event))
         if isinstance(event.body, Configured):
@@ -649,52 +631,10 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
         assert canonical(again) == canonical(old)
 
 
-@pytest.mark.parametrize(("field", "value"), [("slug", None), ("relation", "child")])
-def test_a_link_of_version_1_is_of_a_memory(field: str, value: str | None) -> None:
-    assert decode(golden("linked")[0]) == decode(golden("linked", 2)[0])
-    old = orjson.loads(golden("linked")[0])
-    old["body"][field] = value
-    with pytest.raises(InvalidEvent, match=r"unknown|version 1 knows"):
-        decode(canonical(old))
-
-
-def test_a_recall_of_version_1_was_narrowed_to_no_origin_and_session() -> None:
-    """It is the same event in all versions, so that a repetition of one by the other is a duplicate."""
-    later = [decode(golden("recalled", version)[0]) for version in (2, 3, 4)]
-    assert later == [decode(golden("recalled")[0])] * 3
-    assert canonical(decode(golden("recalled")[0])) == golden("recalled", 4)[0]
-    blank = {**orjson.loads(golden("recalled")[0]), "body": None}
-    assert decode(canonical(blank)) == replace(VALUES["recalled"][0], body=None)
-
-
-@pytest.mark.parametrize("field", ["not_kinds", "not_origins", "not_sessions", "not_tags", "tiers", "after", "quotas"])
-def test_a_recall_of_version_2_has_no_field_of_version_3(field: str) -> None:
-    old = orjson.loads(golden("recalled", 2)[1])
-    inside = old["body"] if field in ("after", "quotas") else old["body"]["filters"]
-    inside[field] = {"quotas": {}, "after": 0}.get(field, [])
-    with pytest.raises(InvalidEvent, match="unknown"):
-        decode(canonical(old))
-
-
-def test_a_recall_of_version_3_has_no_trace() -> None:
-    old = orjson.loads(golden("recalled", 3)[1])
-    old["body"]["trace"] = []
-    with pytest.raises(InvalidEvent, match="trace"):
-        decode(canonical(old))
-
-
-def test_a_decision_of_an_old_version_is_that_of_the_newest_and_holds_what_that_version_knew() -> None:
-    assert canonical(decode(golden("decided")[0])) == golden("decided", 3)[0]
-    assert canonical(decode(golden("decided", 2)[0])) == golden("decided", 3)[0]
-    for version, message in ((1, "no operation of version 1 is a conflict"), (2, "no operation of version 2 tells a")):
-        with pytest.raises(InvalidEvent, match=message):
-            decode(canonical({**orjson.loads(golden("decided", version + 1)[1]), "v": version}))
-
-
-@pytest.mark.parametrize(("type", "version"), FILES)
-def test_the_golden_bytes_are_canonical(type: str, version: int) -> None:
+@pytest.mark.parametrize("type", EVENT_TYPES)
+def test_the_golden_bytes_are_canonical(type: str) -> None:
     """All but the last `captured`, which another producer wrote with its own order, spaces and escapes."""
-    payloads = golden(type, version)
+    payloads = golden(type)
     others = [payload for payload in payloads if canonical(orjson.loads(payload)) != payload]
     assert others == (payloads[-1:] if type == "captured" else [])
 

@@ -1,37 +1,37 @@
-"""Logs of old versions, kept for ever: each must replay to the hash tree that it had when it was made.
+"""A log of every type of event, kept for ever: it must replay to the hash tree that it had when it was made.
 
-`tests/golden/log-v1/pNN.jsonl` holds the payloads of one partition, one on a line, as bytes that are never edited;
-`leaves.json` is the tree of digests that they fold to, and `unread.json` the offsets of the dead letters. A leaf's name
-ends with the version of its rule. Whoever changes a rule raises that version and pins the leaves anew, with a line in
-`CHANGELOG.md`; what stands in the `.jsonl` files stays.
+`tests/golden/log/pNN.jsonl` holds the payloads of one partition, one on a line, as bytes that are never edited once a
+release has written such; `leaves.json` is the tree of digests that they fold to, and `unread.json` the offsets of the
+dead letters. A leaf's name ends with the version of its rule. Whoever changes a rule raises that version and pins the
+leaves anew, with a line in `CHANGELOG.md`; what stands in the `.jsonl` files stays.
 
-`log-v9` has every type of event that the codec knows. How they were made stands in `golden_making.py`;
-`python tests/test_golden_log.py log log-v10` makes another log and never writes over an old one; `pin log-v1` writes
-its leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats them alike, so that no
-leaf depends on the Python that reads them.
+How it was made stands in `golden_making.py`. `python tests/test_golden_log.py make` makes it and never writes over one
+that stands; `pin` writes its leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats
+them alike, so that no leaf depends on the Python that reads them.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-import pytest
-from golden_every_type import make_v2, make_v3, make_v4, make_v5, make_v6, make_v7, make_v8
-from golden_making import PARTITIONS, make_v1
-from golden_pages import make_v9
+from golden_maker import PARTITIONS
+from golden_making import make_log
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
+from memtape.schemas.rows import TABLES
 from memtape.sinks.vault import render
 from memtape.state.core.digests import RULES, digest, root, rows_digest, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.replay import Replay, replay
+from memtape.state.core.scope import SUBJECTS
 from memtape.state.views.index_proof import expected_index, index_leaf
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
     from memtape.sinks.home.folders import Home
     from memtape.sinks.logs.embedded import EmbeddedLog
 
-GOLDEN = Path(__file__).parent / "golden"
-LOGS = sorted(path.name for path in GOLDEN.glob("log-v*"))
-TABLES = ("memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages")
+GOLDEN = Path(__file__).parent / "golden" / "log"
+BY_CAPTURES = ("instructions", "threads", "people")
+"""Subjects of which all follows from the captures, so that they have no leaf."""
 
 
-def slots_of(name: str) -> list[Slot]:
-    """Return the slots of a golden log, partition by partition."""
+def golden_slots() -> list[Slot]:
+    """Return the slots of the golden log, partition by partition."""
     # Only bytes are split here: a text may hold U+2028, at which `str.splitlines` would cut it in two.
     return [
         Slot(number, offset, payload)
-        for number, path in enumerate(sorted((GOLDEN / name).glob("p*.jsonl")))
+        for number, path in enumerate(sorted(GOLDEN.glob("p*.jsonl")))
         for offset, payload in enumerate(path.read_bytes().removesuffix(b"\n").split(b"\n"))
     ]
 
 
-def pinned(name: str, file: str) -> Any:
-    """Return what a golden log is known to mean."""
-    return orjson.loads((GOLDEN / name / file).read_bytes())
+def pinned(file: str) -> Any:
+    """Return what the golden log is known to mean."""
+    return orjson.loads((GOLDEN / file).read_bytes())
 
 
 def tree(replayed: Replay) -> dict[str, str]:
@@ -85,11 +85,10 @@ def pages_by_scope(partition: Partition) -> dict[str, dict[str, str]]:
     return {name: {path: text for path, text in pages.items() if text} for name, pages in rendered.items() if pages}
 
 
-def copy_into(home: Home, name: str) -> EmbeddedLog:
-    """Return an embedded log in a home that holds a golden log and nothing else."""
+def copy_into(home: Home, slots: Sequence[Slot]) -> EmbeddedLog:
+    """Return an embedded log in a home that holds these slots and nothing else."""
     from memtape.sinks.logs.embedded import EmbeddedLog
 
-    slots = slots_of(name)
     partitions = slots[-1].partition + 1
     first = decode(slots[0].payload)
     log = EmbeddedLog(home.log_path, partitions)
@@ -103,50 +102,50 @@ def copy_into(home: Home, name: str) -> EmbeddedLog:
     return log
 
 
-each_log = pytest.mark.parametrize("name", LOGS)
-
-
-@each_log
-def test_a_golden_log_replays_to_its_tree_leaf_by_leaf(name: str) -> None:
-    leaves = pinned(name, "leaves.json")
-    found = tree(replay(slots_of(name)))
+def test_a_golden_log_replays_to_its_tree_leaf_by_leaf() -> None:
+    leaves = pinned("leaves.json")
+    found = tree(replay(golden_slots()))
     other = [f"{leaf}: pinned {leaves.get(leaf)}, now {found.get(leaf)}" for leaf in sorted(leaves | found)
              if leaves.get(leaf) != found.get(leaf)]  # fmt: skip
     assert not other, "\n".join(["Leaves differ. A changed rule raises its version in state/core/digests.py:", *other])
 
 
-@each_log
-def test_a_golden_log_restored_after_every_event_is_what_it_was(name: str) -> None:
-    slots = slots_of(name)
+def test_the_golden_log_has_a_leaf_of_every_subject_and_rows_of_every_table() -> None:
+    leaves = [leaf.partition("@")[0].split("/") for leaf in pinned("leaves.json")]
+    subjects = {name for room, *_, name in leaves if room == "scope"}
+    assert subjects == {subject.name for subject in SUBJECTS}.difference(BY_CAPTURES)
+    assert {name for room, name, *_ in leaves if room == "view"} == {*TABLES, "index", "vault"}
+
+
+def test_a_golden_log_restored_after_every_event_is_what_it_was() -> None:
+    slots = golden_slots()
     erased = {number: erasures_of(slot for slot in slots if slot.partition == number) for number in range(PARTITIONS)}
     partitions = {number: Partition(number, erasures) for number, erasures in erased.items()}
     for slot in slots:
         fold(partitions[slot.partition], [slot])
         partitions[slot.partition] = restore(snapshot(partitions[slot.partition]))
-    assert state_leaves(partitions.values()).items() <= pinned(name, "leaves.json").items()
+    assert state_leaves(partitions.values()).items() <= pinned("leaves.json").items()
 
 
-@each_log
-def test_a_golden_log_leaves_the_same_events_unread(name: str) -> None:
+def test_a_golden_log_leaves_the_same_events_unread() -> None:
     """A reader that learns more may read more; then these offsets and the leaves are pinned anew."""
-    assert unread(replay(slots_of(name))) == pinned(name, "unread.json")
+    assert unread(replay(golden_slots())) == pinned("unread.json")
 
 
-@each_log
-def test_a_home_that_holds_a_golden_log_verifies_to_its_root(name: str, tmp_path: Path) -> None:
+def test_a_home_that_holds_a_golden_log_verifies_to_its_root(tmp_path: Path) -> None:
     from memtape.sinks.home.folders import Home
     from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.verify import verify
 
     home = Home(tmp_path / "home")
     home.settings_path.write_text("extract = false\n")  # What its turns state is not on the log.
-    log = copy_into(home, name)
+    log = copy_into(home, golden_slots())
     with Owner(home, log) as owner:
         owner.project()
     verdict = verify(home, log)
     assert verdict.ok, verdict.differences[:5]
-    assert verdict.state_hash == root(pinned(name, "leaves.json"))
-    assert verdict.events == len(slots_of(name))
+    assert verdict.state_hash == root(pinned("leaves.json"))
+    assert verdict.events == len(golden_slots())
     log.close()
 
 
@@ -165,24 +164,21 @@ def unread(replayed: Replay) -> dict[str, list[int]]:
     return offsets
 
 
-def write(name: str) -> None:
-    """Make a golden log and pin what it means; refuse where one stands."""
-    folder = GOLDEN / name
-    folder.mkdir(parents=True)
-    made = {"log-v1": make_v1, "log-v2": make_v2, "log-v3": make_v3, "log-v4": make_v4, "log-v5": make_v5}
-    made |= {"log-v6": make_v6, "log-v7": make_v7, "log-v8": make_v8, "log-v9": make_v9}
-    for number, payloads in enumerate(made[name]()):
-        (folder / f"p{number:02}.jsonl").write_bytes(b"".join(payload + b"\n" for payload in payloads))
-    pin(name)
+def make() -> None:
+    """Make the golden log and pin what it means; refuse where it stands."""
+    GOLDEN.mkdir(parents=True)
+    for number, payloads in enumerate(make_log()):
+        (GOLDEN / f"p{number:02}.jsonl").write_bytes(b"".join(payload + b"\n" for payload in payloads))
+    pin()
 
 
-def pin(name: str) -> None:
-    """Write down what a golden log means by the rules of today."""
-    replayed = replay(slots_of(name))
+def pin() -> None:
+    """Write down what the golden log means by the rules of today."""
+    replayed = replay(golden_slots())
     for file, value in (("leaves.json", tree(replayed)), ("unread.json", unread(replayed))):
         data = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-        (GOLDEN / name / file).write_bytes(data + b"\n")
+        (GOLDEN / file).write_bytes(data + b"\n")
 
 
 if __name__ == "__main__":
-    {"log": write, "pin": pin}[sys.argv[1]](sys.argv[2])
+    {"make": make, "pin": pin}[sys.argv[1]]()

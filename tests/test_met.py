@@ -16,8 +16,7 @@ from builders import AGING, START, configured, histories, slots
 from hypothesis import Phase, given, seed, settings
 from met import events_in, missing
 from soaked import soaked
-from test_golden_log import LOGS, slots_of
-from test_invariance import GOLDEN
+from test_golden_log import golden_slots
 from test_model import told
 
 from memtape.schemas.events import EVENT_TYPES, Event, make_tick
@@ -40,8 +39,7 @@ def drawn() -> list[Event]:
 
 
 SUITES: dict[str, Callable[[], list[Event]]] = {
-    "the golden logs": lambda: [event for name in LOGS for event in events_in(slots_of(name))],
-    "the log of the invariances": lambda: events_in(slots_of(GOLDEN)),
+    "the golden log": lambda: events_in(golden_slots()),
     "the histories of the laws": drawn,
     # A log ticks by itself when something is appended.
     "the histories of crashes": lambda: [*itertools.islice(crash.history(400, 1), 400), make_tick(0, START)],

@@ -277,9 +277,9 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 @given(st.data())
 @examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
-    from memtape.tools.ask.cursors import Cursor, read, written
+    from memtape.tools.ask.cursors import VERSION, Cursor, read, written
 
-    made = Cursor(2, b"place1", b"asked1", 1, 2, {3: 4}, {3: 1}, (None, 5, None), b"").with_given(["a", "b"])
+    made = Cursor(VERSION, b"place1", b"asked1", 1, 2, {3: 4}, {3: 1}, (None, 5, None), b"").with_given(["a", "b"])
     text = written(made)
     assert read(text) == read(f" {text}\n") == made and read(text).after == 2
     place = data.draw(st.integers(0, len(text) - 1))

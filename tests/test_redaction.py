@@ -344,16 +344,6 @@ def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: P
         assert other not in again.question(f"where is {other}")
 
 
-def test_a_home_that_noted_secrets_as_they_were_written_knows_them_and_then_in_any_case(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    Redactor(home)._placeholder("Harb0ur-44x17", "password")
-    home.met_secrets_path.write_bytes(
-        home.met_secrets_path.read_bytes().splitlines()[1][: -len(" 12345678 other -")] + b"\n"
-    )
-    assert "[redacted:password:" in Redactor(home).text("It was Harb0ur-44x17.")
-    assert "[redacted:password:" in Redactor(home).text("It was HARB0UR-44X17.")
-
-
 def test_a_word_in_another_case_than_that_of_a_password_is_ordinary(client: Client) -> None:
     for secret in ("HarbourT1de", "sunshine"):
         client.redactor._placeholder(secret, "password")

@@ -14,8 +14,7 @@ import Stemmer
 from builders import captured
 from soaked import soaked
 from test_feeds import otherwise, with_one
-from test_golden_log import copy_into
-from test_invariance import GOLDEN
+from test_golden_log import copy_into, golden_slots
 from test_time import sound
 
 from memtape.schemas.rows import TABLES
@@ -43,7 +42,7 @@ PARTIAL = [subject.name for subject in SUBJECTS if not set(TABLES) <= set(subjec
 def projected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that holds the golden log of every type of event, and its views."""
     home = Home(tmp_path_factory.mktemp("projected") / "home")
-    log = copy_into(home, GOLDEN)
+    log = copy_into(home, golden_slots())
     log.append_raw(0, [b"nobody can read this"])
     project(home, log)
     log.close()

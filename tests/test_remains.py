@@ -131,7 +131,7 @@ def vectors(home: Path, rows: list[bytes]) -> Shard:
 
 
 def vector_index(home: Path) -> None:
-    """An index as earlier versions made it, whose table is gone: LanceDB keeps the vectors there at another length."""
+    """An index that LanceDB made of a table which is gone: it keeps the vectors there at another length."""
     random = np.random.default_rng(0)
     rows = [VECTOR, *(quantised(row) for row in random.normal(size=(300, 16)).astype(np.float32))]
     vectors(home, rows)

@@ -147,7 +147,7 @@ def test_counts_of_a_rebuild_and_of_views_that_know_none_are_the_same(tmp_path: 
             from memtape.tools.keep.owner import rebuild_or_ask
 
             rebuild_or_ask(client.home, client.log, None, lambda *_: None, lambda _: None)
-        else:  # As views of an older version have it.
+        else:  # As where nobody has noted what a scope holds.
             for path in home.glob("builds/*/lance/*/watermark.json"):
                 path.write_text(json.dumps({**json.loads(path.read_text()), "held": {}}))
     with Client(home, scope=SCOPE) as client:

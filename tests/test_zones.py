@@ -471,7 +471,7 @@ def test_only_people_write_in_zones() -> None:
     assert isinstance(index, IndexPage) and index.zone == () and [row.text for row in index.facts] == ["A claim."]
 
 
-def test_a_page_that_an_earlier_version_wrote_gets_its_zone_and_is_no_somebodys(tmp_path: Path) -> None:
+def test_a_page_without_a_zone_gets_its_zone_and_is_no_somebodys(tmp_path: Path) -> None:
     vault = Vault(Home(tmp_path))
     pages = pages_with("It holds.")
     index = next(one for one in pages if isinstance(one, IndexPage))

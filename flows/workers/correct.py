@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from memtape.flows.workers.stating import statement_event, statement_id
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES, PEOPLE, SPEAKING, STATED_TAG, Captured, Event, Linked, Recalled
+from memtape.schemas.events import PEOPLE, SPEAKING, STATED_TAG, Captured, Event, Linked, Recalled
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.upcasts import version_of
 from memtape.state.core.erasures import Erasures
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.correcting import Corrected, Correction, corrected, correction_of
@@ -219,5 +220,5 @@ def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
         sent=max(now_us, said.sent),
         session=said.session,
         type="linked",
-        v=EVENT_TYPES["linked"].version,
+        v=version_of("linked"),
     )

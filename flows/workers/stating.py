@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from memtape.schemas.events import EVENT_TYPES, STATED_TAG, Captured, Event
+from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
+from memtape.schemas.upcasts import version_of
 from memtape.state.text.statements import IMPORTANCE, Statement
 
 
@@ -37,7 +38,7 @@ def statement_event(turn: Event, place: int, statement: Statement, now_us: int, 
         sent=max(now_us, turn.sent),  # No clock that is behind the turn's makes a statement that cannot stand.
         session=turn.session,
         type="captured",
-        v=EVENT_TYPES["captured"].version,
+        v=version_of("captured"),
     )
 
 

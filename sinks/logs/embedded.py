@@ -55,9 +55,9 @@ CREATE TABLE slots (
 ) WITHOUT ROWID;
 CREATE INDEX slots_by_scope ON slots (scope, type, partition, offset);
 CREATE INDEX slots_by_id ON slots (id);
+CREATE INDEX slots_erased ON slots (partition, offset) WHERE type = 'erased';
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-_ERASED_INDEX = "CREATE INDEX IF NOT EXISTS slots_erased ON slots (partition, offset) WHERE type = 'erased'"
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -99,8 +99,6 @@ class EmbeddedLog:
             schema = meta.get("schema")
             if schema == UNFINISHED and copy_of is not None:
                 schema = SCHEMA_VERSION
-            if schema == SCHEMA_VERSION:
-                self._db.execute(_ERASED_INDEX)
             self._files = _files(path)
         if schema == UNFINISHED:
             raise DamagedLog(f"{path} is a copy that is not whole.", "Give `memtape copy` again: it goes on.")

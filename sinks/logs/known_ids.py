@@ -30,6 +30,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from
+from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import UNFINISHED, write_whole
 
 MAGIC = b"memtape known ids 1\n"
@@ -41,7 +42,7 @@ A slot costs some 50 us to read again, and a file some 0.2 us to write for each 
 """
 
 _TYPES = {name: bytes([number]) for number, name in enumerate(EVENT_TYPES)}
-_MADE_BY = f"{__version__} " + ",".join(f"{name}={type.version}" for name, type in EVENT_TYPES.items())
+_MADE_BY = f"{__version__} " + ",".join(f"{name}={version_of(name)}" for name in EVENT_TYPES)
 """The writer of a file. A newer Memtape may read an event that an older one could not, and the reverse."""
 _KEY_BYTES = 16 + 4 + 1
 _ROW_BYTES = _KEY_BYTES + 8

@@ -27,13 +27,13 @@ from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.common_words import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-VIEWS_VERSION = 18
+VIEWS_VERSION = 1
 """The version of the rules that make rows and pages of the state."""
 
-DUPLICATES_VERSION = 4
+DUPLICATES_VERSION = 1
 """The version of the rule that picks the event of an id to count and erase by; it has no own leaf."""
 
-INDEX_VERSION = 8
+INDEX_VERSION = 1
 """The version of the rules that tokenize texts for the search index, which follows from the rows."""
 
 RULES = {subject.name: subject.version for subject in SUBJECTS}

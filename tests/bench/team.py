@@ -18,7 +18,6 @@ from bench.team_texts import Material, Topic
 from memtape.flows.workers.stating import statement_event
 from memtape.schemas.actions import action_tags
 from memtape.schemas.events import (
-    EVENT_TYPES,
     Actor,
     Body,
     Captured,
@@ -32,6 +31,7 @@ from memtape.schemas.events import (
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
+from memtape.schemas.upcasts import version_of
 from memtape.state.text.statements import statements
 from memtape.state.views.filters import NO_FILTERS
 
@@ -284,7 +284,7 @@ class _Project:
             sent=at,
             session=session,
             type=type,
-            v=EVENT_TYPES[type].version,
+            v=version_of(type),
         )
 
 

@@ -25,6 +25,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, US_PER_S
+from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import Home
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -161,5 +162,5 @@ def event_after(scope: str, body: Body, at: int, native_id: str) -> Event:
         sent=at,
         session="after the year",
         type=type,
-        v=EVENT_TYPES[type].version,
+        v=version_of(type),
     )

@@ -17,7 +17,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Source
 from memtape.tools.ask.ordering import Asked
 
-VERSION = 2
+VERSION = 1
 ID_BYTES, DIGEST_BYTES, CHECK_BYTES = 5, 6, 4
 """So many bytes of blake2b tell given results, questions and whole cursors apart. Of a million questions
 with 1,000 results given and 1,000 to come, one skips a result that has the five bytes of another."""

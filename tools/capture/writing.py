@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError, OnlyPrivate
 from memtape.schemas.events import (
-    EVENT_TYPES,
     MAX_AT_LEAD_US,
     PEOPLE,
     UNKNOWN,
@@ -35,6 +34,7 @@ from memtape.schemas.metrics import Door
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
+from memtape.schemas.upcasts import version_of
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
@@ -338,7 +338,7 @@ def now_us() -> int:
 def _event(
     type: str, id: str, body: Body, scope: str, actor: Actor, session: str | None, *, at: int, sent: int
 ) -> Event:
-    v = EVENT_TYPES[type].version
+    v = version_of(type)
     return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=v)
 
 

@@ -12,9 +12,10 @@ import msgspec
 
 from memtape.flows.workers.distill import Answered, fact_id
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
-from memtape.schemas.events import DISTILLED_TAG, EVENT_TYPES, Actor, Captured, Event
+from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
+from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import Outcome, count_window
 from memtape.sinks.home.settings import local_settings
@@ -189,7 +190,7 @@ def _captured(window: Window, number: int, place: int, fact: Fact, actor: Actor)
         sent=max(now_us(), *(each.sent for each in window)),
         session=turn.session,
         type="captured",
-        v=EVENT_TYPES["captured"].version,
+        v=version_of("captured"),
     )
 
 

@@ -145,7 +145,7 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
 
 
 def adopt_pages(views: BuildViews) -> None:
-    """List the vault's pages that match the log, where an earlier version wrote them without a list.
+    """List the vault's pages that match the log, where the list that named the pages is gone.
 
     All other files count as people's from then on; call it therefore before any change.
     """

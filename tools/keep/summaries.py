@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from memtape.schemas.errors import BadAnswer, MemtapeError
-from memtape.schemas.events import EVENT_TYPES, SPEAKING, SUMMARY_TAG, Actor, Captured, Event
+from memtape.schemas.events import SPEAKING, SUMMARY_TAG, Actor, Captured, Event
+from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import Home
 from memtape.state.views.last_session import summary_id
 from memtape.tools.capture.injected import said
@@ -91,5 +92,5 @@ def _captured(turns: Sequence[Event], text: str, actor: Actor) -> Event:
         sent=max(now_us(), *(turn.sent for turn in turns)),
         session=last.session,
         type="captured",
-        v=EVENT_TYPES["captured"].version,
+        v=version_of("captured"),
     )

@@ -26,11 +26,10 @@ _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
 _WITHIN_WORD = re.compile(r"[0-9A-Za-z_]{2}|[^\W0-9A-Za-z_]{2}")
 _LINE = re.compile(
-    rb"^(?P<form>[0-9]+ [0-9]+ (?P<chars>[0-9]+) (?P<kind>[a-z0-9-]+) )(?P<digest>[0-9a-f]{32})"
-    rb"(?: (?P<id>[0-9a-f]{8}) (?P<trust>person|other) (?P<scope>\S+))?$|^forgotten (?P<forgotten>[0-9a-f]{8})$",
+    rb"^(?P<form>[0-9]+ [0-9]+ (?P<chars>[0-9]+) (?P<kind>[a-z0-9-]+) )(?P<digest>[0-9a-f]{32}) "
+    rb"(?P<id>[0-9a-f]{8}) (?P<trust>person|other) (?P<scope>\S+)$|^forgotten (?P<forgotten>[0-9a-f]{8})$",
     re.MULTILINE,
 )
-"""Lines of older homes end with the digest: such secrets have no known source, and are known everywhere."""
 _DIGEST_CHARS = 32
 _MAX_ORDINARY = 20_000
 _NO_SCOPE = "-"
@@ -184,7 +183,7 @@ class MetSecrets:
 
 
 def _known_of(line: re.Match[bytes]) -> KnownSecret:
-    id, scope = (line["id"] or line["digest"][:8]).decode(), (line["scope"] or b"-").decode()
+    id, scope = line["id"].decode(), line["scope"].decode()
     trust: Trust = "other" if line["trust"] == b"other" else "person"
     return KnownSecret(id, line["kind"].decode(), int(line["chars"]), trust, None if scope == _NO_SCOPE else scope)
 
