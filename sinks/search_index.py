@@ -35,7 +35,7 @@ from memtape.sinks.index_files import (
 )
 from memtape.sinks.index_tiers import UNWRITTEN, Tiers
 from memtape.state.index.entries import HIDDEN, KINDS, SUMMARY, TURN, language_read, number_of, usual_language
-from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Part, counted_languages, shown_of
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, MaskedSegment, counted_languages, shown_of
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
@@ -81,10 +81,10 @@ class Opened(NamedTuple):
         segments, living, _ = _of_embedder(self, embedder)
         return list(zip(segments, living, strict=True))
 
-    def parts(self, choice: Choice = AT_HAND) -> list[Part]:
+    def parts(self, choice: Choice = AT_HAND) -> list[MaskedSegment]:
         """Return the segments with a mask of the shown texts of each."""
         pairs = zip(self.segments, self.living, strict=True)
-        return [Part(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
+        return [MaskedSegment(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
     def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
         """Yield the live rows of one table or of all."""
@@ -365,7 +365,7 @@ class _Making:
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
-        shown = [Part(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
+        shown = [MaskedSegment(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
         counts = counted_languages(shown, len(TOLD_LANGUAGES))
         new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
         usual = usual_language(map(add, counts, new))

@@ -31,7 +31,7 @@ from memtape.sinks import index_files, index_tiers, search_index
 from memtape.sinks.home.folders import unfinished_beside
 from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
-from memtape.state.index.parts import Part, part_of
+from memtape.state.index.parts import MaskedSegment, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, VectorSegment, joined_rows, vector_segment_of
@@ -161,7 +161,7 @@ def check(opened: Opened, standing: dict[tuple[str, str], Guarded]) -> None:
 
 
 def ranked(
-    parts: Sequence[Part],
+    parts: Sequence[MaskedSegment],
     names: Callable[[Texts, int], str],
     question: str,
     vectors: Sequence[tuple[VectorSegment, Flags]] = (),

@@ -20,7 +20,16 @@ from memtape.schemas.times import format_day
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.ranking.currency import AMONG, LEAST_NEAR, Alike, Memory, Placed, about_one, latest_first, memory
+from memtape.state.ranking.currency import (
+    AMONG,
+    LEAST_NEAR,
+    Alike,
+    FoundMemory,
+    Placed,
+    about_one,
+    latest_first,
+    memory,
+)
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
@@ -129,7 +138,7 @@ def _index(heads: Sequence[int], place: int) -> int | None:
     return heads.index(place) if place in heads else None
 
 
-def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]) -> Memory | None:
+def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]) -> FoundMemory | None:
     if found.texts.flags[place] & TURN != 0:
         return None
     it = found.result(place)

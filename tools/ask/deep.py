@@ -17,7 +17,7 @@ from memtape.schemas.rows import PageRow
 from memtape.state.index.entries import KINDS
 from memtape.state.ranking.deep.asking import share_held
 from memtape.state.ranking.deep.ground import Field, Ground, Links, Rank, Walk
-from memtape.state.ranking.deep.loop import Taken, deepened
+from memtape.state.ranking.deep.loop import FinishedStep, deepened
 from memtape.state.ranking.deep.rules import Judge, Rules
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
@@ -101,7 +101,7 @@ def _page(ready: Ready, id: str) -> PageRow | None:
     return row if isinstance(row, PageRow) else None
 
 
-def _traced(taken: Taken, readies: Sequence[Ready]) -> Traced:
+def _traced(taken: FinishedStep, readies: Sequence[Ready]) -> Traced:
     results = (readies[spot.scope].found.result(spot.place) for spot in taken.spots)
     return Traced(
         by=taken.by,

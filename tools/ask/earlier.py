@@ -19,7 +19,7 @@ from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, UseRow
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.search_index import Opened
 from memtape.state.index.entries import ARCHIVED, HIDDEN, SUMMARY
-from memtape.state.index.parts import Choice, Part
+from memtape.state.index.parts import Choice, MaskedSegment
 from memtape.state.index.vectors import TextVectors
 from memtape.state.views.indexed import row_at
 from memtape.tools.ask.found import Found, Said, found_of
@@ -85,7 +85,7 @@ class _Before(NamedTuple):
         return None if before is None or not before.known.any() else before
 
 
-def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part], bool]:
+def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[MaskedSegment], bool]:
     """Return the segments with masks of the texts shown then, and whether any row was written since."""
     parts, late = opened.parts(choice), False
     for segment, alive, part in zip(opened.segments, opened.living, parts, strict=True):

@@ -15,8 +15,8 @@ import numpy as np
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
 from memtape.schemas.rows import MemoryRow, SummaryRow, TombstoneRow, TurnRow, Wording, archived_on
 from memtape.sinks.search_index import NOTHING, Opened
-from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
-from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
+from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
@@ -250,7 +250,7 @@ def found_of(
     text_at: Callable[[int], str | None],
     before: Found | None = None,
     choice: Choice = AT_HAND,
-    parts: list[Part] | None = None,
+    parts: list[MaskedSegment] | None = None,
 ) -> Found:
     """Return the visible texts of an index after its tail, followed by the tail's captures.
 
@@ -297,7 +297,7 @@ def _bans_of(opened: Opened, tail: Sequence[Event], text_at: Callable[[int], str
     return Bans(keys_of, banned_at)
 
 
-def _apply_bans(opened: Opened, parts: Sequence[Part], bans: Bans, choice: Choice) -> dict[str, None]:
+def _apply_bans(opened: Opened, parts: Sequence[MaskedSegment], bans: Bans, choice: Choice) -> dict[str, None]:
     """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
@@ -322,7 +322,7 @@ def _same_rows(before: Found, found: Found) -> bool:
     return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
 
 
-def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
+def _hide_versions(opened: Opened, parts: Sequence[MaskedSegment], bans: Bans) -> None:
     """Hide the pages of which the tail captured another version, or all where the tail may show others."""
     for segment, part in zip(opened.segments, parts, strict=False):
         for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
@@ -331,7 +331,7 @@ def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
                 part.shown[segment.with_wordings(place)] = False
 
 
-def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:
+def _hide_summaries(opened: Opened, parts: Sequence[MaskedSegment], moved: Mapping[str, None]) -> None:
     """Hide the summaries of texts hidden or shown by the tail, until they are made again."""
     for n, part in enumerate(parts):
         for place in np.flatnonzero(part.shown).tolist() if moved else ():
@@ -355,7 +355,7 @@ def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict
 
 
 @lru_cache(maxsize=TAIL_KEPT)
-def _entry_of_event(event: Event) -> Entry:
+def _entry_of_event(event: Event) -> IndexEntry:
     result = result_of(event)
     return text_entry(result, result.captions, result.last_at, b"")
 

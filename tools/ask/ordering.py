@@ -18,7 +18,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.ranking.lanes import PERHAPS, is_perhaps
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
-from memtape.state.ranking.wording import Reading
+from memtape.state.ranking.wording import QuestionTerms
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import Told, best, said_of, told_otherwise
 from memtape.tools.ask.found import among_of, holding_at
@@ -176,7 +176,7 @@ def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
     return list(best.values())
 
 
-def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> Result:
+def told_result(ready: Ready, told: Told, reading: QuestionTerms | None, now: int) -> Result:
     """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
     `now` is the time of the answer; staleness depends on it.

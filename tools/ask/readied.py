@@ -26,7 +26,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import Choice
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
-from memtape.state.ranking.ranker import Corpus, Used
+from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
@@ -98,7 +98,7 @@ class Use(NamedTuple):
     texts: Texts
     name_of: Callable[[int], str]
 
-    def at(self, now: int) -> dict[int, Used]:
+    def at(self, now: int) -> dict[int, TextUse]:
         """Return the number and recency of uses of each used text in the scope, and its edges."""
         times = {id: row.times for id, row in self.uses.items()}
         ids_at: dict[int, list[str]] = {}
@@ -115,7 +115,7 @@ class Use(NamedTuple):
             neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
             neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
         return {
-            place: Used(
+            place: TextUse(
                 sum(self.uses[id].used for id in ids_at.get(place, ())),
                 hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
                 tuple(neighbours.get(place, ())),

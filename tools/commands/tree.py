@@ -11,7 +11,7 @@ from memtape.schemas.events import Linked
 from memtape.schemas.slugs import ROOT
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.state.tree.checking import Problem
+from memtape.state.tree.checking import TreeProblem
 from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, Node, PageShown, Version
 from memtape.tools.client import Client
 from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client
@@ -210,7 +210,7 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
         say(f"{many(len(steps), 'link')} changed, {many(len(left), 'problem')} left.")
 
 
-def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
+def _step(problem: TreeProblem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
     """Return an event in words, and the command that undoes the event."""
     page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
     said = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"
