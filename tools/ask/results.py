@@ -51,7 +51,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     around: tuple[str, ...] = ()
 
 
-class Read(msgspec.Struct, frozen=True, kw_only=True):
+class QuestionReading(msgspec.Struct, frozen=True, kw_only=True):
     """The reading of a question in one scope.
 
     A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the

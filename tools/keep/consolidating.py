@@ -53,7 +53,7 @@ statement of at most {chars} characters that stands by itself, in words that the
 nothing is to be done, and where you are in doubt, write []."""
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One operation in a model's answer; memories are numbered from 1."""
 
     op: Literal["keep", "add", "conflict", "replace", "remove"]
@@ -111,7 +111,7 @@ def prompt_for(cluster: Cluster) -> str:
 
 def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ...]:
     """Return the operations of an answer about a cluster. Raises `BadAnswer`: then nothing of it is kept."""
-    found = listed_in(answer, Answer, "operations")
+    found = listed_in(answer, OperationAnswer, "operations")
     found = [it for it in found if it.op != "keep"]
     if len(found) > MAX_INPUTS:
         raise BadAnswer("The model's answer has more operations than it was given memories.")
@@ -123,7 +123,7 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ..
     return _joined(operations)
 
 
-def _operation(answer: Answer, cluster: Cluster) -> ConcludedOperation:
+def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
     """Return a checked operation on the candidates of an answer."""
 
     def named(number: int | None) -> Candidate:
