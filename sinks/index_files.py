@@ -47,7 +47,7 @@ class Tensor(msgspec.Struct, frozen=True):
     data_offsets: tuple[int, int]
 
 
-class Named(msgspec.Struct, frozen=True):
+class ManifestSegment(msgspec.Struct, frozen=True):
     """A segment in a manifest: the name of its file, its rows, and the size of the file in bytes."""
 
     name: str
@@ -70,11 +70,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     number: int
     usual: int
-    segments: list[Named]
+    segments: list[ManifestSegment]
     made: str
     living: str = ""
     living_crc: int = 0
-    vectors: list[Named] = []
+    vectors: list[ManifestSegment] = []
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.

@@ -12,14 +12,14 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.sinks.index_files import Named
+from memtape.sinks.index_files import ManifestSegment
 from memtape.state.index.segments import Flags
 
 DELTA_ROWS = 512
 """Rows of the small segment for rows added one by one, written anew each time."""
 TIER = 8
 """Segments of one size merged into one of the next."""
-UNWRITTEN = Named("", 0, 0)
+UNWRITTEN = ManifestSegment("", 0, 0)
 """The name of a segment without a file."""
 
 
@@ -54,7 +54,7 @@ class Tiers(Generic[SegmentT]):
         most_rows: int,
         segments: Sequence[SegmentT] = (),
         living: Sequence[Flags] = (),
-        names: Sequence[Named] = (),
+        names: Sequence[ManifestSegment] = (),
     ) -> None:
         self._merge = merge
         self._most_rows = most_rows

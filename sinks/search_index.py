@@ -25,7 +25,7 @@ from memtape.sinks.index_files import (
     FORMAT,
     MANIFEST,
     Manifest,
-    Named,
+    ManifestSegment,
     SegmentT,
     read_manifest,
     read_segment,
@@ -35,7 +35,7 @@ from memtape.sinks.index_files import (
 )
 from memtape.sinks.index_tiers import UNWRITTEN, Tiers
 from memtape.state.index.entries import HIDDEN, KINDS, SUMMARY, TURN, language_read, number_of, usual_language
-from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Part, counted_languages, shown_of
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, MaskedSegment, counted_languages, shown_of
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
@@ -65,7 +65,7 @@ OPEN_SCOPES = 16
 """Scopes whose segments stay open for writing."""
 
 
-class Opened(NamedTuple):
+class OpenIndex(NamedTuple):
     """The index of one scope as a manifest names it: its segments of texts and of vectors, and of each a flag for each
     row that lives.
     """
@@ -81,10 +81,10 @@ class Opened(NamedTuple):
         segments, living, _ = _of_embedder(self, embedder)
         return list(zip(segments, living, strict=True))
 
-    def parts(self, choice: Choice = AT_HAND) -> list[Part]:
+    def parts(self, choice: Choice = AT_HAND) -> list[MaskedSegment]:
         """Return the segments with a mask of the shown texts of each."""
         pairs = zip(self.segments, self.living, strict=True)
-        return [Part(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
+        return [MaskedSegment(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
     def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
         """Yield the live rows of one table or of all."""
@@ -185,7 +185,7 @@ class Opened(NamedTuple):
         return None
 
 
-NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made=""), (), ())
+NOTHING = OpenIndex(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made=""), (), ())
 """The index of a scope without rows."""
 
 
@@ -201,7 +201,7 @@ def indexed_scopes(folder: Path) -> list[str]:
     return sorted(manifest.scope for manifest in manifests if manifest is not None)
 
 
-def open_index(folder: Path, before: Opened | None = None) -> Opened | None:
+def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | None:
     """Return the index of a scope in its folder, None without one; open segments of `before` are reused.
 
     Raises the error of a damaged index.
@@ -217,11 +217,11 @@ def open_index(folder: Path, before: Opened | None = None) -> Opened | None:
                 raise
 
 
-def _opened(folder: Path, manifest: Manifest, before: Opened | None) -> Opened:
+def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenIndex:
     if manifest.format != FORMAT:
         raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
-    known: dict[Named, Segment] = {}
-    held: dict[Named, VectorSegment] = {}
+    known: dict[ManifestSegment, Segment] = {}
+    held: dict[ManifestSegment, VectorSegment] = {}
     if before is not None and before.manifest.made == manifest.made:
         known = dict(zip(before.manifest.segments, before.segments, strict=True))
         held = dict(zip(before.manifest.vectors, before.vectors, strict=True))
@@ -236,7 +236,7 @@ def _opened(folder: Path, manifest: Manifest, before: Opened | None) -> Opened:
         flags = np.unpackbits(np.frombuffer(packed, np.uint8), count=sum(sizes)).astype(np.bool_)
     split = np.split(flags, np.cumsum(sizes)[:-1]) if sizes else []
     living, vectors_living = split[: len(segments)], split[len(segments) :]
-    return Opened(manifest, tuple(segments), tuple(living), tuple(vectors), tuple(vectors_living))
+    return OpenIndex(manifest, tuple(segments), tuple(living), tuple(vectors), tuple(vectors_living))
 
 
 class SearchIndex:
@@ -244,7 +244,7 @@ class SearchIndex:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._scopes: OrderedDict[str, Opened | None] = OrderedDict()
+        self._scopes: OrderedDict[str, OpenIndex | None] = OrderedDict()
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
         self.held: dict[str, ScopeHeld] = {}
@@ -254,7 +254,7 @@ class SearchIndex:
         """Write rows; skip a row no newer than the stored row with its key."""
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self._open(scope)
-            made = _Making(opened)
+            made = _IndexBuilder(opened)
             made.add([guarded for _, guarded in its])
             if made.changed or opened is None:
                 self._finish(scope, made, opened.manifest.number if opened is not None else 0)
@@ -264,11 +264,11 @@ class SearchIndex:
     def replace(self, rows: Sequence[Guarded], numbers: Mapping[str, int]) -> None:
         """Replace the whole indexes of the rows' scopes; `numbers` has each last manifest's number."""
         for scope, its in _by_scope(enumerate(rows)).items():
-            made = _Making(None)
+            made = _IndexBuilder(None)
             made.add([guarded for _, guarded in its])
             self._finish(scope, made, max(numbers.get(scope, 0), self.numbers.get(scope, 0)))
 
-    def _finish(self, scope: str, made: _Making, last: int) -> None:
+    def _finish(self, scope: str, made: _IndexBuilder, last: int) -> None:
         folder = scope_folder(self._folder, scope)
         make_folder(folder)
         written = self._scopes[scope] = made.written(folder, scope, last + 1)
@@ -289,7 +289,7 @@ class SearchIndex:
                 known[n] = is_held
         return known
 
-    def _open(self, scope: str) -> Opened | None:
+    def _open(self, scope: str) -> OpenIndex | None:
         opened = open_index(scope_folder(self._folder, scope), self._scopes.pop(scope, None))
         self._scopes[scope] = opened
         while len(self._scopes) > OPEN_SCOPES:
@@ -306,10 +306,10 @@ class SearchIndex:
         rmtree(self._folder, ignore_errors=True)
 
 
-class _Making:
+class _IndexBuilder:
     """The index of a scope while rows are added to it: segments of texts, and of vectors by their embedder."""
 
-    def __init__(self, opened: Opened | None) -> None:
+    def __init__(self, opened: OpenIndex | None) -> None:
         opened = opened or NOTHING
         manifest = opened.manifest
         self._texts = Tiers(merged, MOST_ROWS, opened.segments, opened.living, manifest.segments)
@@ -365,7 +365,7 @@ class _Making:
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
-        shown = [Part(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
+        shown = [MaskedSegment(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
         counts = counted_languages(shown, len(TOLD_LANGUAGES))
         new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
         usual = usual_language(map(add, counts, new))
@@ -384,10 +384,10 @@ class _Making:
                 told[key] = tuple(segment.told[own].tolist())
                 alive[own] = False
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenIndex:
         """Return the index with the pending changes; its new segments have no file yet."""
         vectors = list(self._vectors.items())
-        return Opened(
+        return OpenIndex(
             Manifest(
                 format=FORMAT,
                 scope="",
@@ -407,7 +407,7 @@ class _Making:
             tuple(alive for _, its in vectors for alive in its.living),
         )
 
-    def written(self, folder: Path, scope: str, number: int) -> Opened:
+    def written(self, folder: Path, scope: str, number: int) -> OpenIndex:
         """Write the new segments and a manifest with their names; delete files named by no manifest."""
         _write(self._texts, folder, f"{number}", read_segment)
         for place, tiers in enumerate(self._vectors.values()):
@@ -436,11 +436,11 @@ def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str, read: Callable[
         if named is UNWRITTEN:
             path = folder / f"{beginning}-{place}"
             size = write_segment(path, tiers.segments[place])
-            tiers.names[place] = Named(path.name, len(tiers.living[place]), size)
+            tiers.names[place] = ManifestSegment(path.name, len(tiers.living[place]), size)
             tiers.segments[place] = read(path, size)
 
 
-def _of_embedder(opened: Opened, embedder: str) -> tuple[list[VectorSegment], list[Flags], list[Named]]:
+def _of_embedder(opened: OpenIndex, embedder: str) -> tuple[list[VectorSegment], list[Flags], list[ManifestSegment]]:
     """Return the segments of an embedder's vectors, which of their rows live, and their names."""
     every = zip(opened.vectors, opened.vectors_living, opened.manifest.vectors, strict=True)
     own = [its for its in every if its[2].embedder == embedder]

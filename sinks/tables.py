@@ -46,7 +46,7 @@ from memtape.schemas.rows import (
     Watermark,
 )
 from memtape.sinks.home.folders import make_folder, write_whole
-from memtape.sinks.search_index import Opened, SearchIndex, indexed_scopes, open_index, scope_folder
+from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes, open_index, scope_folder
 from memtape.state.views.indexed import FOUND, KEPT
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Shard:
         self._mark: tuple[tuple[int, int, int], Watermark | None, _Written] | None = None
         self._index = SearchIndex(path / INDEX)
         self._made: dict[str, None] = {}
-        self._opened: dict[str, Opened] = {}
+        self._opened: dict[str, OpenIndex] = {}
 
     def exists(self) -> bool:
         """Return whether a first row has ever come."""
@@ -210,7 +210,7 @@ class Shard:
         return self._mark[1:]
 
     @_reads
-    def index(self, scope: str, before: Opened | None = None) -> Opened | None:
+    def index(self, scope: str, before: OpenIndex | None = None) -> OpenIndex | None:
         """Return the search index of a scope as it is now, None if no row of it was ever written.
 
         Open segments are reused: those of `before`, by default those of the last call.
@@ -227,7 +227,7 @@ class Shard:
         return opened
 
     @_reads
-    def indexes(self) -> dict[str, Opened]:
+    def indexes(self) -> dict[str, OpenIndex]:
         """Return the search index of every scope with one, by scope."""
         names = indexed_scopes(self.path / INDEX)
         found = {name: self.index(name) for name in dict.fromkeys((*names, *self._marked()[1].indexes))}

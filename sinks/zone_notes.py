@@ -28,7 +28,7 @@ class PageNote(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-class _Kept(msgspec.Struct):
+class _ScopeNotes(msgspec.Struct):
     """The notes of a scope's pages, and where its partition of the log ended when a zone was last taken."""
 
     log_id: str
@@ -54,7 +54,7 @@ class ZoneNotes:
         kept = _read(self._path)
         return kept is not None and _says_anything(kept.pages) and self._strayed(kept, log)
 
-    def _strayed(self, kept: _Kept, log: Log) -> bool:
+    def _strayed(self, kept: _ScopeNotes, log: Log) -> bool:
         if kept.log_id != log.log_id:
             return True
         number = partition_of(self._scope, log.partitions)
@@ -68,7 +68,7 @@ class ZoneNotes:
             end = log.ends()[number]
             trail = trail_of(log, number, end)
         make_folder(self._path.parent)
-        write_whole(self._path, msgspec.json.encode(_Kept(log.log_id, end, trail, pages)))
+        write_whole(self._path, msgspec.json.encode(_ScopeNotes(log.log_id, end, trail, pages)))
 
 
 def forget_lost(home: Home) -> None:
@@ -97,8 +97,8 @@ def _says_anything(pages: dict[str, PageNote]) -> bool:
     return any(note.texts for note in pages.values())
 
 
-def _read(path: Path) -> _Kept | None:
+def _read(path: Path) -> _ScopeNotes | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Kept)
+        return msgspec.json.decode(path.read_bytes(), type=_ScopeNotes)
     except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtape.state.index.documents import Document
-from memtape.state.index.entries import Entry
+from memtape.state.index.entries import IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import Vectors, text_vectors
-from memtape.state.ranking.ranker import Corpus, Used
+from memtape.state.ranking.ranker import Corpus, TextUse
 
 
 def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> Corpus:
     """Return a corpus of documents that stand nowhere else, each at its place in the sequence."""
-    entries = [Entry(document, document.text.encode("utf-8", "surrogatepass"), 0) for document in documents]
+    entries = [IndexEntry(document, document.text.encode("utf-8", "surrogatepass"), 0) for document in documents]
     texts = Texts([part_of(entries)])
     place_of = {document.id: place for place, document in enumerate(documents) if document.id}
     used = {
-        place: Used(document.uses, document.hot, document.neighbours)
+        place: TextUse(document.uses, document.hot, document.neighbours)
         for place, document in enumerate(documents)
         if document.uses or document.hot or document.neighbours
     }

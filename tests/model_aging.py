@@ -15,7 +15,7 @@ from typing import Any
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.ids import derived_id
-from memtape.state.lifecycle.summing import Said, summed
+from memtape.state.lifecycle.summing import SummaryInput, summed
 from memtape.state.text.polarity import instructs
 
 HOUR = 3_600_000_000
@@ -376,7 +376,7 @@ class Aging:
             )  # fmt: skip
         return rows
 
-    def _said(self, capture: dict[str, Any]) -> Said:
+    def _said(self, capture: dict[str, Any]) -> SummaryInput:
         """Return a text with what states something: of a turn what was taken from it and is not hidden, else itself."""
         text = whole(capture)
         later = [it for it in self.scope.captures if self._turn_of(it) == capture["id"]]
@@ -385,7 +385,7 @@ class Aging:
             if capture["body"]["kind"] == "turn"
             else [text]
         )
-        return Said(text, capture["actor"], tuple(told))
+        return SummaryInput(text, capture["actor"], tuple(told))
 
     def archive_rows(self) -> list[dict[str, Any]]:
         """Return what is archived."""

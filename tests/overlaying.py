@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, Row, TurnRow
-from memtape.sinks.search_index import _Making
+from memtape.sinks.search_index import _IndexBuilder
 from memtape.sinks.tables import table_of
 from memtape.tools.ask.found import found_of
 
@@ -24,7 +24,7 @@ def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[Me
             by_scope.setdefault(row.scope, []).append(row)
     shown: list[MemoryRow | TurnRow | Event] = []
     for scope, its in by_scope.items():
-        making = _Making(None)
+        making = _IndexBuilder(None)
         making.add([Guarded(table_of(row), row, 1, offset) for offset, row in enumerate(its)])
         opened = making.opened()
         found = found_of(

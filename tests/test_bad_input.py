@@ -19,9 +19,9 @@ from starlette.requests import Request
 from test_mcp import environment, http_server
 
 from memtape.tools.agents import hooks
-from memtape.tools.agents.forwarding import Session
+from memtape.tools.agents.forwarding import HostSession
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
-from memtape.tools.agents.reaching import Link
+from memtape.tools.agents.reaching import ServerLink
 from memtape.tools.commands.cli import main
 from memtape.tools.page.app import _pairs
 
@@ -59,7 +59,7 @@ def is_told(done: Any) -> bool:
 def test_a_forwarder_hands_on_whatever_comes(home: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """From either side; the server answers a line that is no message."""
     ours, theirs = socket.socketpair()
-    session = Session(str(home), b"", [], Link(ours, []))
+    session = HostSession(str(home), b"", [], ServerLink(ours, []))
     with ours, theirs:
         for name, data in BAD.items():
             line = data[:50_000] + b"\n"  # What a socket holds while nobody reads.

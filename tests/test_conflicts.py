@@ -44,7 +44,7 @@ from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.conflicts import Conflict
+from memtape.state.subjects.conflicts import ConflictState
 from memtape.state.subjects.validity import holds, successor
 from memtape.state.text.opposing import oppose
 from memtape.state.views.pages import page, pages_of
@@ -80,7 +80,7 @@ def world(*events: Event) -> Scope:
     return partition_of(*events).scopes["project:test"]
 
 
-def raised(*events: Event) -> list[Conflict]:
+def raised(*events: Event) -> list[ConflictState]:
     return list(world(*events).conflicts.by_id.values())
 
 
@@ -384,7 +384,7 @@ def test_no_pair_of_memories_is_asked_about_twice_at_any_time(events: list[Event
                 assert conflicts[id].status in ("pending", "accepted", "dismissed")
 
 
-def pair_of(scope: Scope, conflict: Conflict) -> frozenset[int]:
+def pair_of(scope: Scope, conflict: ConflictState) -> frozenset[int]:
     return frozenset(memory.birth for id in conflict.ids if (memory := scope.memory_of(id)) is not None)
 
 

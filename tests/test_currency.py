@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.ranking.currency import Memory, about_one, latest_first, memory
+from memtape.state.ranking.currency import FoundMemory, about_one, latest_first, memory
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -17,11 +17,11 @@ from memtape.tools.client import Client
 AT = 1_700_000_000_000_000
 
 
-def told(text: str, at: int, held: float, origin: Any = "user") -> Memory:
+def told(text: str, at: int, held: float, origin: Any = "user") -> FoundMemory:
     return memory("fact", TRUST[origin], AT + at, text, held, {})
 
 
-def order(*found: Memory) -> list[int]:
+def order(*found: FoundMemory) -> list[int]:
     return [placed.number for placed in latest_first(found)]
 
 

@@ -19,7 +19,7 @@ from memtape.tools.agents.afterwards import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.ready import HookOffer
 from memtape.tools.agents.warm import PROMPT_CHARS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -82,9 +82,9 @@ def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path
     padded = ("Well. " * 1_000)[: PROMPT_CHARS - len(prompt) + 6] + prompt + " in case you need it"
     asked: list[dict[str, Any]] = []
 
-    def answer(told: dict[str, Any]) -> Offer:
+    def answer(told: dict[str, Any]) -> HookOffer:
         asked.append(told)
-        return Offer("")
+        return HookOffer("")
 
     served = Warm(home, answer, lambda _: None)
     served.start()

@@ -16,8 +16,8 @@ from memtape.state.ranking.deep.asking import bare, by_kinds, by_names, kinds_as
 from memtape.state.ranking.deep.edges import HOPS, walk
 from memtape.state.ranking.deep.ground import Field, Ground
 from memtape.state.ranking.deep.loop import GATED, LOOKED_AT, Deep, deepened
-from memtape.state.ranking.deep.rules import Judge, Rules, Told
-from memtape.state.ranking.deep.seen import SURE, Seen, Spot, merged
+from memtape.state.ranking.deep.rules import Judge, Rules, StepDecision
+from memtape.state.ranking.deep.seen import SURE, SeenText, Spot, merged
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking
@@ -30,19 +30,19 @@ spots = st.builds(Spot, st.integers(0, 1), st.integers(0, 30))
 
 
 @st.composite
-def looks(draw: st.DrawFn) -> list[list[Seen]]:
+def looks(draw: st.DrawFn) -> list[list[SeenText]]:
     """Draw what up to three looks have seen, each once in a look, best first."""
     drawn = []
     for _ in range(draw(st.integers(1, MOST_LOOKS))):
         seen = draw(st.lists(spots, unique=True, max_size=20))
         scores = sorted(draw(st.lists(st.floats(0, 1), min_size=len(seen), max_size=len(seen))), reverse=True)
-        drawn.append([Seen(*it) for it in zip(seen, scores, strict=True)])
+        drawn.append([SeenText(*it) for it in zip(seen, scores, strict=True)])
     return drawn
 
 
 @given(looks(), st.dictionaries(spots, st.floats(0, 1), max_size=8), st.sets(spots, max_size=8))
 def test_looks_are_one_order_in_which_none_is_lost_and_none_stands_twice(
-    seen: list[list[Seen]], lent: dict[Spot, float], kinds: set[Spot]
+    seen: list[list[SeenText]], lent: dict[Spot, float], kinds: set[Spot]
 ) -> None:
     of_kind = dict.fromkeys(sorted(kinds))
     order = merged(seen, lent, of_kind)
@@ -52,7 +52,9 @@ def test_looks_are_one_order_in_which_none_is_lost_and_none_stands_twice(
 
 
 @given(looks(), st.dictionaries(spots, st.floats(0, 1), max_size=8))
-def test_no_later_look_pushes_out_what_the_first_held_surely(seen: list[list[Seen]], lent: dict[Spot, float]) -> None:
+def test_no_later_look_pushes_out_what_the_first_held_surely(
+    seen: list[list[SeenText]], lent: dict[Spot, float]
+) -> None:
     order = [it.spot for it in merged(seen, lent)]
     for place, sure in enumerate(seen[0][:SURE], start=1):
         assert order.index(sure.spot) + 1 <= 2 * place
@@ -60,7 +62,7 @@ def test_no_later_look_pushes_out_what_the_first_held_surely(seen: list[list[See
 
 @given(st.lists(spots, unique=True, min_size=1, max_size=20))
 def test_one_look_alone_stays_as_it_is(seen: list[Spot]) -> None:
-    look = [Seen(spot, 1 - number / 50) for number, spot in enumerate(seen)]
+    look = [SeenText(spot, 1 - number / 50) for number, spot in enumerate(seen)]
     assert [it.spot for it in merged([look], {})] == seen
 
 
@@ -113,16 +115,16 @@ class Recorded:
     def __init__(self, keep: Sequence[bool], queries: Sequence[str]) -> None:
         self.keep, self.queries, self.gates = keep, queries, 0
 
-    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        return Told([spot for n, spot in enumerate(spots) if not self.keep or self.keep[n % len(self.keep)]])
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
+        return StepDecision([spot for n, spot in enumerate(spots) if not self.keep or self.keep[n % len(self.keep)]])
 
-    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
-        return Told(spots)
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
+        return StepDecision(spots)
 
-    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         assert len(spots) <= GATED
         self.gates += 1
-        return Told(spots, self.queries[(number - 1) % len(self.queries)] if self.queries else "")
+        return StepDecision(spots, self.queries[(number - 1) % len(self.queries)] if self.queries else "")
 
 
 texts = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=25)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memtape.schemas.lanes import LANES
 from memtape.schemas.times import format_time
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
-from memtape.state.ranking.evaluation import Asked, overlap, percentile, recall, summary
+from memtape.state.ranking.evaluation import EvaluatedQuestion, overlap, percentile, recall, summary
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.measure.chart import bars
@@ -173,8 +173,8 @@ def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
 def test_measures_say_what_they_mean() -> None:
     sessions = {"a": "s", "b": "s", "c": "t"}
     asked = [
-        Asked("x", ("a", "c"), ("b", "a"), sessions, 2),
-        Asked("y", ("c",), ("b", "a", "z", "q", "r", "c"), sessions, 4),
+        EvaluatedQuestion("x", ("a", "c"), ("b", "a"), sessions, 2),
+        EvaluatedQuestion("y", ("c",), ("b", "a", "z", "q", "r", "c"), sessions, 4),
     ]
     told = summary(asked, (1, 5, 10))
     assert told["turn"] == {"1": 0, "5": 0.25, "10": 0.75}

@@ -21,7 +21,7 @@ from test_distilling import VARIABLES, Chat, serving
 from test_hooks import events_of, hook, told
 from test_statements import erase, said, tagged, texts
 
-from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, RETRY_US, Answered, Distillation, Talk
+from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, RETRY_US, Distillation, Talk, WindowAnswer
 from memtape.flows.workers.turns import append_new
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BadAnswer
@@ -29,7 +29,7 @@ from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Erased, Event
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import Use, model_use
+from memtape.sinks.home.model_use import UseAmounts, model_use
 from memtape.state.text.windows import MOST_CHARS, MOST_TURNS, QUIET_US, UNANSWERED_US, windows
 from memtape.tools.agents import hooks
 from memtape.tools.capture.injected import wrap
@@ -236,7 +236,7 @@ def test_a_fact_is_captured_with_what_the_model_said_of_it(client: Client, model
     (prompt,) = model.prompts
     assert "Ada (user): Which port" in prompt and "claude (agent): 5433, as decided." in prompt
     use = model_use(client.home, now_us())
-    assert use.today == use.total == Use(1, len(prompt) + len(json.dumps([GOOD])), 120)
+    assert use.today == use.total == UseAmounts(1, len(prompt) + len(json.dumps([GOOD])), 120)
     assert use.windows == {"kept": 1}
 
 
@@ -420,7 +420,7 @@ def test_a_budget_is_held_and_what_it_left_is_asked_about_later(client: Client, 
     configure(client.home, model)
     assert distil(client) == 1 and outcomes(client) == {"kept": 2}
     use = model_use(client.home, now_us() + DAY_US)
-    assert (use.today, use.total.calls) == (Use(), 2)
+    assert (use.today, use.total.calls) == (UseAmounts(), 2)
 
 
 def test_a_gatekeeper_is_asked_first_and_an_error_lets_everything_pass(
@@ -503,7 +503,7 @@ def test_without_a_model_nothing_is_asked_or_written(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["run", "--once", "--home", str(client.home.path)])
         assert done.exit_code == 0 and of_model(client) == []
         assert not client.home.windows_path.exists() and not client.home.model_use_path.exists()
-        assert client.status().model.total == Use()
+        assert client.status().model.total == UseAmounts()
 
 
 def test_talk_holds_no_more_than_is_wanted(client: Client) -> None:
@@ -514,4 +514,4 @@ def test_talk_holds_no_more_than_is_wanted(client: Client) -> None:
         talk.read(number, 0, end)
     assert [session.name for session in talk.turns] == ["a"]
     talk.drop_before(now_us() + US_PER_S)
-    assert not talk.turns and Answered([]).problem == ""
+    assert not talk.turns and WindowAnswer([]).problem == ""

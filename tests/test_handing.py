@@ -27,7 +27,7 @@ from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks, listening, reaching, taking
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.ready import HookOffer
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.writing import default_actor
 from memtape.tools.client import Client
@@ -36,10 +36,10 @@ SERVER = """
 import os, sys, time
 from pathlib import Path
 from memtape.tools.agents import hooks, listening, taking
-from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.listening import Warm
 moment, home = sys.argv[1], Path(sys.argv[2])
-ready, capture = Ready(home), hooks.capture
+ready, capture = HookResponder(home), hooks.capture
 
 def offer(asked):
     if moment == "asked":
@@ -168,10 +168,10 @@ def test_what_is_said_twice_counts_twice_wherever_servers_die(
 def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itself(home: Path, project: Path) -> None:
     begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
 
-    def slowly(asked: dict[str, str]) -> Offer:
+    def slowly(asked: dict[str, str]) -> HookOffer:
         begun.set()
         assert go_on.wait(WAIT_S)
-        return Offer("Too late.")
+        return HookOffer("Too late.")
 
     with warm(home, slowly, lambda _: done.set()):
         answered = hook(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?"))
@@ -204,7 +204,7 @@ def test_a_hook_of_another_environment_does_its_work_itself(
         return asked
 
     monkeypatch.setattr(listening, "take", taken)
-    with warm(home, lambda _: Offer("Something."), lambda _: None):
+    with warm(home, lambda _: HookOffer("Something."), lambda _: None):
         answered = patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?"), **variables)
     until(lambda: took)
     assert took == [serves] and b"Something." in answered
@@ -218,9 +218,9 @@ def test_a_hook_of_another_version_does_its_work_itself(
     monkeypatch.setattr(taking, "__version__", "0.0.0")
     offered: list[str] = []
 
-    def answer(asked: dict[str, str]) -> Offer:
+    def answer(asked: dict[str, str]) -> HookOffer:
         offered.append(asked["prompt"])
-        return Offer("")
+        return HookOffer("")
 
     with warm(home, answer, lambda _: None):
         patient(home, "claude", told(project, "Stop", last_assistant_message="On port 5433."))

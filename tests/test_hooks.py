@@ -34,7 +34,7 @@ from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.ready import HookOffer
 from memtape.tools.agents.warm import ask
 from memtape.tools.capture import injected
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
@@ -154,7 +154,7 @@ def test_a_hook_loads_only_what_it_uses(home: Path, project: Path) -> None:
     alone = loaded_by(home, asked)
     assert "numpy" in alone and not alone.intersection(NOT_FOR_A_PROMPT)
     assert len(events_of(home, project, "recalled")) == 1  # It has searched.
-    served = Warm(home, lambda asked: Offer("Something." if asked["prompt"] else ""), lambda asked: None)
+    served = Warm(home, lambda asked: HookOffer("Something." if asked["prompt"] else ""), lambda asked: None)
     served.start()
     try:
         beside = loaded_by(home, asked) | loaded_by(home, told(project, "SessionStart", source="startup"))

@@ -32,10 +32,10 @@ from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
 from memtape.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
 from memtape.tools.importing.batches import kept_text
-from memtape.tools.importing.finding import Source, host_files, named_files
+from memtape.tools.importing.finding import ImportSource, host_files, named_files
 from memtape.tools.importing.live import growth
 from memtape.tools.importing.records import Record, Skipped
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer
 
 SCOPE = "project:test"
@@ -69,7 +69,7 @@ def said(log: Log, scope: str = SCOPE) -> list[tuple[str, str]]:
     return [(event.actor.origin, body(event).text) for event in events(log, scope)]
 
 
-def take(client: Client, *paths: Path, scope: str | None = SCOPE, **options: Any) -> Summary:
+def take(client: Client, *paths: Path, scope: str | None = SCOPE, **options: Any) -> ImportSummary:
     sources = [source for path in paths for source in named_files(path)]
     return Importer(client, scope, **options).take(sources)
 
@@ -520,7 +520,7 @@ def watched(client: Client, folder: Path) -> Iterator[int]:
     """Yield how far a watcher thinks that files have grown which were read before."""
     importer = Importer(client, SCOPE)
     for source in named_files(folder):
-        if isinstance(source, Source) and (grown := growth(source, importer.positions.offset(source.path)).bytes):
+        if isinstance(source, ImportSource) and (grown := growth(source, importer.positions.offset(source.path)).bytes):
             yield grown
 
 

@@ -29,9 +29,9 @@ from memtape.schemas.events import Kind
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow, Wording
 from memtape.sinks import index_files, index_tiers, search_index
 from memtape.sinks.home.folders import unfinished_beside
-from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
+from memtape.sinks.search_index import OpenIndex, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
-from memtape.state.index.parts import Part, part_of
+from memtape.state.index.parts import MaskedSegment, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, VectorSegment, joined_rows, vector_segment_of
@@ -146,14 +146,14 @@ def living(standing: dict[tuple[str, str], Guarded]) -> list[tuple[Any, Any]]:
     return [(its.table, its.row) for its in standing.values() if not isinstance(its.row, GoneRow)]
 
 
-def said(opened: Opened) -> dict[tuple[str, str], str]:
+def said(opened: OpenIndex) -> dict[tuple[str, str], str]:
     found = dict(content(opened.segments, opened.living))
     for embedder in dict.fromkeys(named.embedder for named in opened.manifest.vectors):
         found |= vectors_content(embedder, opened.vectors_of(embedder))
     return found
 
 
-def check(opened: Opened, standing: dict[tuple[str, str], Guarded]) -> None:
+def check(opened: OpenIndex, standing: dict[tuple[str, str], Guarded]) -> None:
     """The index says what the rows say, of which it was made."""
     assert said(opened) == dict(expected_content(living(standing)))
     assert opened.manifest.usual == usual_of(opened.segments, opened.living)
@@ -161,7 +161,7 @@ def check(opened: Opened, standing: dict[tuple[str, str], Guarded]) -> None:
 
 
 def ranked(
-    parts: Sequence[Part],
+    parts: Sequence[MaskedSegment],
     names: Callable[[Texts, int], str],
     question: str,
     vectors: Sequence[tuple[VectorSegment, Flags]] = (),
@@ -397,7 +397,7 @@ def test_readers_beside_a_writer_find_what_was_written_and_never_half_of_it(
     done, found, wrong = threading.Event(), [0], []
 
     def read() -> None:
-        opened: Opened | None = None
+        opened: OpenIndex | None = None
         while not done.is_set():
             least = found[-1]
             try:
@@ -469,7 +469,7 @@ def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
             index_files.read_segment(tmp_path / "two", size)
 
 
-def dead_rows(opened: Opened) -> Iterator[int]:
+def dead_rows(opened: OpenIndex) -> Iterator[int]:
     for alive in opened.living:
         yield from np.flatnonzero(~alive).tolist()
 

@@ -33,7 +33,7 @@ from memtape.tools.ask import reading
 from memtape.tools.capture.native_ids import MARKDOWN
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.importing.finding import Source
+from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
@@ -270,8 +270,8 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
     log.append(said("old", 9, 20))
     ends = log.ends()
     with Client(home, scope="project:a", origin="user", log=log) as client:
-        assert Importer(client).take([Source(note, MARKDOWN, note.name)]).taken == 1
-        assert Importer(client).take([Source(note, MARKDOWN, note.name)]).unchanged == 1
+        assert Importer(client).take([ImportSource(note, MARKDOWN, note.name)]).taken == 1
+        assert Importer(client).take([ImportSource(note, MARKDOWN, note.name)]).unchanged == 1
         EmbeddingMarks(home, log).write("e@1:4", ends)
         assert EmbeddingMarks(home, log).read("e@1:4") == ends
         log.append([erased(["base2 keeps the lighthouse"], "e1", scope="project:c")])
@@ -282,7 +282,7 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
         assert EmbeddingMarks(home, log).read("e@1:4") == [0] * PARTITIONS
         EmbeddingMarks(home, log).write("e@1:4", log.ends())
         assert EmbeddingMarks(home, log).read("e@1:4") == log.ends()
-        assert Importer(client).take([Source(note, MARKDOWN, note.name)]).taken == 1
+        assert Importer(client).take([ImportSource(note, MARKDOWN, note.name)]).taken == 1
         log.append([erased(["base2 keeps the lighthouse"], "e2", scope="project:c")])
         project(home, log)
         assert b"base2 keeps" not in b"".join(slot.payload for n in range(PARTITIONS) for slot in log.read(n, 0, 999))

@@ -23,7 +23,7 @@ from memtape.tools.capture.lines import Line, chunks
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, gemini
-from memtape.tools.importing.finding import Source
+from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.records import FAILED
 from memtape.tools.importing.taking import Importer
 
@@ -206,7 +206,7 @@ def test_a_document_and_a_note_are_taken_whatever_they_look_like(home: Path, tmp
     note = tmp_path / "a.md"
     note.write_text("ok")
     with Client(home, scope=SCOPE) as client:
-        summary = Importer(client, SCOPE).take([Source(note, "markdown", "a.md")])
+        summary = Importer(client, SCOPE).take([ImportSource(note, "markdown", "a.md")])
         assert summary.taken == 1
         client.project()
         slots = client.search("ok").results

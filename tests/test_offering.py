@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
-from memtape.state.ranking.evaluation import Given, given_summary
+from memtape.state.ranking.evaluation import PromptContext, given_summary
 from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
 from memtape.state.ranking.wording import Weighed
 from memtape.tools.agents.offering import MOST, offered
@@ -244,8 +244,8 @@ def test_our_own_foreign_prompts_say_who_wrote_them() -> None:
     assert "Written for Memtape" in held["about"] and sum(len(prompt) > 200 for prompt in prompts) >= 10
 
 
-@given(st.lists(st.builds(Given, st.integers(0, 500), st.booleans())))
-def test_what_was_given_is_summed_up(given: list[Given]) -> None:
+@given(st.lists(st.builds(PromptContext, st.integers(0, 500), st.booleans())))
+def test_what_was_given_is_summed_up(given: list[PromptContext]) -> None:
     told = given_summary(given)
     assert told["prompts"] == len(given) and 0 <= told["given"] <= 1 and 0 <= told["with_evidence"] <= 1
     assert told["tokens"]["mean"] <= told["tokens"]["max"] <= 500

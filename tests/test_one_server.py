@@ -34,7 +34,7 @@ from memtape.tools.agents.handing import environment as told_environment
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp import sessions
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import Offer, Ready
+from memtape.tools.agents.ready import HookOffer, HookResponder
 from memtape.tools.agents.warm import ask, tell_session
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
@@ -186,7 +186,7 @@ def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: C
 
 
 def test_a_slow_call_of_one_session_holds_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ready, begun, go_on = Ready(home, small=True), threading.Event(), threading.Event()
+    ready, begun, go_on = HookResponder(home, small=True), threading.Event(), threading.Event()
     search = Client.search
 
     def slowly(client: Client, query: str, *more: Any, **named: Any) -> Any:
@@ -230,7 +230,7 @@ def say(file: Any, **message: Any) -> None:
 
 def test_sessions_of_a_project_hold_its_texts_once(home: Path, project: Path) -> None:
     said(home, project, PORT)
-    ready = Ready(home)
+    ready = HookResponder(home)
     memories = [ServedMemory(home, ready=ready) for _ in range(3)]
     for memory in memories:
         assert "5433" in memory.call("search_memories", {"query": QUESTION}, project, "x")
@@ -392,7 +392,7 @@ def test_the_server_ends_when_nobody_uses_it(home: Path, host: Callable[..., Hos
 
 def test_a_hook_of_another_version_does_not_keep_a_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after: list[str] = []
-    served = Warm(home, lambda _: Offer("Something."), lambda asked: after.append(asked["scope"]))
+    served = Warm(home, lambda _: HookOffer("Something."), lambda asked: after.append(asked["scope"]))
     served.start()
     asked = {"scope": "project:a", "session": "", "actor": "x", "prompt": "?"}
     with ask(home, asked, WAIT_S) as answered:

@@ -30,7 +30,7 @@ from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.tools import call
-from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.ready import HookOffer
 from memtape.tools.agents.warm import Asked
 from memtape.tools.capture.injected import without_injected
 from memtape.tools.capture.native_ids import CLAUDE_CODE
@@ -38,8 +38,8 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.importing.finding import Source
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.finding import ImportSource
+from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer
 from memtape.tools.importing.watching import Watcher
 from memtape.tools.keep.zones import Zones
@@ -119,8 +119,8 @@ def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
 def test_what_a_server_found_for_a_run_that_stores_nothing_is_no_recall(home: Path, project: Path) -> None:
     shown: list[str] = []
     done: list[Asked] = []
-    given = Offer("From this project's memory.", lambda: shown.append("shown"))
-    served = Warm(home, lambda asked: given if asked["prompt"] else Offer(""), done.append)
+    given = HookOffer("From this project's memory.", lambda: shown.append("shown"))
+    served = Warm(home, lambda asked: given if asked["prompt"] else HookOffer(""), done.append)
     served.start()
     try:
         asked = told(project, "UserPromptSubmit", prompt="Which port is it?")
@@ -147,10 +147,10 @@ def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
     return path
 
 
-def taken(home: Path, path: Path, project: Path, **more: Any) -> Summary:
+def taken(home: Path, path: Path, project: Path, **more: Any) -> ImportSummary:
     with Client(home, folder=project) as client:
         client.session = None
-        source = Source(path, CLAUDE_CODE, path.name, str(project), "s-1")
+        source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
         return Importer(client, **more).take([source])
 
 
@@ -356,7 +356,7 @@ def test_a_dry_run_in_a_pause_says_what_would_be_left_out(home: Path, project: P
     path = transcript(project, ("s-1", 1, "before"))
     with Client(home, folder=project, log=MemoryLog()) as client:
         pauses.pause(home, None, now_us(), None)
-        source = Source(path, CLAUDE_CODE, path.name, str(project), "s-1")
+        source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
         summary = Importer(client, dry_run=True).take([source])
     assert summary.taken == 0 and summary.skipped == {"all paused, and read again after that": 1}
     assert format_time(pauses_of(home).pauses[0].since).startswith("20")

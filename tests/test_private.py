@@ -28,7 +28,7 @@ from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing import documents
-from memtape.tools.importing.finding import Source, named_files
+from memtape.tools.importing.finding import ImportSource, named_files
 from memtape.tools.importing.records import Record
 from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.zones import Zones
@@ -211,7 +211,7 @@ def test_imports_of_every_format_leave_private_parts_out(home: Path, tmp_path: P
     session.write_bytes(t.lines(rows))
     with Client(home, scope="project:test") as client:
         importer = Importer(client, "project:test")
-        sources = [*named_files(notes), Source(session, CLAUDE_CODE, "session.jsonl", str(tmp_path), "s")]
+        sources = [*named_files(notes), ImportSource(session, CLAUDE_CODE, "session.jsonl", str(tmp_path), "s")]
         summary = importer.take(sources)
     assert summary.skipped["private as a whole, and not taken"] == 3 and not summary.problem_count
     texts = "\n".join(held(home))

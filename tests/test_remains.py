@@ -22,7 +22,7 @@ from structure_making import make as make_structure
 from memtape.schemas.rows import Basis, Guarded, VectorRow
 from memtape.sinks.home.folders import Build
 from memtape.sinks.markdown import escape
-from memtape.sinks.proof.remains import STRUCTURE_PATH, Needles, Place, search_home, without_structure
+from memtape.sinks.proof.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, _vectors_table
 from memtape.state.text.traces import Traces, is_searched, parts
@@ -35,7 +35,7 @@ ID = "019a7b3c-0001-7d2e-9f10-5c8e4b2a0001"
 OTHER = "Nothing of the kind stands here, and nobody asked."
 
 
-def look(home: Path, text: str = CANARY) -> list[Place]:
+def look(home: Path, text: str = CANARY) -> list[SearchedFile]:
     needles = Needles(ids=(ID,), texts=(text,), words=("zebrafish", "quokka"))
     return [place for place in search_home(home, needles) if place.found or place.unreadable]
 

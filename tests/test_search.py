@@ -21,7 +21,7 @@ from memtape.schemas.rows import MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.index.documents import Document
-from memtape.state.index.entries import Entry
+from memtape.state.index.entries import IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
@@ -51,7 +51,7 @@ def best(chat: list[Document], query: str) -> int | None:
 
 def answers_of(said: list[Document]) -> Flags | None:
     """Which turns an assistant gave."""
-    return Texts([part_of([Entry(document, b"", 0) for document in said])]).answers
+    return Texts([part_of([IndexEntry(document, b"", 0) for document in said])]).answers
 
 
 def test_thousands_of_rows_of_another_scope_change_nothing(client: Client) -> None:

@@ -21,7 +21,7 @@ from soaked import examples, soaked
 from memtape.tools.capture.secrets import assigned, commands, known, urls
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import SPACES, Places, Stems
-from memtape.tools.capture.secrets.redaction import READERS, Reader, found_in
+from memtape.tools.capture.secrets.redaction import READERS, SecretReader, found_in
 
 EVERYTHING = Stems(-1)
 COUNT = 1_000
@@ -85,7 +85,7 @@ class Asked(Places):
         self.gates.add(sought)
         return super().may(sought)
 
-    def found(self, *readers: Reader) -> list[FoundSecret]:
+    def found(self, *readers: SecretReader) -> list[FoundSecret]:
         return list(found_in(self, readers or READERS))
 
 
@@ -97,7 +97,7 @@ def test_a_gate_never_passes_over_what_a_reader_finds(seed: int, count: int, ste
     rng = random.Random(seed)
     gates: set[Stems] = {reader.needs for reader in READERS}
     met: set[Stems] = set()
-    finding, passed = set[Reader](), set[Reader]()
+    finding, passed = set[SecretReader](), set[SecretReader]()
     for number, text in enumerate(texts(rng, count, step)):
         whole, places = Asked(text, EVERYTHING).found(), Asked(text)
         assert places.found() == whole, (seed, number, text)

@@ -21,7 +21,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.listening import Warm
-from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.ready import HookResponder
 from memtape.tools.ask.comparing import recalls_of
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
@@ -56,7 +56,7 @@ def test_a_person_sees_how_much_an_agent_was_given(host: str, served: bool, home
     remembered(home, project, PORT, "Mira likes green tea.")
     warm = None
     if served:
-        ready = Ready(home)
+        ready = HookResponder(home)
         warm = Warm(home, ready.offer, lambda asked: None)
         warm.start()
     try:

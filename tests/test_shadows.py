@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape import Client
-from memtape.flows.workers.shadow import AGAIN_US, Answered, Question, Shadows, is_search, shadow_event
+from memtape.flows.workers.shadow import AGAIN_US, ShadowAnswer, ShadowQuestion, Shadows, is_search, shadow_event
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
@@ -247,11 +247,11 @@ def test_use_decides_who_was_right(tmp_path: Path) -> None:
 class Asking:
     """An asker that answers at once, or as it is told."""
 
-    def __init__(self, answered: Answered | None = None) -> None:
-        self.answered = answered or Answered()
-        self.asked: list[Question] = []
+    def __init__(self, answered: ShadowAnswer | None = None) -> None:
+        self.answered = answered or ShadowAnswer()
+        self.asked: list[ShadowQuestion] = []
 
-    def ask(self, question: Question, stopping: threading.Event) -> Answered | None:
+    def ask(self, question: ShadowQuestion, stopping: threading.Event) -> ShadowAnswer | None:
         self.asked.append(question)
         return None if stopping.is_set() else self.answered
 
@@ -351,7 +351,7 @@ def test_a_shadow_that_cannot_answer_says_so_and_the_views_stay(tmp_path: Path) 
 
 def test_what_a_shadow_told_goes_with_the_search_that_it_answered() -> None:
     asked = recalled(["a"], "r", "where is the secret")
-    made = shadow_event(asked, "bm25", Answered(results=(make_id("b"),), took_us=5), asked.sent)
+    made = shadow_event(asked, "bm25", ShadowAnswer(results=(make_id("b"),), took_us=5), asked.sent)
     assert made.refs == (asked.id,) and is_search(asked) and not is_search(made)
     blank = event("erased", EVENT_TYPES["erased"].body(ids=(asked.id,)), "e")
     result = replay(slots([configured(), asked, made, blank]))

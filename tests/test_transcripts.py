@@ -16,7 +16,7 @@ from memtape.schemas.actions import act_of
 from memtape.schemas.events import Captured
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.transcripts import cut_off, of_session
 from memtape.tools.capture.project import scope_of_folder
@@ -82,7 +82,7 @@ def subagent(transcript: Path, project: Path) -> Path:
 def test_what_an_agent_did_stands_on_the_log_soon_after_its_answer_and_once(
     home: Path, project: Path, transcript: Path
 ) -> None:
-    ready = Ready(home)
+    ready = HookResponder(home)
     with warm(home, ready.offer, ready.after):
         patient(
             home,
@@ -116,7 +116,7 @@ def test_a_session_that_was_cut_off_is_taken_up_at_the_next_start_and_one_withou
     new = transcript.with_name("7f3a2b10-0000-4000-8000-00000000000b.jsonl")
     new.touch()
     assert cut_off(home, scope, new) == [transcript]
-    ready = Ready(home)
+    ready = HookResponder(home)
     with warm(home, ready.offer, ready.after):
         start = told(project, "SessionStart", session_id=new.stem, transcript_path=str(new), source="startup")
         patient(home, "claude", start)

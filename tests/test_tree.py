@@ -15,7 +15,7 @@ from memtape.schemas.rows import PageRow
 from memtape.schemas.slugs import ROOT
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.tree.checking import Problem, check
+from memtape.state.tree.checking import TreeProblem, check
 from memtape.state.tree.laying import laid, sorted_down
 from memtape.state.tree.walking import walk
 from memtape.state.views.page_rows import page_row
@@ -46,7 +46,7 @@ def children(*links: tuple[object, object]) -> list[Event]:
     return [page_link(above, CHILD, f"{number}: {above}>{below}", below) for number, (above, below) in enumerate(links)]
 
 
-def mended(events: list[Event], problems: Iterable[Problem]) -> list[Event]:
+def mended(events: list[Event], problems: Iterable[TreeProblem]) -> list[Event]:
     """A history with what mends it, as an operator says it."""
     bodies = [body for problem in problems for body in problem.fix]
     return events + [page_link_of(body, f"fix {number} after {len(events)}") for number, body in enumerate(bodies)]
@@ -58,7 +58,7 @@ def page_link_of(body: object, name: str) -> Event:
     return event("linked", body, name, origin="operator")
 
 
-def told(problems: Iterable[Problem]) -> list[tuple[str, str]]:
+def told(problems: Iterable[TreeProblem]) -> list[tuple[str, str]]:
     """The kind and slug of each problem."""
     return [(problem.kind, problem.slug) for problem in problems]
 

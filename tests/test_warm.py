@@ -26,7 +26,7 @@ from test_mcp import environment
 from memtape.schemas.events import Captured, Recalled
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
-from memtape.sinks.index_files import Named
+from memtape.sinks.index_files import ManifestSegment
 from memtape.sinks.index_tiers import DELTA_ROWS
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS
 from memtape.sinks.tables import Shard
@@ -37,7 +37,7 @@ from memtape.tools.agents import hooks, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.ready import HookOffer
 from memtape.tools.agents.warm import Asked, ask
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.lines import Line
@@ -224,7 +224,7 @@ def test_ten_hooks_are_answered_at_once_while_a_server_brings_the_views_up_to_da
 def test_what_a_server_holds_does_not_grow_with_prompts(home: Path, project: Path) -> None:
     """Each prompt is answered, captured and projected; nothing of it waits for the collector of circles."""
     said(home, project, PORT)
-    answering = ready.Ready(home)
+    answering = ready.HookResponder(home)
 
     def after(prompts: int) -> Counter[str]:
         """Return how many of what holds a scope's texts live after more prompts."""
@@ -250,7 +250,7 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
     said(home, project, *(f"Number {number}." for number in range(DELTA_ROWS)))
     scope = scope_of_folder(project, Home(home))
 
-    def opened(client: Client) -> dict[Named, Segment]:
+    def opened(client: Client) -> dict[ManifestSegment, Segment]:
         found, _ = client.reader.held(lambda views: views.found(scope))
         return dict(zip(found.opened.manifest.segments, found.opened.segments, strict=True))
 
@@ -298,7 +298,7 @@ def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
     def after(asked: Asked) -> None:
         go_on.wait(WAIT_S)
 
-    with warm(home, lambda asked: Offer(asked["prompt"]), after):
+    with warm(home, lambda asked: HookOffer(asked["prompt"]), after):
         (path,) = home.glob("serving/*.sock")
         with socket.socket(socket.AF_UNIX) as silent:
             silent.connect(str(path))
@@ -352,9 +352,9 @@ def test_a_prompt_is_asked_for_before_it_is_captured(
     def texts() -> list[str]:
         return [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
 
-    def answer(asked: Asked) -> Offer:
+    def answer(asked: Asked) -> HookOffer:
         held.append(texts())
-        return Offer("Something.", lambda: order.extend(texts()))
+        return HookOffer("Something.", lambda: order.extend(texts()))
 
     with warm(home, answer, lambda _: done.set()):
         data = json.dumps(told(project, PROMPT[host], prompt=QUESTION)).encode()

@@ -22,7 +22,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_session
 from memtape.tools.importing.latest import find_turn
-from memtape.tools.importing.live import ENDED_S, QUIET_S, Growth, Sessions, growth, is_due
+from memtape.tools.importing.live import ENDED_S, QUIET_S, ChangedSessions, Growth, growth, is_due
 from memtape.tools.importing.taking import Importer
 from memtape.tools.importing.watching import Indexed, Watcher
 
@@ -60,7 +60,7 @@ def test_a_session_is_due_by_bytes_by_messages_and_at_its_end() -> None:
 
 
 def test_it_is_looked_at_once_it_has_been_quiet_and_again_at_its_end() -> None:
-    sessions, path = Sessions(), Path("s")
+    sessions, path = ChangedSessions(), Path("s")
     sessions.changed(path, 10.0)
     assert sessions.quiet(10.0 + QUIET_S - 0.1) == []
     sessions.changed(path, 11.0)

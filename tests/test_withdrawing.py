@@ -15,7 +15,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_files
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer
 
 LONG = "The tide gauge is read at noon. " * 100
@@ -33,7 +33,7 @@ def notes(tmp_path: Path) -> Path:
     return tmp_path / "notes"
 
 
-def take(client: Client, folder: Path, dry_run: bool = False) -> Summary:
+def take(client: Client, folder: Path, dry_run: bool = False) -> ImportSummary:
     folders = [folder] if folder.is_dir() else []
     return Importer(client, SCOPE, dry_run=dry_run).take(named_files(folder), folders)
 

@@ -19,7 +19,7 @@ from test_withdrawing import LONG, client, notes, shown, take, withdrawals
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import host_files, memory_folders, named_files
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer
 
 __all__ = ["client", "notes"]  # Fixtures.
@@ -180,7 +180,7 @@ def test_file_memory_of_claude_code_is_withdrawn_by_an_import_of_everything(
     put(project, "memory/MEMORY.md", f"- {GONE}\n- {STAYS}\n")
     put(project, "memory/ports.md", t.MEMORY_TOPIC)
 
-    def everything() -> Summary:
+    def everything() -> ImportSummary:
         return Importer(client, SCOPE).take(host_files(), memory_folders())
 
     everything()

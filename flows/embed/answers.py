@@ -18,7 +18,7 @@ BATCH_COUNT = 64
 BATCH_BYTES = 256 * 1024
 
 
-class BadAnswer(Exception):
+class BadEmbeddingAnswer(Exception):
     """An answer without a list of embeddings for the request; the message is a clause without its content."""
 
 
@@ -50,19 +50,19 @@ def question(model: str, texts: Sequence[str], encoding_format: str) -> bytes:
 
 
 def parse_answer(body: bytes, count: int) -> EndpointAnswer:
-    """Return the vectors of an answer to `count` texts. Raises `BadAnswer` if their texts are unclear."""
+    """Return the vectors of an answer to `count` texts. Raises `BadEmbeddingAnswer` if their texts are unclear."""
     try:
         # The standard library reads NaN, which some servers write: then one text fails, and not its whole batch.
         answer = json.loads(body)
     except (ValueError, RecursionError):
-        raise BadAnswer("its answer is not JSON") from None
+        raise BadEmbeddingAnswer("its answer is not JSON") from None
     if not isinstance(answer, dict) or not isinstance(answer.get("data"), list):
-        raise BadAnswer("its answer has no list of embeddings")
+        raise BadEmbeddingAnswer("its answer has no list of embeddings")
     entries = answer["data"]
     if len(entries) != count:
-        raise BadAnswer(f"it answered with {len(entries)} vectors for {count} texts")
+        raise BadEmbeddingAnswer(f"it answered with {len(entries)} vectors for {count} texts")
     if not all(isinstance(entry, dict) for entry in entries):
-        raise BadAnswer("its answer has no list of embeddings")
+        raise BadEmbeddingAnswer("its answer has no list of embeddings")
     return EndpointAnswer([_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model")))
 
 
@@ -78,7 +78,7 @@ def _in_order(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         entry["index"]: entry for entry in entries if type(entry.get("index")) is int
     }
     if sorted(by_index) != list(range(len(entries))):
-        raise BadAnswer("the indexes of its answer are not those of the texts")
+        raise BadEmbeddingAnswer("the indexes of its answer are not those of the texts")
     return [by_index[index] for index in range(len(entries))]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.answers import BadAnswer, EndpointAnswer, batches, parse_answer, question
+from memtape.flows.embed.answers import BadEmbeddingAnswer, EndpointAnswer, batches, parse_answer, question
 from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, sound_only, the_vector
 from memtape.flows.embed.target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
 from memtape.flows.endpoint import HttpTarget, http_client
@@ -206,7 +206,7 @@ class HttpEmbedder:
             with self._client.stream("POST", self._target.url, content=body) as response:
                 self._check_status(response)
                 return parse_answer(self._read(response), count)
-        except BadAnswer as error:
+        except BadEmbeddingAnswer as error:
             raise _Unanswered(str(error)) from None
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             # httpx's own words may hold addresses and no more; its exception holds the request with its headers.
@@ -233,16 +233,16 @@ class HttpEmbedder:
     def _read(self, response: httpx.Response) -> bytes:
         """Return the body as received, limited in size and time, so that no slow sender goes on for ever."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise BadAnswer("its answer is compressed, which it was told not to do")
+            raise BadEmbeddingAnswer("its answer is compressed, which it was told not to do")
         deadline = time.monotonic() + 4 * self._timeout_s
         body = bytearray()
         # Without a size, since a piece of a given size is not handed out before it is full.
         for chunk in response.iter_raw():
             body += chunk
             if len(body) > BODY_MAX_BYTES:
-                raise BadAnswer(f"its answer is longer than {BODY_MAX_BYTES >> 20} MiB")
+                raise BadEmbeddingAnswer(f"its answer is longer than {BODY_MAX_BYTES >> 20} MiB")
             if time.monotonic() > deadline:
-                raise BadAnswer(f"its answer takes longer than {4 * self._timeout_s:g} s")
+                raise BadEmbeddingAnswer(f"its answer takes longer than {4 * self._timeout_s:g} s")
         return bytes(body)
 
 

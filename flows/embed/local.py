@@ -38,7 +38,7 @@ _OFFER = (
 Encode = Callable[[list[str]], Any]
 
 
-class Model(NamedTuple):
+class LoadedModel(NamedTuple):
     """A loaded model: functions from questions and from documents to float32 arrays, a row for each."""
 
     encode_query: Encode
@@ -204,15 +204,15 @@ def _check_official(folder: Path, digest: str) -> None:
         )
 
 
-def _load_minilm(folder: Path) -> Model:
+def _load_minilm(folder: Path) -> LoadedModel:
     try:
         model = MiniLm(folder)
     except Exception as error:
         raise _not_loaded(folder, error) from error
-    return Model(model.encode, model.encode, DIMENSIONS)
+    return LoadedModel(model.encode, model.encode, DIMENSIONS)
 
 
-def _load(folder: Path) -> Model:
+def _load(folder: Path) -> LoadedModel:
     try:
         from sentence_transformers import SentenceTransformer
 
@@ -229,7 +229,7 @@ def _load(folder: Path) -> Model:
         raise _not_loaded(folder, error) from error
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
-    return Model(partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions)
+    return LoadedModel(partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions)
 
 
 def _not_loaded(folder: Path, error: Exception) -> MemtapeError:

@@ -31,7 +31,7 @@ _ERF = tuple(map(np.float32, (1.061405429, -1.453152027, 1.421413741, -0.2844967
 """Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: erf to within 1.5e-7."""
 
 
-class Dense(NamedTuple):
+class LinearLayer(NamedTuple):
     """A linear layer: `weight` of shape (in, out), `bias` of shape (out,)."""
 
     weight: Floats
@@ -63,13 +63,13 @@ class Norm(NamedTuple):
 class Layer(NamedTuple):
     """One layer of the encoder."""
 
-    query: Dense
-    key: Dense
-    value: Dense
-    attended: Dense
+    query: LinearLayer
+    key: LinearLayer
+    value: LinearLayer
+    attended: LinearLayer
     attended_norm: Norm
-    wide: Dense
-    narrow: Dense
+    wide: LinearLayer
+    narrow: LinearLayer
     narrow_norm: Norm
 
     def of(self, x: Floats, texts: int) -> Floats:
@@ -165,8 +165,8 @@ def _layer(weights: dict[str, Floats], name: str) -> Layer:
     )
 
 
-def _dense(weights: dict[str, Floats], name: str) -> Dense:
-    return Dense(weights[f"{name}.weight"].T, weights[f"{name}.bias"])
+def _dense(weights: dict[str, Floats], name: str) -> LinearLayer:
+    return LinearLayer(weights[f"{name}.weight"].T, weights[f"{name}.bias"])
 
 
 def _norm(weights: dict[str, Floats], name: str) -> Norm:

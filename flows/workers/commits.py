@@ -27,7 +27,7 @@ MOVED_US = DAY_US
 """Minimum distance of a new commit time from the last one: a project becomes dormant by days."""
 
 
-class Marks(Protocol):
+class CommitMarkStore(Protocol):
     """The store of the times at which repositories were asked."""
 
     def read(self) -> dict[str, Mark]:
@@ -46,7 +46,7 @@ class Commits(Worker):
     def __init__(
         self,
         log: Log,
-        marks: Marks,
+        marks: CommitMarkStore,
         folders: Callable[[], Mapping[str, str]],
         last_commit: Callable[[str], int | None],
         is_silent: Callable[[str], bool],

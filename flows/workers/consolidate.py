@@ -38,10 +38,10 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US, US_PER_S
-from memtape.state.consolidation.clusters import Candidate, Due, plan
+from memtape.state.consolidation.clusters import Candidate, DueCluster, plan
 from memtape.state.consolidation.gate import gate
+from memtape.state.consolidation.rules import ConcludedOperation as Concluded
 from memtape.state.consolidation.rules import Conclusion
-from memtape.state.consolidation.rules import Operation as Concluded
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -52,7 +52,7 @@ LOOK_US, SPENT_US = 60 * US_PER_S, HOUR_US
 
 _THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
 
-Conclude = Callable[[Due], Sequence[Conclusion]]
+Conclude = Callable[[DueCluster], Sequence[Conclusion]]
 """Returns the conclusions about a cluster. Raises `BudgetSpent`, and `MemtapeError` if a model cannot be
 reached.
 """

@@ -27,21 +27,21 @@ LAST_TURNS = 4
 """Turns of the session after which a recall is no longer the topic."""
 
 
-class Resolved(NamedTuple):
+class CorrectionEvents(NamedTuple):
     """The events that record a correction, and the sentence of the turn that they replace."""
 
     events: tuple[Event, ...]
     sentence: str
 
 
-class _Before(NamedTuple):
+class _SessionBefore(NamedTuple):
     """The state of a session before a turn: the memories shown last, and the event spoken last."""
 
     shown: tuple[Event, ...]
     last: Event | None
 
 
-class _Found(NamedTuple):
+class _CorrectedText(NamedTuple):
     """A corrected text, its event, and the captured id of the memory; None without a memory."""
 
     made: Corrected
@@ -62,8 +62,8 @@ def may_correct(event: Event) -> bool:
 
 
 def resolved(
-    log: Log, number: int, said: Event, erasures: Erasures, now_us: int, memo: dict[str, Resolved | None]
-) -> Resolved | None:
+    log: Log, number: int, said: Event, erasures: Erasures, now_us: int, memo: dict[str, CorrectionEvents | None]
+) -> CorrectionEvents | None:
     """Return the correction by an event of a partition; None in doubt.
 
     A correction may apply to the result of an earlier correction, and so on. The chain is resolved from its
@@ -77,7 +77,7 @@ def resolved(
     return memo[said.id]
 
 
-def _chain(events: Sequence[Event], memo: dict[str, Resolved | None]) -> list[int]:
+def _chain(events: Sequence[Event], memo: dict[str, CorrectionEvents | None]) -> list[int]:
     """Return the places of the corrections that the last of a session's events may depend on, and its own."""
     last = len(events) - 1
     found, first = [last], _reach(events[:last])
@@ -102,8 +102,8 @@ def _resolved(
     events: Sequence[Event],
     erasures: Erasures,
     now_us: int,
-    memo: dict[str, Resolved | None],
-) -> Resolved | None:
+    memo: dict[str, CorrectionEvents | None],
+) -> CorrectionEvents | None:
     """Return the correction by the last of a session's events, resolved by the earlier ones."""
     *before, said = events
     correction = _correction(said)
@@ -118,7 +118,7 @@ def _resolved(
     # A capture that only corrects says nothing by itself.
     replaced = [one.memory] if said.body.kind == "turn" else [one.memory, said.id]
     links = [_linked(said, id, statement.id, one.source.id, now_us) for id in replaced if id is not None]
-    return Resolved((statement, *links), corrections_in(said.body.text)[0])
+    return CorrectionEvents((statement, *links), corrections_in(said.body.text)[0])
 
 
 def _correction(event: Event) -> Correction | None:
@@ -143,8 +143,8 @@ def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> l
 
 
 def _before(
-    log: Log, number: int, events: Sequence[Event], erasures: Erasures, memo: dict[str, Resolved | None]
-) -> _Before:
+    log: Log, number: int, events: Sequence[Event], erasures: Erasures, memo: dict[str, CorrectionEvents | None]
+) -> _SessionBefore:
     """Return the memories shown and the last spoken event before the end of `events`.
 
     The memory made by the session's last correction replaces the memory corrected there, so that a correction
@@ -160,7 +160,7 @@ def _before(
     if last is not None:
         made = last.events[0]
         shown = (made, *(event for event in shown if event.id not in made.refs))
-    return _Before(shown, next(filter(_is_spoken, reversed(events)), None))
+    return _SessionBefore(shown, next(filter(_is_spoken, reversed(events)), None))
 
 
 def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
@@ -183,18 +183,18 @@ def _text(event: Event | None) -> str:
     return event.body.text if event is not None and isinstance(event.body, Captured) else ""
 
 
-def _shown_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
+def _shown_that_is_meant(before: _SessionBefore, correction: Correction) -> _CorrectedText | None:
     """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
     near = _text(before.last)
     made = ((event, corrected(_text(event), correction, near)) for event in before.shown)
-    found = [_Found(its, event, event.id) for event, its in made if its is not None]
+    found = [_CorrectedText(its, event, event.id) for event, its in made if its is not None]
     if len({it.made.text for it in found}) > 1:
         spoken = f" {' '.join(near.split())} "
         found = [it for it in found if it.made.older in spoken]
     return found[0] if len({it.made.text for it in found}) == 1 else None
 
 
-def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
+def _said_that_is_meant(before: _SessionBefore, correction: Correction) -> _CorrectedText | None:
     """Return the only sentence of the last turn with the corrected value, and its captured statement."""
     last, text = before.last, _text(before.last)
     if last is None or (before.shown and any(corrected(_text(it), correction, "") for it in before.shown)):
@@ -205,7 +205,7 @@ def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | Non
     said, made = found[0]
     taken = statements(text, last.at, of_agent=last.actor.origin == "agent")
     place = next((place for place, it in enumerate(taken) if said.rstrip(" .!") in text[it.start : it.end]), None)
-    return _Found(made, last, None if place is None else statement_id(last.scope, last.id, place))
+    return _CorrectedText(made, last, None if place is None else statement_id(last.scope, last.id, place))
 
 
 def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:

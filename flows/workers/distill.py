@@ -35,20 +35,20 @@ WAIT_S = 180.0
 """Wait of a session's caller for another process's question about a window."""
 
 
-class Answered(NamedTuple):
+class WindowAnswer(NamedTuple):
     """The result of a question about a window: the captures to append, or the reason to ask again."""
 
     events: list[Event]
     problem: str = ""
 
 
-Ask = Callable[[Window, int], Answered]
+Ask = Callable[[Window, int], WindowAnswer]
 """Asks a model about a window, for its n-th accepted answer. Raises `MemtapeError` if the model cannot be
 reached.
 """
 
 
-class Asked(Protocol):
+class WindowStore(Protocol):
     """The store of windows that a model was asked about; see `AskedWindows` of the home."""
 
     def alone(self, wait_s: float) -> AbstractContextManager[None]: ...
@@ -60,7 +60,7 @@ class Asked(Protocol):
     def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None: ...
 
 
-class Session(NamedTuple):
+class LogSession(NamedTuple):
     """A session on the log."""
 
     partition: int
@@ -80,7 +80,7 @@ class Talk:
         self._log = log
         self._is_wanted = is_wanted
         self._also = also
-        self.turns: dict[Session, dict[str, Event]] = {}
+        self.turns: dict[LogSession, dict[str, Event]] = {}
         self._offsets: list[int] | None = None
         self.made_of: dict[str, None] = {}
         """The turns with a model's facts on the log."""
@@ -92,7 +92,7 @@ class Talk:
             events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
             wanted = [(at, event) for at, event in events if event.scope != GLOBAL and self._is_wanted(event)]
             for turn in turns_among(self._log, number, wanted, {}, self._also):
-                self.turns.setdefault(Session(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
+                self.turns.setdefault(LogSession(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
             for _, event in wanted:
                 if event.actor.origin == "model" and _is_fact(event):
                     self.made_of |= dict.fromkeys(event.refs)
@@ -114,7 +114,7 @@ class Talk:
             if not self.turns[session]:
                 del self.turns[session]
 
-    def standing(self, session: Session) -> list[Event]:
+    def standing(self, session: LogSession) -> list[Event]:
         """Return the turns of a session that a model may read now.
 
         Erased and forgotten turns are left out, and turns of which a statement was erased or forgotten.
@@ -128,10 +128,10 @@ class Talk:
         return [turn for turn in turns if not any(id in hidden or id in erased for id in _with_statements(turn))]
 
 
-class Asking:
-    """Asks a model about windows and appends the statements. Use under `Asked.alone`."""
+class WindowAsker:
+    """Asks a model about windows and appends the statements. Use under `WindowStore.alone`."""
 
-    def __init__(self, talk: Talk, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int]) -> None:
+    def __init__(self, talk: Talk, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int]) -> None:
         self._talk = talk
         self._log = log
         self._asked = asked
@@ -147,7 +147,7 @@ class Asking:
         attempts, asked_us = self._asked.attempts(window[0].id)
         return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
 
-    def about(self, session: Session, window: Window, *, again: bool = False) -> Answered:
+    def about(self, session: LogSession, window: Window, *, again: bool = False) -> WindowAnswer:
         """Ask about a window and return the captures.
 
         Nothing is captured if a turn was erased or forgotten meanwhile, since any fact may come from it.
@@ -155,14 +155,14 @@ class Asking:
         number = self._number(window)
         if number > 1 and not again:
             self._note(window, settled=True)
-            return Answered([])
+            return WindowAnswer([])
         answered = self._ask(window, number)
         standing = {turn.id: None for turn in self._talk.standing(session)}
         if not all(turn.id in standing for turn in window):
-            return Answered([], "A message was erased or forgotten meanwhile.")
+            return WindowAnswer([], "A message was erased or forgotten meanwhile.")
         made = append_new(self._log, answered.events)
         self._note(window, settled=not answered.problem)
-        return Answered(made, answered.problem)
+        return WindowAnswer(made, answered.problem)
 
     def _number(self, window: Window) -> int:
         """Return the number of the next answer about a window, counting answers with erased facts."""
@@ -180,7 +180,7 @@ class Distillation(Worker):
     """Extracts facts by a model from the last day's turns. `is_wanted` says whether one is configured."""
 
     def __init__(
-        self, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
+        self, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
         on_note: OnNote,
     ) -> None:  # fmt: skip
         super().__init__(on_note)
@@ -189,7 +189,7 @@ class Distillation(Worker):
         self._now_us = now_us
         self._is_wanted = is_wanted
         self._talk = Talk(log, lambda event: event.at >= now_us() - LATE_US)
-        self._asking = Asking(self._talk, log, asked, ask, now_us)
+        self._asking = WindowAsker(self._talk, log, asked, ask, now_us)
         self._look_at = 0
 
     def catch_up(self) -> None:
@@ -210,7 +210,7 @@ class Distillation(Worker):
             return f"{error} {error.hint} What was said meanwhile is asked about within a day, or by `memtape distill`."
         return f"A model could not take facts from what was said: {error} It is tried again."
 
-    def _catch_up(self, session: Session) -> None:
+    def _catch_up(self, session: LogSession) -> None:
         for window in self._due(session):
             if self.stopping.is_set():
                 return
@@ -223,7 +223,7 @@ class Distillation(Worker):
             except Locked:
                 return
 
-    def _due(self, session: Session) -> list[Window]:
+    def _due(self, session: LogSession) -> list[Window]:
         # Hidden ids are read from the log, so only for a session in which something may be due.
         may_be = self._due_among(list(self._talk.turns[session].values()))
         return self._due_among(self._talk.standing(session)) if may_be else []
@@ -247,7 +247,7 @@ OnWindow = Callable[[int, int], None]
 
 
 def distill_session(
-    log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
+    log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
     since_us: int = MIN_TIME_US, again: bool = False, on_window: OnWindow = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
     """Extract facts by a model from an ended session, in any scope or one, from a time on.
@@ -259,9 +259,9 @@ def distill_session(
     ends = log.ends()
     for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
         talk.read(number, 0, ends[number], scope)
-    asking = Asking(talk, log, asked, ask, now_us)
+    asking = WindowAsker(talk, log, asked, ask, now_us)
 
-    def left(session: Session) -> list[Window]:
+    def left(session: LogSession) -> list[Window]:
         turns = talk.standing(session)
         is_done = (lambda _: False) if again else asking.is_settled
         return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US)  # None is open.

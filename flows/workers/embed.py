@@ -27,7 +27,7 @@ PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
 
-class Marks(Protocol):
+class EmbeddingMarkStore(Protocol):
     """The store, by embedder, of the offsets below which no text waits, and of refusals.
 
     `tried_again` stores the time of the last retry of given-up texts, `given_up` the first ever given up.
@@ -55,7 +55,7 @@ class _Waiting(NamedTuple):
 class EmbedQueue:
     """The texts of a log that wait for their vectors under the embedder of a key. Not for several threads at once."""
 
-    def __init__(self, log: Log, key: str, marks: Marks) -> None:
+    def __init__(self, log: Log, key: str, marks: EmbeddingMarkStore) -> None:
         self.key = key
         self.tried = 0
         """How many vectors and failures it has recorded."""

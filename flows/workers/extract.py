@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from memtape.flows.workers.correct import Resolved, may_correct, resolved
+from memtape.flows.workers.correct import CorrectionEvents, may_correct, resolved
 from memtape.flows.workers.stating import statement_event
 from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
@@ -24,7 +24,7 @@ from memtape.state.text.statements import statements
 _NAME = "statements"
 
 
-class Marks(Protocol):
+class ExtractMarkStore(Protocol):
     """The store, by name, of the offsets below which every turn was read."""
 
     def read(self, name: str) -> list[int] | None: ...
@@ -36,7 +36,12 @@ class Extraction(Worker):
     """Captures the statements of the turns on a log. `is_wanted` says whether that is wanted at all."""
 
     def __init__(
-        self, log: Log, marks: Marks, now_us: Callable[[], int], is_wanted: Callable[[], bool], on_note: OnNote
+        self,
+        log: Log,
+        marks: ExtractMarkStore,
+        now_us: Callable[[], int],
+        is_wanted: Callable[[], bool],
+        on_note: OnNote,
     ) -> None:
         super().__init__(on_note)
         self._log = log
@@ -71,14 +76,14 @@ class Extraction(Worker):
         """Append statements and corrections of a partition's turns, and corrections of people's captures."""
         now = self._now_us()
         erasures = erasures_of(self._log.erased(number)) if said else Erasures()
-        memo: dict[str, Resolved | None] = {}
+        memo: dict[str, CorrectionEvents | None] = {}
         made = [event for one in said for event in self._made_of(number, one, erasures, now, memo)]
         new = append_new(self._log, made)
         self.done += len(new)
         self.changed = self.changed or bool(new)
 
     def _made_of(
-        self, number: int, said: Event, erasures: Erasures, now: int, memo: dict[str, Resolved | None]
+        self, number: int, said: Event, erasures: Erasures, now: int, memo: dict[str, CorrectionEvents | None]
     ) -> list[Event]:
         """Return captures of one event's statements; a correction is captured as the whole corrected text."""
         assert isinstance(said.body, Captured)

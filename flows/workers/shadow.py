@@ -31,7 +31,7 @@ AGAIN_US = 60 * US_PER_S
 """Interval between rounds of shadows, whose answers are appended at once: a search waits for neither."""
 
 
-class Question(msgspec.Struct, frozen=True):
+class ShadowQuestion(msgspec.Struct, frozen=True):
     """A search of the log, by its offset, for a retriever to answer."""
 
     partition: int
@@ -39,7 +39,7 @@ class Question(msgspec.Struct, frozen=True):
     retriever: str
 
 
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
+class ShadowAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A retriever's results, best first, its duration in microseconds, and the watermarks of its views.
 
     With a `failure` there are no results, and `reason` says why, for people.
@@ -55,14 +55,14 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 class Asker(Protocol):
     """The caller of retrievers, set up at the first question, and again at the first after `close`."""
 
-    def ask(self, question: Question, stopping: threading.Event) -> Answered | None:
+    def ask(self, question: ShadowQuestion, stopping: threading.Event) -> ShadowAnswer | None:
         """Return a retriever's answer, None if `stopping` was set meanwhile."""
 
     def close(self) -> None:
         """Release all resources."""
 
 
-class Marks(Protocol):
+class SearchMarkStore(Protocol):
     """The store, by name, of the offsets below which every search was read."""
 
     def read(self, name: str) -> list[int] | None: ...
@@ -70,7 +70,7 @@ class Marks(Protocol):
     def write(self, name: str, offsets: list[int]) -> None: ...
 
 
-class Due(NamedTuple):
+class DueSearch(NamedTuple):
     """A search with its offset, and the shadow retrievers due to answer it."""
 
     offset: int
@@ -81,7 +81,9 @@ class Due(NamedTuple):
 class Shadows(Worker):
     """Has the shadows of a log answer; `done` counts answers, failures among them."""
 
-    def __init__(self, log: Log, marks: Marks, asker: Asker, now_us: Callable[[], int], on_note: OnNote) -> None:
+    def __init__(
+        self, log: Log, marks: SearchMarkStore, asker: Asker, now_us: Callable[[], int], on_note: OnNote
+    ) -> None:
         super().__init__(on_note)
         self._log = log
         self._marks = marks
@@ -128,7 +130,7 @@ class Shadows(Worker):
             if not self.stopping.is_set():  # Otherwise answered searches are known by their ids.
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
 
-    def _due(self, number: int, slots: list[Slot]) -> Iterator[Due]:
+    def _due(self, number: int, slots: list[Slot]) -> Iterator[DueSearch]:
         """Yield the searches among slots that shadows are to answer and have not answered."""
         erasures = erasures_of(self._log.erased(number)) if slots else Erasures()
         living = self._in_force.now(number).shadows()
@@ -144,15 +146,15 @@ class Shadows(Worker):
                 continue
             known = self._log.known(event.scope, [event.id, *ids])
             if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
-                yield Due(slot.offset, event, tuple(name for id, name in ids.items() if id not in known))
+                yield DueSearch(slot.offset, event, tuple(name for id, name in ids.items() if id not in known))
 
-    def _answers(self, number: int, due: Due) -> Iterator[Event]:
+    def _answers(self, number: int, due: DueSearch) -> Iterator[Event]:
         """Yield retrievers' answers to one search, and their failures, until the worker stops."""
         for name in due.names:
             if name in self._late:
-                answered: Answered | None = Answered(failure="skipped")
+                answered: ShadowAnswer | None = ShadowAnswer(failure="skipped")
             else:
-                answered = self._asker.ask(Question(number, due.offset, name), self.stopping)
+                answered = self._asker.ask(ShadowQuestion(number, due.offset, name), self.stopping)
             if answered is None:
                 return
             if answered.failure == "late":
@@ -203,7 +205,7 @@ def shadow_id(asked: Event, name: str) -> str:
     return derived_id("recalled", asked.scope, SHADOW, f"{asked.id}:{name}")
 
 
-def shadow_event(asked: Event, name: str, answered: Answered, now: int) -> Event:
+def shadow_event(asked: Event, name: str, answered: ShadowAnswer, now: int) -> Event:
     """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
 
     Query, filters and session stand on the search event only: no session was shown these results, and the log

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, Session, Talk
+from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, LogSession, Talk
 from memtape.flows.workers.turns import append_new
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.actions import act_of
@@ -61,7 +61,7 @@ class Summaries(Worker):
         later = "It is tried again." if not isinstance(error, BudgetSpent) else ""
         return f"A model could not sum up a session: {error} {later}".strip()
 
-    def _sum_up(self, session: Session) -> None:
+    def _sum_up(self, session: LogSession) -> None:
         turns = _told(self._talk.standing(session))
         id = _summary_of(session, turns)
         if id is None or self._attempts[id] >= MOST_ATTEMPTS or self._log.known(session.scope, [id]):
@@ -80,20 +80,20 @@ def sum_up(log: Log, ask: Ask, name: str, scope: str) -> list[Event]:
     talk = Talk(log, lambda event: event.session == name, _is_action)
     number = partition_of(scope, log.partitions)
     talk.read(number, 0, log.ends()[number], scope)
-    session = Session(number, scope, name)
+    session = LogSession(number, scope, name)
     turns = _told(talk.standing(session)) if session in talk.turns else []
     id = _summary_of(session, turns)
     return [] if id is None or log.known(scope, [id]) else _asked(log, talk, session, turns, ask)
 
 
-def _asked(log: Log, talk: Talk, session: Session, turns: Sequence[Event], ask: Ask) -> list[Event]:
+def _asked(log: Log, talk: Talk, session: LogSession, turns: Sequence[Event], ask: Ask) -> list[Event]:
     """Ask, and append the answer; nothing is kept where a turn that the model saw is gone meanwhile."""
     summary = ask(turns)
     standing = {turn.id: None for turn in talk.standing(session)}
     return append_new(log, [summary]) if all(turn.id in standing for turn in turns) else []
 
 
-def _summary_of(session: Session, turns: Sequence[Event]) -> str | None:
+def _summary_of(session: LogSession, turns: Sequence[Event]) -> str | None:
     """Return the id of the summary of turns, None without turns to sum up."""
     said = [turn for turn in turns if turn.actor.origin in SPEAKING]
     if session.name is None or not any(turn.actor.origin in PEOPLE for turn in said):

@@ -24,7 +24,7 @@ class _Window(msgspec.Struct, frozen=True):
     asked_us: int
 
 
-class _File(msgspec.Struct, frozen=True):
+class _WindowFile(msgspec.Struct, frozen=True):
     windows: dict[str, _Window] = {}
 
 
@@ -43,7 +43,7 @@ class AskedWindows:
         self._lock.acquire(wait_s)
         try:
             try:
-                self._windows = msgspec.json.decode(self._home.windows_path.read_bytes(), type=_File).windows
+                self._windows = msgspec.json.decode(self._home.windows_path.read_bytes(), type=_WindowFile).windows
             except (OSError, msgspec.MsgspecError):
                 self._windows = {}
             self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
@@ -66,7 +66,7 @@ class AskedWindows:
         late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
         self._windows = late | {window.turns[0]: window}
         self._settled |= dict.fromkeys(window.turns if settled else ())
-        write_whole(self._home.windows_path, msgspec.json.encode(_File(self._windows)))
+        write_whole(self._home.windows_path, msgspec.json.encode(_WindowFile(self._windows)))
 
 
 def _digest(id: str) -> str:

@@ -13,14 +13,14 @@ from memtape.sinks.home.offset_marks import MarksFile, OffsetMarks
 RETRY_EVERY_S = 24 * 3_600
 
 
-class _File(MarksFile, frozen=True):
+class _EmbeddingFile(MarksFile, frozen=True):
     tried_again_s: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class EmbeddingMarks(OffsetMarks):
     """The marks of one log in a home, by the keys of embedders."""
 
-    form = _File
+    form = _EmbeddingFile
 
     def __init__(self, home: Home, log: Log) -> None:
         super().__init__(home.embedding_path, log)
@@ -41,5 +41,5 @@ class EmbeddingMarks(OffsetMarks):
 
     def _tried_again(self) -> dict[str, int]:
         known = self._known()
-        assert isinstance(known, _File)
+        assert isinstance(known, _EmbeddingFile)
         return known.tried_again_s

@@ -24,25 +24,25 @@ model was late, its answer could not be used, or it could not be asked."""
 LOCK_WAIT_S = 5.0
 
 
-class Use(msgspec.Struct, frozen=True):
+class UseAmounts(msgspec.Struct, frozen=True):
     """Amounts of use: calls, characters of questions and answers, and tokens reported by endpoints."""
 
     calls: int = 0
     characters: int = 0
     tokens: int = 0
 
-    def and_also(self, calls: int, characters: int, tokens: int) -> Use:
+    def and_also(self, calls: int, characters: int, tokens: int) -> UseAmounts:
         """Return the sum; nothing is below 0, as where a day begins between asking and giving back."""
         sums = self.calls + calls, self.characters + characters, self.tokens + tokens
-        return Use(*(max(0, sum) for sum in sums))
+        return UseAmounts(*(max(0, sum) for sum in sums))
 
 
 class ModelUse(msgspec.Struct, frozen=True):
     """The use of models on the last day with any (`day` of UTC), and in all; `windows` by outcome."""
 
     day: str = ""
-    today: Use = Use()
-    total: Use = Use()
+    today: UseAmounts = UseAmounts()
+    total: UseAmounts = UseAmounts()
     windows: dict[str, int] = {}
 
 
@@ -84,7 +84,7 @@ def model_use(home: Home, now_us: int) -> ModelUse:
     except (OSError, msgspec.MsgspecError):
         use = ModelUse()
     day = format_day(now_us)
-    return use if use.day == day else msgspec.structs.replace(use, day=day, today=Use())
+    return use if use.day == day else msgspec.structs.replace(use, day=day, today=UseAmounts())
 
 
 def _add(home: Home, use: ModelUse, calls: int, characters: int, tokens: int) -> None:

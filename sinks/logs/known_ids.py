@@ -52,7 +52,7 @@ _Kept = list[tuple[int, bytes]]
 """Slots of one partition, by their offset and payload."""
 
 
-class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _IdsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The header of a file: its log, the log's trail before the offset, and the slots stored whole."""
 
     made_by: str
@@ -182,7 +182,7 @@ class KnownIds:
 
     def _write(self, path: Path, log_id: str) -> None:
         """Write the file, whole or not at all. A home that takes none only costs the next process its time."""
-        header = _Header(
+        header = _IdsHeader(
             made_by=_MADE_BY,
             log_id=log_id,
             partition=self._partition,
@@ -213,14 +213,14 @@ def said_in(data: bytes) -> bytes:
     return b"\n".join((*(scope.encode() for scope in header.scopes), *(payload for _, payload in slots)))
 
 
-def _unpacked(data: bytes) -> tuple[_Header, bytes]:
+def _unpacked(data: bytes) -> tuple[_IdsHeader, bytes]:
     """Return the header and the rows of a file's bytes. Raises `ValueError` where they are damaged."""
     magic, digest, data = data.split(b"\n", 2)
     if magic + b"\n" != MAGIC or digest != _digest(data):
         raise ValueError("The bytes do not match their digest.")
     line, rows = data.split(b"\n", 1)
     try:
-        return msgspec.json.decode(line, type=_Header), rows
+        return msgspec.json.decode(line, type=_IdsHeader), rows
     except msgspec.MsgspecError as error:  # Another Memtape may write other fields.
         raise ValueError(str(error)) from None
 

@@ -88,7 +88,7 @@ class Remnant(NamedTuple):
     where: str
 
 
-class Place(NamedTuple):
+class SearchedFile(NamedTuple):
     """A file searched for remnants: its path in the home, its form, the units searched, and the remnants.
 
     `unreadable` gives the reason if the search failed; its remnants are unknown then. `own` marks a person's
@@ -124,7 +124,7 @@ class _Search(NamedTuple):
     traces: Traces
     vectors: _Vectors
 
-    def find(self, name: str, form: str, unit: str, grains: Iterable[_Grain], *, ids_count: bool) -> Place:
+    def find(self, name: str, form: str, unit: str, grains: Iterable[_Grain], *, ids_count: bool) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
         found: dict[tuple[str, str], Remnant] = {}
         looked_at = 0
@@ -132,7 +132,7 @@ class _Search(NamedTuple):
             looked_at += 1
             for kind, needle in self._hits(grain, ids_count):
                 found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
-        return Place(name, form, looked_at, unit, tuple(found.values()))
+        return SearchedFile(name, form, looked_at, unit, tuple(found.values()))
 
     def _hits(self, grain: _Grain, ids_count: bool) -> list[tuple[str, str]]:
         traced = self.traces.find(grain.text)
@@ -156,7 +156,7 @@ def search_home(
     is_own: Callable[[str], bool] = lambda name: False,
     zone_in: Callable[[str], ZoneInPage | None] = lambda name: None,
     passed_over: str = "",
-) -> list[Place]:
+) -> list[SearchedFile]:
     """Search every file of a folder for needles, hidden and unfinished files too.
 
     `is_own` says by a file's path in the folder whether the file is a person's and not Memtape's, `zone_in`
@@ -166,7 +166,7 @@ def search_home(
     The search reads some 10 MB/s (one core) and calls `on_progress` with the bytes done and the total. Files
     that disappear meanwhile are skipped.
     """
-    search, places = _search(needles), list[Place]()
+    search, places = _search(needles), list[SearchedFile]()
     files = {path: path.stat().st_size for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink()}
     done = 0
     for path, size in files.items():
@@ -182,15 +182,15 @@ def search_home(
         except FileNotFoundError:
             continue
         except MemtapeError as error:
-            places.append(Place(name, "", 0, "bytes", (), str(error), own))
+            places.append(SearchedFile(name, "", 0, "bytes", (), str(error), own))
         except BaseException as error:  # Lance names no class for damage, and panics at some.
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
-            places.append(Place(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})", own))
+            places.append(SearchedFile(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})", own))
     return places
 
 
-def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> Iterator[Place]:
+def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> Iterator[SearchedFile]:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
         opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
@@ -216,7 +216,7 @@ def without_structure(needles: Needles) -> Needles:
     )
 
 
-def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
+def search_log(slots: Iterable[Piece], needles: Needles) -> SearchedFile:
     """Search the slots of a log for texts and words; ids are in the slots' headers."""
     return _search(needles).find("log", "log", "slots", _grains(slots), ids_count=False)
 

@@ -30,7 +30,7 @@ MOST_CHARS = 1_000
 """Longer texts are not consolidated, since they have more than one subject."""
 
 
-class Said(NamedTuple):
+class ClusterText(NamedTuple):
     """A text, its time in microseconds, and the trust of its author."""
 
     at: int
@@ -56,11 +56,11 @@ class Candidate(NamedTuple):
     tags: tuple[str, ...]
     importance: int | None
     made: bool
-    said: tuple[Said, ...]
+    said: tuple[ClusterText, ...]
     captures: tuple[str, ...]
 
     @property
-    def latest(self) -> Said:
+    def latest(self) -> ClusterText:
         """The last text said."""
         return self.said[-1]
 
@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
 Cluster = tuple[Candidate, ...]
 
 
-class Due(NamedTuple):
+class DueCluster(NamedTuple):
     """A cluster that is to be looked at for the `attempt`-th time, and the seq of the first of it that is new."""
 
     cluster: Cluster
@@ -89,7 +89,7 @@ class Due(NamedTuple):
 class Plan(NamedTuple):
     """The clusters of a pass, and the seq up to which it has read: at most the first without room."""
 
-    due: list[Due]
+    due: list[DueCluster]
     until: int
 
 
@@ -102,12 +102,12 @@ def plan(scope: Scope) -> Plan:
     """
     free = {candidate.id: candidate for candidate in _candidates(scope)}
     again = dict.fromkeys(id for ids in scope.passes.queued for id in ids)
-    near, left, found = _Near(free.values()), list[int](), list[Due]()
+    near, left, found = _Near(free.values()), list[int](), list[DueCluster]()
     for candidate in sorted(free.values(), key=lambda candidate: -candidate.seq):
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.id in free and (is_new or candidate.id in again):
             cluster, over = _grown(candidate, near, free)
-            found.append(Due(cluster, _failed(scope, cluster) + 1, min(it.seq for it in cluster)))
+            found.append(DueCluster(cluster, _failed(scope, cluster) + 1, min(it.seq for it in cluster)))
             left += over
     kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
     kept.sort(key=lambda due: due.first)
@@ -230,15 +230,15 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             tags=body.tags,
             importance=body.importance_given,
             made=memory.made,
-            said=tuple(sorted(_said(scope, parts))) or (Said(spoken.at, body.text, TRUST[spoken.actor.origin]),),
+            said=tuple(sorted(_said(scope, parts))) or (ClusterText(spoken.at, body.text, TRUST[spoken.actor.origin]),),
             captures=tuple(by_seq[join.seq].id for part in parts for join in part.joins),
         )
 
 
-def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[Said]:
+def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[ClusterText]:
     """Yield the living captured texts of memories, without texts made by a consolidation."""
     for part in parts:
         for join in part.members:
             capture = scope.captures.by_seq[join.seq]
             if not capture.hidden and not capture.made:
-                yield Said(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])
+                yield ClusterText(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])

@@ -21,7 +21,7 @@ MOST_PREVIOUS = 5
 _END = ".!"
 
 
-class Operation(NamedTuple):
+class ConcludedOperation(NamedTuple):
     """An operation on some candidates: `text` stands for them, or the candidate `survivor` does.
 
     Of replaced candidates the first holds the present state, and the others the past. In a conflict they and
@@ -41,7 +41,7 @@ class Conclusion(NamedTuple):
     """
 
     cluster: Cluster
-    operations: tuple[Operation, ...]
+    operations: tuple[ConcludedOperation, ...]
     attempt: int = 1
     problem: str = ""
     actor: Actor | None = None
@@ -58,12 +58,12 @@ def conclude(cluster: Cluster) -> list[Conclusion]:
     return [Conclusion(_inputs(operation), (operation,)) for operation in operations]
 
 
-def _inputs(operation: Operation) -> Cluster:
+def _inputs(operation: ConcludedOperation) -> Cluster:
     survivor = () if operation.survivor is None else (operation.survivor,)
     return tuple(sorted((*operation.of, *survivor), key=lambda candidate: candidate.seq))
 
 
-def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
+def _restated(cluster: Cluster) -> tuple[list[ConcludedOperation], list[Candidate]]:
     """Let the best of several restatements, equal in specifics but not in words, cover the rest."""
     groups: list[list[Candidate]] = []
     for candidate in cluster:
@@ -77,7 +77,7 @@ def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
         best = max(group, key=lambda candidate: candidate.rank)
         others = tuple(candidate for candidate in group if candidate is not best)
         left.append(best)
-        operations += [Operation("remove", others, survivor=best)] if others else []
+        operations += [ConcludedOperation("remove", others, survivor=best)] if others else []
     named = [candidate for operation in operations for candidate in _inputs(operation)]
     # A memory takes part in one operation of a pass only: two operations would both name it.
     return operations, [candidate for candidate in left if candidate not in named]
@@ -87,14 +87,14 @@ def _says_the_same(a: Candidate, b: Candidate) -> bool:
     return a.family == b.family == "fact" and not a.made and not b.made and same_specifics(a.text, b.text)
 
 
-def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[Candidate]]:
+def _timelines(candidates: Sequence[Candidate]) -> tuple[list[ConcludedOperation], list[Candidate]]:
     """Put the successive values of one thing into one line: the latest value, its date, the earlier values.
 
     An earlier value by an author with more trust than the latest value's author stays a memory: people
     decide.
     """
     facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (it.latest.at, it.seq))
-    operations: list[Operation] = []
+    operations: list[ConcludedOperation] = []
     left = {candidate.id: candidate for candidate in candidates}
     for newest in reversed(facts):
         if newest.id not in left or newest.latest.trust < newest.trust:
@@ -104,7 +104,7 @@ def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[C
             if older.trust <= newest.latest.trust and any(_follows(newer, older) for newer in group):
                 group.append(older)
         if len(group) > 1:
-            operations.append(Operation("replace", tuple(group), text=_timeline(group)))
+            operations.append(ConcludedOperation("replace", tuple(group), text=_timeline(group)))
             for candidate in group:
                 del left[candidate.id]
     return operations, list(left.values())
@@ -142,7 +142,7 @@ def _since(now: str, since: int, word: str, before: dict[str, int]) -> str:
     return f"{_sentence(now)} (since {format_day(since)}; {word}{'; '.join(items)})"
 
 
-def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
+def _journals(candidates: Sequence[Candidate]) -> list[ConcludedOperation]:
     """Merge three or more journal lines of one subject into one, with the range of their dates."""
     lines = sorted((it for it in candidates if it.family == "journal"), key=lambda it: (it.at, it.seq))
     entries = sorted({said for it in lines for said in it.said})
@@ -154,7 +154,7 @@ def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
     text = f"{days}, {len(entries)} entries: {told}"
     if len(text) > MOST_CHARS:
         return _journals(lines[: len(lines) // 2]) + _journals(lines[len(lines) // 2 :])
-    return [Operation("replace", tuple(reversed(lines)), text=text)]
+    return [ConcludedOperation("replace", tuple(reversed(lines)), text=text)]
 
 
 def _sentence(text: str) -> str:

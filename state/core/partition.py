@@ -22,7 +22,7 @@ from memtape.state.core import scope as scope_state
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
-from memtape.state.fold.rule import Reading
+from memtape.state.fold.rule import ComparisonForms
 from memtape.state.subjects import memories
 
 CHUNK_SLOTS = 128
@@ -145,7 +145,7 @@ def packed(state: Partition) -> bytes:
 
 def unpacked(data: bytes, bodies: Bodies | None = None) -> Partition:
     """Return the state that was packed; `bodies` as for `restore`."""
-    kept, known = msgspec.msgpack.decode(data, type=tuple[bytes, dict[str, dict[int, Reading]]])
+    kept, known = msgspec.msgpack.decode(data, type=tuple[bytes, dict[str, dict[int, ComparisonForms]]])
     state = restore(kept, bodies)
     for name, readings in known.items():
         state.scopes[name].memories.readings = readings

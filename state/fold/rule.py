@@ -38,7 +38,7 @@ WAITING = Verdict("waiting")
 _DIMS, _VALUES = "<u2", "<i2"
 
 
-class Reading(NamedTuple):
+class ComparisonForms(NamedTuple):
     """The forms of a text used in comparisons: its near-verbatim key, and its floor vector as bytes."""
 
     form: Tokens
@@ -55,7 +55,7 @@ class Candidates:
         self._forms = Keys()
         self._columns = Columns()
 
-    def put(self, birth: int, text: str, name: int, known: Reading | None = None) -> None:
+    def put(self, birth: int, text: str, name: int, known: ComparisonForms | None = None) -> None:
         """Make `text` the canonical text of the memory `birth`, with the name `name` (a seq).
 
         A `known` reading saves reading the text, which takes most of the time.
@@ -67,12 +67,12 @@ class Candidates:
         self._forms.put(birth, specifics(text).form if known is None else known.form)
         self._columns.put(birth, floor_vector(content_key(text)) if known is None else _vector(known), name)
 
-    def readings(self) -> Iterator[tuple[int, Reading]]:
+    def readings(self) -> Iterator[tuple[int, ComparisonForms]]:
         """Yield the births of the memories with the reading of each canonical text."""
         for birth in self._texts:
             vector = self._columns.vector_of(birth)
             dims, values = vector.dims.astype(_DIMS).tobytes(), vector.values.astype(_VALUES).tobytes()
-            yield birth, Reading(self._forms.of(birth), dims, values, vector.square)
+            yield birth, ComparisonForms(self._forms.of(birth), dims, values, vector.square)
 
     def drop(self, birth: int) -> None:
         """Take a memory out, because nothing of it lives."""
@@ -101,6 +101,6 @@ def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:
     return Verdict("same", min(births, key=name_of), SIMILARITY_ONE)
 
 
-def _vector(known: Reading) -> Vector:
+def _vector(known: ComparisonForms) -> Vector:
     dims, values = np.frombuffer(known.dims, _DIMS), np.frombuffer(known.values, _VALUES)
     return Vector(dims.astype(np.intp), values.astype(np.int16), known.square)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memtape.state.index.entries import ASKS
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Flags
-from memtape.state.index.sessions import NOBODY, Sessions
+from memtape.state.index.sessions import NOBODY, TextSessions
 
 LENT_TERMS = 40
 """Of a long answer a neighbour gets no more than so many terms' worth."""
@@ -43,7 +43,7 @@ class Turns(NamedTuple):
     people.
     """
 
-    sessions: Sessions
+    sessions: TextSessions
     flags: NDArray[np.uint32]
     answers: Flags | None
     lengths: Floats
@@ -71,14 +71,14 @@ class Turns(NamedTuple):
         return 1.0 if self.answers is None else np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
 
 
-class Read(NamedTuple):
+class TextContext(NamedTuple):
     """The lengths of N texts with lent terms (N + 1, the last 0), and the mask of an assistant's texts."""
 
     lengths: Floats
     answers: Flags | None
 
 
-def read_lengths(turns: Turns, recipe: ContextRecipe, known: Read | None) -> Read:
+def read_lengths(turns: Turns, recipe: ContextRecipe, known: TextContext | None) -> TextContext:
     """Return the lengths of texts in context; `known` is of the texts before a change at `sessions.again`."""
     rows: Rows
     size, again = len(turns.lengths) - 1, turns.sessions.again
@@ -93,7 +93,7 @@ def read_lengths(turns: Turns, recipe: ContextRecipe, known: Read | None) -> Rea
         # Each text is before, or after, at most one other, so that nothing is added twice to one place.
         read[to] += share * given
     read[-1] = 0
-    return Read(read, turns.answers)
+    return TextContext(read, turns.answers)
 
 
 def _alike(answers: Flags | None, others: Flags | None, again: Ints) -> bool:

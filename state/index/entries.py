@@ -41,7 +41,7 @@ FULL_CONFIDENCE = 1_000
 _RAW_WORD = re.compile(r"\w+")
 
 
-class Taken(NamedTuple):
+class TextTokens(NamedTuple):
     """The tokens of a text, read in one language: `told` has a bit for each possible language.
 
     `terms` has the count of each term, in order, with `IN_LOWER_CASE` if it applies. `length` counts all.
@@ -53,7 +53,7 @@ class Taken(NamedTuple):
     terms: dict[str, int]
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A text as the index stores it. A `hidden` text is not found until unhidden.
 
     `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts with the same
@@ -77,7 +77,7 @@ class Entry(NamedTuple):
     summary: bool = False
 
 
-class Guard(NamedTuple):
+class RowGuard(NamedTuple):
     """The key of a row, and the event behind it, by generation and offset."""
 
     key: int
@@ -111,7 +111,7 @@ def usual_language(sure: Iterable[int]) -> int:
     return min(range(len(counts)), key=lambda number: (-counts[number], TOLD_LANGUAGES[number]))
 
 
-def take(text: str, told: int, read: int) -> Taken:
+def take(text: str, told: int, read: int) -> TextTokens:
     """Take a text apart as one in the language of number `read`."""
     raw = frozenset(_RAW_WORD.findall(text))
     pairs = worded_terms(text, TOLD_LANGUAGES[read])
@@ -120,10 +120,10 @@ def take(text: str, told: int, read: int) -> Taken:
         counts = {term: min(count, MOST_COUNT) for term, count in counts.items()}
     for term in dict.fromkeys([term for word, term in pairs if word in raw]):
         counts[term] |= IN_LOWER_CASE
-    return Taken(told, read, len(pairs), counts)
+    return TextTokens(told, read, len(pairs), counts)
 
 
-def flags_of(entry: Entry) -> int:
+def flags_of(entry: IndexEntry) -> int:
     """Return the flags of a text."""
     document = entry.document
     flags = (

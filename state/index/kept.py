@@ -11,15 +11,15 @@ MOST_KEPT_ROWS = 500_000
 """Rows of common terms in the cache: 8 megabytes."""
 
 
-class _Held(Protocol):
+class _CachedRows(Protocol):
     @property
     def rows(self) -> Ints: ...
 
 
-HeldT = TypeVar("HeldT", bound=_Held)
+HeldT = TypeVar("HeldT", bound=_CachedRows)
 
 
-class Kept(Generic[HeldT]):
+class TermCache(Generic[HeldT]):
     """A cache of values by term, emptied as a whole at `MOST_KEPT_ROWS` rows.
 
     The cache holds no reference to its owner: a cycle of large arrays would outlive its last use.

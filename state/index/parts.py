@@ -13,8 +13,8 @@ from memtape.state.index.entries import (
     ARCHIVED,
     HIDDEN,
     SUMMARY,
-    Entry,
-    Guard,
+    IndexEntry,
+    RowGuard,
     language_read,
     take,
     told_of,
@@ -54,7 +54,7 @@ SUMMARIES = Choice(summaries=True)
 """The summaries of aged texts."""
 
 
-class Part(NamedTuple):
+class MaskedSegment(NamedTuple):
     """A segment, and a mask of the documents that a search shows."""
 
     segment: Segment
@@ -67,7 +67,7 @@ def shown_of(segment: Segment, living: Flags, choice: Choice = AT_HAND) -> Flags
     return shown
 
 
-def starts_of(parts: Sequence[Part]) -> list[int]:
+def starts_of(parts: Sequence[MaskedSegment]) -> list[int]:
     """Return the place of the first text of each part, texts counted through, and last the number of all."""
     starts = [0]
     for part in parts:
@@ -75,7 +75,7 @@ def starts_of(parts: Sequence[Part]) -> list[int]:
     return starts
 
 
-def column_of(parts: Sequence[Part], starts: Sequence[int], name: str, places: Ints) -> Any:
+def column_of(parts: Sequence[MaskedSegment], starts: Sequence[int], name: str, places: Ints) -> Any:
     """Return a column's values for texts at ascending places."""
     cuts = np.searchsorted(places, starts)
     taken = [
@@ -93,7 +93,7 @@ def joined(arrays: Sequence[Any], dtype: Any) -> Any:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
 
 
-def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
+def counted_languages(parts: Sequence[MaskedSegment], languages: int) -> list[int]:
     """Return for each language the number of shown texts of this language alone."""
     counts = np.zeros(languages, np.int64)
     for part in parts:
@@ -107,7 +107,7 @@ def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
 _told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsize=KEPT_TEXTS)(take)
 
 
-def part_of(entries: Sequence[Entry], usual: int | None = None, choice: Choice = AT_HAND) -> Part:
+def part_of(entries: Sequence[IndexEntry], usual: int | None = None, choice: Choice = AT_HAND) -> MaskedSegment:
     """Return entries not stored elsewhere as a part, in their order.
 
     `usual` is the language of texts that may be in several; by default derived from these entries.
@@ -117,8 +117,8 @@ def part_of(entries: Sequence[Entry], usual: int | None = None, choice: Choice =
         sure = [number.bit_length() - 1 for number in told if number.bit_count() == 1]
         usual = usual_language(np.bincount(sure, minlength=1).tolist() if sure else [])
     made = [
-        (entry, _take_once(entry.document.text, its, language_read(its, usual)), Guard(0, 0, 0), 0)
+        (entry, _take_once(entry.document.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
         for entry, its in zip(entries, told, strict=True)
     ]
     segment = segment_of(made)
-    return Part(segment, shown_of(segment, np.ones(len(made), np.bool_), choice))
+    return MaskedSegment(segment, shown_of(segment, np.ones(len(made), np.bool_), choice))

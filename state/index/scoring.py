@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memtape.state.index.context import ContextRecipe
-from memtape.state.index.kept import Kept
+from memtape.state.index.kept import TermCache
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Array
 from memtape.state.index.sessions import NOBODY
@@ -19,7 +19,7 @@ RARE = 200
 """A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
 
 
-class Worth(NamedTuple):
+class TermScores(NamedTuple):
     """The scores of a term: the rows with a score, each once, and their scores."""
 
     rows: Ints
@@ -33,8 +33,8 @@ class Scorer:
         self._texts = texts
         self._context = context
         self._session_k1, self._session_b = session_k1, session_b
-        self._worths: Kept[Worth] = Kept()
-        self._session_worths: Kept[Worth] = Kept()
+        self._worths: TermCache[TermScores] = TermCache()
+        self._session_worths: TermCache[TermScores] = TermCache()
         self._read = texts.read(context)
         self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
         number = texts.sessions.number[texts.shown]
@@ -72,14 +72,14 @@ class Scorer:
         return holds
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
-        """Return the score of every session, by the numbers that `Sessions` gives them."""
+        """Return the score of every session, by the numbers that `TextSessions` gives them."""
         return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)
 
-    def _worth_of(self, term: str) -> Worth:
+    def _worth_of(self, term: str) -> TermScores:
         """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
         rows, counts, _ = self._texts.found(term)
         here, held = self._counted(rows, counts)
-        return Worth(here, self._saturated(here, held) * self._texts.idf(term))
+        return TermScores(here, self._saturated(here, held) * self._texts.idf(term))
 
     def _saturated(self, here: Any, held: Any) -> Any:
         """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""
@@ -108,17 +108,19 @@ class Scorer:
         here = np.flatnonzero(counted[:-1] > 0)
         return here, counted[here]
 
-    def _worth_in_sessions(self, term: str) -> Worth:
+    def _worth_in_sessions(self, term: str) -> TermScores:
         rows, counts, _ = self._texts.found(term)
         counted = np.bincount(self._texts.sessions.number[rows], counts, minlength=self._texts.size)
         here = np.flatnonzero(counted)
         held = counted[here]
         relative = self._session_lengths[here] / (self._session_mean or 1)
         norms = self._session_k1 * (1 - self._session_b + self._session_b * relative)
-        return Worth(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
+        return TermScores(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
 
 
-def _added(size: int, wanted: Iterable[tuple[str, float]], worths: Kept[Worth], make: Callable[[str], Worth]) -> Floats:
+def _added(
+    size: int, wanted: Iterable[tuple[str, float]], worths: TermCache[TermScores], make: Callable[[str], TermScores]
+) -> Floats:
     scores = np.zeros(size)
     for term, weight in wanted:
         rows, its = worths.of(term, make)

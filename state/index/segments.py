@@ -21,9 +21,9 @@ from memtape.state.index.entries import (
     KINDS,
     ORIGINS,
     TURN,
-    Entry,
-    Guard,
-    Taken,
+    IndexEntry,
+    RowGuard,
+    TextTokens,
     flags_of,
     id_numbers,
     number_of,
@@ -40,7 +40,7 @@ class Segment(NamedTuple):
     """The arrays of a segment with D documents, R rows, T terms, P postings and S sessions; blobs are bytes.
 
     `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as
-    in `Taken`); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents,
+    in `TextTokens`); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents,
     `sessions` has the place of its session in `session_keys` (S, ascending), `speakers` that of its speaker
     in the JSON list `names`, `spoken` the number of the id of the capture with the text, and `wordings` the
     distance to the document that it is a further wording of, 0 for none. `order` has the documents by
@@ -205,7 +205,7 @@ class Other(NamedTuple):
 
 
 def segment_of(
-    documents: Sequence[tuple[Entry, Taken, Guard, int]], others: Sequence[tuple[Other, Guard]] = ()
+    documents: Sequence[tuple[IndexEntry, TextTokens, RowGuard, int]], others: Sequence[tuple[Other, RowGuard]] = ()
 ) -> Segment:
     """Return a segment of documents, each with its tokens, guard and table, and of rows without a text."""
     entries = [entry for entry, _, _, _ in documents]
@@ -254,7 +254,7 @@ def segment_of(
     )
 
 
-def _postings(taken: Sequence[Taken]) -> tuple[Array, ...]:
+def _postings(taken: Sequence[TextTokens]) -> tuple[Array, ...]:
     """Return terms, starts, their text with its ends, rows and counts of documents given by their tokens."""
     numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
     ordered = sorted(numbers, key=numbers.__getitem__)

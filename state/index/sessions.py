@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memtape.state.index.entries import TURN, number_of
-from memtape.state.index.parts import Ints, Part, column_of, joined, starts_of
+from memtape.state.index.parts import Ints, MaskedSegment, column_of, joined, starts_of
 from memtape.state.index.segments import NO_SESSION, Flags
 from memtape.state.index.sorted_values import firsts, is_one_of
 
@@ -19,7 +19,7 @@ NOBODY = -1
 """The place of no turn. As an index it is the last slot: arrays over places have one slot more."""
 
 
-class Sessions:
+class TextSessions:
     """The sessions of N texts.
 
     `number` (N) is equal for texts of one session: the place of one of them. A text without a session is one
@@ -28,7 +28,7 @@ class Sessions:
     places with changed neighbours since the known sessions, ascending: all places without known ones.
     """
 
-    def __init__(self, parts: Sequence[Part], known: Sessions | None = None) -> None:
+    def __init__(self, parts: Sequence[MaskedSegment], known: TextSessions | None = None) -> None:
         """Find the sessions of parts; `known` are those of texts that may begin with the same segments."""
         self._parts = parts
         self._starts = starts_of(parts)
@@ -60,7 +60,7 @@ class Sessions:
         place = int(np.searchsorted(self._keys, key))
         return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
 
-    def _count(self, known: Sessions | None) -> None:
+    def _count(self, known: TextSessions | None) -> None:
         """Number the sessions: first those of the unchanged parts, then those of each further part."""
         numbers = []
         if known is not None:
@@ -87,7 +87,7 @@ class Sessions:
             self._keys, self._firsts = keys[order], firsts_of_keys[order]
         self.number = joined(numbers, np.int64)
 
-    def _touched(self, known: Sessions | None, lines: Sequence[Ints]) -> Flags:
+    def _touched(self, known: TextSessions | None, lines: Sequence[Ints]) -> Flags:
         """Return of each number whether turns of its session must be put in order over several parts, or again."""
         base, touched = self._base, np.zeros(len(self.number), np.bool_)
         if known is not None:
@@ -127,13 +127,13 @@ class Sessions:
             backward[rows[step:][same]] = rows[:-step][same]
 
 
-def _alike(parts: Sequence[Part], others: Sequence[Part]) -> int:
+def _alike(parts: Sequence[MaskedSegment], others: Sequence[MaskedSegment]) -> int:
     """Return how many parts two sequences begin with that have the same segments."""
     alike = [part.segment is other.segment for part, other in zip(parts, others, strict=False)]
     return alike.index(False) if False in alike else len(alike)
 
 
-def _turns(part: Part) -> Ints:
+def _turns(part: MaskedSegment) -> Ints:
     """Return the places in `order` of the turns of sessions that are shown."""
     segment = part.segment
     alone = (segment.session_keys == NO_SESSION)[segment.sessions]

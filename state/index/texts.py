@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.state.index.context import ContextRecipe, Read, Turns, read_lengths
+from memtape.state.index.context import ContextRecipe, TextContext, Turns, read_lengths
 from memtape.state.index.entries import ANSWERS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
-from memtape.state.index.kept import Kept
-from memtape.state.index.parts import Floats, Ints, Part, column_of, joined, starts_of
+from memtape.state.index.kept import TermCache
+from memtape.state.index.parts import Floats, Ints, MaskedSegment, column_of, joined, starts_of
 from memtape.state.index.segments import Flags
-from memtape.state.index.sessions import Sessions
+from memtape.state.index.sessions import TextSessions
 
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
@@ -29,7 +29,7 @@ UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 
 
-class Found(NamedTuple):
+class TermMatches(NamedTuple):
     """The texts that are shown and hold a term, how often each does, and whether one has it in lower case."""
 
     rows: Ints
@@ -43,15 +43,15 @@ class Texts:
     Results of `known` texts that begin with the same segments are extended, not computed again.
     """
 
-    def __init__(self, parts: Sequence[Part], known: Texts | None = None) -> None:
+    def __init__(self, parts: Sequence[MaskedSegment], known: Texts | None = None) -> None:
         self.parts = parts
         self.starts = starts_of(parts)
         self.size = self.starts[-1]
         self.shown: Flags = joined([part.shown for part in parts], np.bool_)
         self.count = int(self.shown.sum())
-        self.sessions: Sessions = Sessions(parts, None if known is None else known.sessions)
-        self._found: Kept[Found] = Kept()
-        self._reads: dict[ContextRecipe, Read] = {} if known is None else dict(known._reads)
+        self.sessions: TextSessions = TextSessions(parts, None if known is None else known.sessions)
+        self._found: TermCache[TermMatches] = TermCache()
+        self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
         for recipe, read in self._reads.items():
             self._reads[recipe] = read_lengths(self.turns, recipe, read)
 
@@ -95,11 +95,11 @@ class Texts:
                     return start + row
         return None
 
-    def found(self, term: str) -> Found:
+    def found(self, term: str) -> TermMatches:
         """Return the occurrences of a term."""
         return self._found.of(term, self._find)
 
-    def _find(self, term: str) -> Found:
+    def _find(self, term: str) -> TermMatches:
         number, rows, counts = number_of(term), [], []
         for start, part in zip(self.starts, self.parts, strict=False):
             here, counted = part.segment.postings(number)
@@ -109,7 +109,7 @@ class Texts:
                 counts.append(counted[kept])
         every = joined(counts, np.uint16)
         lower = bool((every & IN_LOWER_CASE).any())
-        return Found(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
+        return TermMatches(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
 
     def terms_with(self, part: str) -> list[str]:
         """Return the terms that are shown and hold a text, sorted."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 
-class Due:
+class DueUnits:
     """Units by the hour of their next check; a unit may be in several hours."""
 
     def __init__(self) -> None:

@@ -60,7 +60,7 @@ class Retention(NamedTuple):
         return min(FULL, sum(self[1:]))
 
 
-class Kept(NamedTuple):
+class RetentionInputs(NamedTuple):
     """The inputs of retention: `accesses` counts uses and confirmations, `importance` is in hundredths."""
 
     last: int
@@ -70,7 +70,7 @@ class Kept(NamedTuple):
     is_pinned: bool
 
 
-def retention(kept: Kept, now: int) -> Retention:
+def retention(kept: RetentionInputs, now: int) -> Retention:
     """Return the retention of a text at a time in microseconds."""
     return Retention(
         last=kept.last,
@@ -82,7 +82,7 @@ def retention(kept: Kept, now: int) -> Retention:
     )
 
 
-def falls_at(kept: Kept, limit: int) -> int | None:
+def falls_at(kept: RetentionInputs, limit: int) -> int | None:
     """Return from when on retention is at most a limit, in microseconds; None where time alone does not bring it so.
 
     `limit` is in millionths.

@@ -32,7 +32,7 @@ KEPT_SUMMARIES = 256
 """So many are kept: of an epoch first the rows of all summaries that have changed are made, and then the pages."""
 
 
-class Said(NamedTuple):
+class SummaryInput(NamedTuple):
     """An input of a summary: text, author, and known statements."""
 
     text: str
@@ -58,7 +58,7 @@ class _Line(NamedTuple):
 
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
-def summed(said: tuple[Said, ...]) -> Summed:
+def summed(said: tuple[SummaryInput, ...]) -> Summed:
     """Return a summary: the lines that together hold most of the texts' words, and these words."""
     read = [its._replace(text=its.text[:READ_CHARS]) for its in said]
     spoken = _spoken(read)
@@ -73,7 +73,7 @@ _Spoken = dict[str, tuple[str, int]]
 """By its term a word of the group as it was first written, and how many texts hold it; the most common first."""
 
 
-def _spoken(said: Sequence[Said]) -> _Spoken:
+def _spoken(said: Sequence[SummaryInput]) -> _Spoken:
     """Return the meaningful words of texts, without the names of speakers."""
     held: Counter[str] = Counter()
     written: dict[str, str] = {}
@@ -90,7 +90,7 @@ def _tells(word: str, names: frozenset[str]) -> bool:
     return len(word) >= LEAST_WORD_CHARS and not word.isdigit() and not is_common(word) and word not in names
 
 
-def _lines(place: int, said: Said) -> list[_Line]:
+def _lines(place: int, said: SummaryInput) -> list[_Line]:
     """Return a text's candidates for highlights, each once: statements and sentences, else its beginning."""
     stated = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in said.stated)
     others = sentences(said.text) or [said.text]

@@ -55,7 +55,7 @@ class Value(NamedTuple):
     subject: frozenset[str]
 
 
-class Memory(NamedTuple):
+class FoundMemory(NamedTuple):
     """A found memory: its family, its trust, the time of its text, and its subject terms.
 
     `held` is the share of the question's weight in the memory. `values` has each value with a digit that is
@@ -70,14 +70,14 @@ class Memory(NamedTuple):
     values: tuple[Value, ...] = ()
 
 
-def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> Memory:
+def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> FoundMemory:
     """Return a memory of a text whose own words hold the share `held` of a question.
 
     `asked` has the share of each term of the question.
     """
     words = frozenset(terms(text))
     held += sum(share for term, share in asked.items() if term not in words and has_kin(term, words))
-    return Memory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
+    return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
 
 
 def values(text: str) -> tuple[Value, ...]:
@@ -138,7 +138,7 @@ class Placed(NamedTuple):
     above: tuple[int, ...] = ()
 
 
-def latest_first(found: Sequence[Memory | None], alike: Alike = _nothing_alike) -> list[Placed]:
+def latest_first(found: Sequence[FoundMemory | None], alike: Alike = _nothing_alike) -> list[Placed]:
     """Return the results in a new order, by their numbers.
 
     Each place goes to the latest result about the same thing as its old one, of no less trusted source. None,
@@ -159,11 +159,11 @@ def latest_first(found: Sequence[Memory | None], alike: Alike = _nothing_alike) 
     return order
 
 
-def _when(told: Memory | None) -> int:
+def _when(told: FoundMemory | None) -> int:
     return 0 if told is None else told.at
 
 
-def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
+def _is_later(one: FoundMemory | None, other: FoundMemory | None, are_alike: bool) -> bool:
     """Return whether a memory may supersede a memory ranked lower, which readers are told."""
     if one is None or other is None or not _may_follow(one, other):
         return _may_precede(one, other, are_alike)
@@ -174,12 +174,12 @@ def _is_later(one: Memory | None, other: Memory | None, are_alike: bool) -> bool
     return _may_precede(one, other, are_alike)
 
 
-def _may_follow(one: Memory, other: Memory) -> bool:
+def _may_follow(one: FoundMemory, other: FoundMemory) -> bool:
     """Return whether one was said after another, in another sitting, of no source that is trusted less."""
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
-def _may_precede(one: Memory | None, other: Memory | None, are_alike: bool) -> bool:
+def _may_precede(one: FoundMemory | None, other: FoundMemory | None, are_alike: bool) -> bool:
     if one is None or other is None or one is other:
         return False
     if _are_apart(one, other):
@@ -209,7 +209,7 @@ def _has_digit(term: str) -> bool:
     return any(map(str.isdigit, term))
 
 
-def _are_apart(one: Memory, other: Memory) -> bool:
+def _are_apart(one: FoundMemory, other: FoundMemory) -> bool:
     """Return whether both give a value of one class, of things without a common word, such as two ports."""
     pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
     return bool(pairs) and all(
@@ -221,7 +221,7 @@ def _are_apart(one: Memory, other: Memory) -> bool:
     )
 
 
-def _is_another_value(one: Memory, other: Memory) -> bool:
+def _is_another_value(one: FoundMemory, other: FoundMemory) -> bool:
     """Return whether two memories give two values of one class of the same thing, judged by words."""
     return any(
         its.cls == that.cls and its.tokens != that.tokens and _are_of_one(its, that)

@@ -12,7 +12,7 @@ CUTS = (5, 10, 20, 50)
 OVERLAP_CUTS = (5, 10)
 
 
-class Asked(NamedTuple):
+class EvaluatedQuestion(NamedTuple):
     """One question with a retriever's answer: ids of turns, best first, and the duration in milliseconds.
 
     `wanted` are the ids of its evidence, at least one, and `session_of` has the session of each turn.
@@ -25,14 +25,14 @@ class Asked(NamedTuple):
     ms: float
 
 
-class Given(NamedTuple):
+class PromptContext(NamedTuple):
     """The context given to an agent for a prompt: its tokens (0 for none), and whether it holds evidence."""
 
     tokens: int
     with_evidence: bool
 
 
-def given_summary(given: Sequence[Given]) -> dict[str, Any]:
+def given_summary(given: Sequence[PromptContext]) -> dict[str, Any]:
     """Return which share of some prompts was given anything, and evidence, and the tokens where anything was."""
     tokens = [one.tokens for one in given if one.tokens]
     return {
@@ -61,7 +61,7 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else 0
 
 
-def summary(asked: Sequence[Asked], cuts: Sequence[int] = CUTS) -> dict[str, Any]:
+def summary(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int] = CUTS) -> dict[str, Any]:
     """Return the means over questions: by turn, by session, the same for each category, and latency.
 
     A session counts as found where any of its turns is.
@@ -83,13 +83,13 @@ def mean(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 4) if values else 0
 
 
-def _recalls(asked: Sequence[Asked], cuts: Sequence[int]) -> dict[str, dict[str, float]]:
+def _recalls(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int]) -> dict[str, dict[str, float]]:
     return {
         "turn": {str(cut): mean([recall(one.wanted, one.found[:cut]) for one in asked]) for cut in cuts},
         "session": {str(cut): mean([_session_recall(one, cut) for one in asked]) for cut in cuts},
     }
 
 
-def _session_recall(one: Asked, cut: int) -> float:
+def _session_recall(one: EvaluatedQuestion, cut: int) -> float:
     wanted = list(dict.fromkeys(one.session_of[id] for id in one.wanted))
     return recall(wanted, [one.session_of[id] for id in one.found[:cut] if id in one.session_of])

@@ -26,7 +26,7 @@ from memtape.state.ranking.lanes import Hit, first_of
 from memtape.state.ranking.lexical import Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
-from memtape.state.ranking.wording import Reading, Weighed, Wording
+from memtape.state.ranking.wording import QuestionTerms, ScopeWords, Weighed
 from memtape.state.ranking.yielding import (
     ASKING_AMONG,
     below,
@@ -70,7 +70,7 @@ class Ranking(NamedTuple):
         return map(self.hit, range(len(self.places)))
 
 
-class Used(NamedTuple):
+class TextUse(NamedTuple):
     """How often a text was used, how much lately on any scale from 0 on, and the texts it was used with, by id.
 
     Each of these has the weight of the edge to it, 1 for a full one.
@@ -94,14 +94,14 @@ class Corpus:
         text_of: Callable[[int], str],
         place_of: Callable[[str], int | None],
         vectors: TextVectors | None = None,
-        used: Mapping[int, Used] = MappingProxyType({}),
+        used: Mapping[int, TextUse] = MappingProxyType({}),
     ) -> None:
         self._texts = texts
         self._text_of = text_of
         self._place_of = place_of
         self._answers = texts.answers
         self._recipe = PEERS if self._answers is None else ASSISTED
-        self._words = Wording(texts, self._recipe.context)
+        self._words = ScopeWords(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
         self._passages = Passages(text_of)
@@ -123,13 +123,13 @@ class Corpus:
         """The time of the latest text, 0 without texts."""
         return self._texts.latest
 
-    def with_use(self, used: Mapping[int, Used]) -> Corpus:
+    def with_use(self, used: Mapping[int, TextUse]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
         changed = copy(self)
         changed._set_use(used)
         return changed
 
-    def _set_use(self, used: Mapping[int, Used]) -> None:
+    def _set_use(self, used: Mapping[int, TextUse]) -> None:
         self._used = used
         self._hottest = max((its.hot for its in used.values()), default=0) or 1
 
@@ -148,11 +148,11 @@ class Corpus:
         """Return the passage of a text with the most of the query."""
         return self.passages(query)(place)
 
-    def told(self, query: str) -> tuple[str, Reading]:
+    def told(self, query: str) -> tuple[str, QuestionTerms]:
         """Return the recipe of the ranking, "people" or "assistant", and a question's terms that count."""
         return "people" if self._answers is None else "assistant", self._words.reading(query)
 
-    def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def held(self, place: int, reading: QuestionTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return a question's terms found in a text, and those found only around the text or in its day."""
         return self._words.held(place, self._text_of(place), reading)
 
@@ -236,7 +236,7 @@ class Corpus:
         """Return texts reached from others, with their lent relevance, among the allowed places."""
         places = self._saying(among)(np.sort(np.array(list(relevance), np.int64)))
         values = np.array([relevance[place] for place in places.tolist()], np.float64)
-        found: dict[Lane, _Part] = {"edges": _Part(places, values)}
+        found: dict[Lane, _LaneResult] = {"edges": _LaneResult(places, values)}
         ordered = self._hits(places, values, found, now, lambda place: {}, lambda scores: scores)
         return Ranking({"edges": len(places)}, *ordered, Scale(0, 1, 1))
 
@@ -277,9 +277,9 @@ class Corpus:
 
     def _found(
         self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
-    ) -> dict[Lane, _Part]:
+    ) -> dict[Lane, _LaneResult]:
         """Return the results of words and vectors among allowed places: BM25 / its maximum, and cosines."""
-        found: dict[Lane, _Part] = {}
+        found: dict[Lane, _LaneResult] = {}
         if "sparse" in lanes:
             places = among(np.flatnonzero(words.texts > 0))
             found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
@@ -287,7 +287,7 @@ class Corpus:
             found["dense"] = self._followed(self._near(similar, found.get("sparse")), among)
         return found
 
-    def _near(self, similar: Similar, worded: _Part | None) -> _Part:
+    def _near(self, similar: Similar, worded: _LaneResult | None) -> _LaneResult:
         """Return the texts near a question; with few of them, also those perhaps near."""
         near = similar.cosines >= rules.LEAST_COSINE
         known = similar.places[near] if worded is None else np.union1d(worded.places, similar.places[near])
@@ -296,9 +296,9 @@ class Corpus:
         less = np.flatnonzero(~near)
         others = self._first(similar.places[less], similar.cosines[less], missing).places
         shown = near | np.isin(similar.places, others)
-        return _Part(similar.places[shown], similar.cosines[shown])
+        return _LaneResult(similar.places[shown], similar.cosines[shown])
 
-    def _followed(self, near: _Part, among: Among) -> _Part:
+    def _followed(self, near: _LaneResult, among: Among) -> _LaneResult:
         """Return what is near, and the later memories about what the nearest memories are about."""
         memories = np.flatnonzero(self._texts.flags[near.places] & TURN == 0)
         if self._meaning is None or not len(memories) or len(self._texts.flags) > EXACT_TEXTS:
@@ -314,9 +314,9 @@ class Corpus:
             if is_alike and len(among(np.array([other]))):
                 score = rules.FOLLOWED_SHARE * float(near.scores[best[number]])
                 followed[other] = max(followed.get(other, 0.0), score)
-        return _Part(np.array(sorted(followed), np.int64), np.array([followed[it] for it in sorted(followed)]))
+        return _LaneResult(np.array(sorted(followed), np.int64), np.array([followed[it] for it in sorted(followed)]))
 
-    def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
+    def _first(self, places: Ints, scores: Floats, most: int) -> _LaneResult:
         """Return the `most` highest scores among ascending places, with further wordings of these texts."""
         numbers = np.arange(len(places))
         if self._texts.is_worded:
@@ -326,7 +326,7 @@ class Corpus:
             here = numbers[is_one_of(heads, heads[first]) & (scores > 0)]
         else:
             here = first_of(scores, numbers, most, lambda some: self._order(places[some]))
-        return _Part(places[here], scores[here])
+        return _LaneResult(places[here], scores[here])
 
     def _best(self, scores: Floats, places: Ints) -> Ints:
         """Return the number of the best of each text and its other wordings among some places, in ascending order."""
@@ -351,9 +351,9 @@ class Corpus:
         ranks[ordered] = np.arange(len(places))
         return ranks
 
-    def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _Part]:
+    def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _LaneResult]:
         """Return the hot texts among places, as a share of the hottest in the scope, and the fresh ones."""
-        moved: dict[Lane, _Part] = {}
+        moved: dict[Lane, _LaneResult] = {}
         hot = self._of_use(places, lambda used: used.hot / self._hottest)
         movers: tuple[tuple[Lane, Floats, int], ...] = (
             ("hot", hot, rules.HOT_HITS),
@@ -364,7 +364,9 @@ class Corpus:
                 moved[lane] = self._first(places, scores, most)
         return moved
 
-    def _sum(self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]) -> _Sum:
+    def _sum(
+        self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _LaneResult]
+    ) -> _Sum:
         """Return the summands of places, and the scale from the sum to a relevance from 0 to 1.
 
         If even the best text holds little of the question, the scale is reduced by its share.
@@ -409,10 +411,10 @@ class Corpus:
         preferred: Floats = np.where(self._answers[places], of_answers, of_people)
         return preferred
 
-    def _lent(self, places: Ints, relevance: Floats, among: Among) -> _Part:
+    def _lent(self, places: Ints, relevance: Floats, among: Among) -> _LaneResult:
         """Return the texts reached by edges of the best, with the part of a seed's relevance lent to each."""
         if not self._used:
-            return _Part(np.zeros(0, np.int64), np.zeros(0))
+            return _LaneResult(np.zeros(0, np.int64), np.zeros(0))
         seeds = np.sort(
             first_of(relevance, np.arange(len(places)), rules.SEEDS, lambda some: self._order(places[some]))
         )
@@ -430,13 +432,13 @@ class Corpus:
                 if len(among(np.array([place]))):
                     share = rules.LENT * float(relevance[seed]) * min(1.0, max(0.0, weight))
                     lent[place] = max(lent.get(place, 0.0), share)
-        return _Part(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
+        return _LaneResult(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
 
     def _hits(
         self,
         places: Ints,
         relevance: Floats,
-        found: dict[Lane, _Part],
+        found: dict[Lane, _LaneResult],
         now: int | None,
         parts_of: PartsOf,
         yields: Callable[[Floats], Floats],
@@ -462,11 +464,11 @@ class Corpus:
 
         return places[order], hit
 
-    def _of_use(self, places: Ints, value: Callable[[Used], float]) -> Floats:
+    def _of_use(self, places: Ints, value: Callable[[TextUse], float]) -> Floats:
         """Return a value of the use of each of some places, 0 of one that was not used."""
         if not self._used:
             return np.zeros(len(places))
-        nothing = Used()
+        nothing = TextUse()
         heads = self._texts.heads(places).tolist()
         return np.array([value(self._used.get(place, nothing)) for place in heads], np.float64)
 
@@ -479,7 +481,7 @@ def _no_hit(number: int) -> Hit:
     raise IndexError(number)
 
 
-class _Part(NamedTuple):
+class _LaneResult(NamedTuple):
     """The result of a lane: places, and their scores."""
 
     places: Ints
@@ -504,13 +506,13 @@ def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
     return np.where(known, values, values[known].mean() if known.any() else 0)
 
 
-def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats, _Part]:
+def _highest(places: Ints, relevance: Floats, lent: _LaneResult) -> tuple[Ints, Floats, _LaneResult]:
     """Return all places with the greater of own and lent relevance, and the lent part that raised a place."""
     every = distinct(np.concatenate([places, lent.places]))
     values = np.zeros(len(every))
     values[np.searchsorted(every, places)] = relevance
     raised = lent.scores > values[np.searchsorted(every, lent.places)]
-    moved = _Part(lent.places[raised], lent.scores[raised])
+    moved = _LaneResult(lent.places[raised], lent.scores[raised])
     values[np.searchsorted(every, moved.places)] = moved.scores
     return every, values, moved
 

@@ -27,7 +27,7 @@ class Weights(NamedTuple):
     session_cosine: float
 
 
-class Recipe(NamedTuple):
+class RankingRecipe(NamedTuple):
     """The reading of texts, and the weights by words alone and with vectors."""
 
     context: ContextRecipe
@@ -35,12 +35,12 @@ class Recipe(NamedTuple):
     with_vectors: Weights
 
 
-PEERS = Recipe(
+PEERS = RankingRecipe(
     ContextRecipe(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
     Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0, cosine=0.0, session_cosine=0.0),
     Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, own_words=0.0, cosine=0.8, session_cosine=0.8),
 )
-ASSISTED = Recipe(
+ASSISTED = RankingRecipe(
     ContextRecipe(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
     Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.3, cosine=0.0, session_cosine=0.0),
     Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.4, cosine=0.9, session_cosine=0.3),

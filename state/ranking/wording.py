@@ -21,7 +21,7 @@ from memtape.state.text.terms import ENGLISH, is_common, terms, worded_terms
 _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
 
 
-class Reading(NamedTuple):
+class QuestionTerms(NamedTuple):
     """A question as put to a scope's texts. Terms are stemmed; words left out are in their compared form.
 
     `used` has the weight (inverse frequency) of each term in some text or its day, `unheld` the words in
@@ -52,7 +52,7 @@ class Weighed(NamedTuple):
     named: str | None
 
 
-class Wording(Lexical):
+class ScopeWords(Lexical):
     """The words of one scope's texts, matched with the terms of a question."""
 
     def weights(self, query: str) -> dict[str, float]:
@@ -91,14 +91,14 @@ class Wording(Lexical):
         held = len(self._texts.found(term).rows)
         return float(np.log1p((self._texts.count + MORE_TEXTS - held + 0.5) / (held + 0.5)))
 
-    def reading(self, query: str) -> Reading:
+    def reading(self, query: str) -> QuestionTerms:
         """Return which terms of a question count and which do not."""
         called = self._called(query)
         asked = self._asked(query, called)
         days = (term for term in day_terms(query) if term in self._dated)
         used = {term: self._texts.idf(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
         names = tuple(term for term in called if term not in asked)
-        return Reading(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
+        return QuestionTerms(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
 
     def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
         return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)
@@ -115,7 +115,7 @@ class Wording(Lexical):
     def _terms_of(self, word: str) -> list[str]:
         return [term for language in self._languages or [ENGLISH] for term in terms(word, language)]
 
-    def held(self, place: int, text: str, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def held(self, place: int, text: str, reading: QuestionTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the used terms in a text itself, and those only in the turns around it or its day."""
         own = dict.fromkeys(terms(text))
         others = [term for term in reading.used if term not in own]

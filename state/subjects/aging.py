@@ -22,8 +22,8 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.context import Context
-from memtape.state.lifecycle.due import Due
-from memtape.state.lifecycle.retention import Kept, Retention, falls_at, importance_of, retention
+from memtape.state.lifecycle.due import DueUnits
+from memtape.state.lifecycle.retention import Retention, RetentionInputs, falls_at, importance_of, retention
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.lifecycle import (
     DAYS_A_WEEK,
@@ -31,7 +31,7 @@ from memtape.state.subjects.lifecycle import (
     MID,
     Group,
     Lifecycle,
-    Others,
+    LifecycleInputs,
     all_rows_of,
     archive,
     archive_id,
@@ -60,7 +60,7 @@ _MOST_KEPT = 100
 """The importance assumed for a text before it is read."""
 
 
-class Step(NamedTuple):
+class AgingStep(NamedTuple):
     """The next step of a unit with its group, and its time in microseconds.
 
     While `at` lies ahead it is no later than the time when the step is due; from then on it is that time.
@@ -77,7 +77,7 @@ class Move(NamedTuple):
     units: tuple[int, ...]
 
 
-def run(state: Lifecycle, context: Context[Others]) -> list[Change]:
+def run(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
     """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
     if not context.settings.lifecycle:
         return []
@@ -87,7 +87,7 @@ def run(state: Lifecycle, context: Context[Others]) -> list[Change]:
     return changes
 
 
-def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
+def moves(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Move]:
     """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
     due = _due(state, context.of, context.settings)
     for unit in due.taken(context.clock // HOUR_US):
@@ -112,13 +112,13 @@ def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
     return found
 
 
-def retention_of(unit: int, of: Others, now: int) -> Retention | None:
+def retention_of(unit: int, of: LifecycleInputs, now: int) -> Retention | None:
     """Return the retention of a unit at a time, None if it does not age or is hidden."""
     kept = _kept(unit, of)
     return None if kept is None else retention(kept, now)
 
 
-def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | None:
+def step_of(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) -> AgingStep | None:
     """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
     archiving, living = state.archived.get(unit), living_of(of, unit)
@@ -131,15 +131,15 @@ def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | Non
         if settings.archive_after_days < 0 or _is_recalled(of, unit):
             return None
         old_at = said_at + settings.archive_after_days * DAY_US
-        return None if old_at <= now and _binds(of, unit) else Step(_group(ARCHIVE, said_at), old_at)
+        return None if old_at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), old_at)
     level = tier + 1
     group = _summed_group(of, unit, level, said_at)
     days, hundredths = moves_after(settings, level)
     old_at = window_end(group) + days * DAY_US
     if old_at > now:
-        return Step(group, old_at)
+        return AgingStep(group, old_at)
     low_at = _low_at(unit, of, living, hundredths * 10_000, now)
-    return None if low_at is None else Step(group, max(old_at, low_at))
+    return None if low_at is None else AgingStep(group, max(old_at, low_at))
 
 
 def moves_after(settings: Settings, level: int) -> tuple[int, int]:
@@ -149,10 +149,10 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
     return settings.long_after_days, settings.long_retention_hundredths
 
 
-def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:
+def _due(state: Lifecycle, of: LifecycleInputs, settings: Settings) -> DueUnits:
     """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
-        state.due, state.ready, state.ripe = Due(), {}, {}
+        state.due, state.ready, state.ripe = DueUnits(), {}, {}
         for seq, capture in of.captures.by_seq.items():
             if capture.kind == "turn":
                 state.due.put(_earliest(state, capture, settings), seq)
@@ -169,7 +169,7 @@ def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
     return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
 
 
-def _place(state: Lifecycle, due: Due, unit: int, context: Context[Others]) -> None:
+def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[LifecycleInputs]) -> None:
     """Mark a unit ready if its step is due, else postpone it."""
     step = step_of(state, unit, context)
     if step is None:
@@ -181,7 +181,7 @@ def _place(state: Lifecycle, due: Due, unit: int, context: Context[Others]) -> N
         state.ripe[step.group] = None
 
 
-def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list[int]:
+def _still_due(state: Lifecycle, group: Group, context: Context[LifecycleInputs]) -> list[int]:
     """Return the units of a group that are due by now as they were when they were put there, the oldest first."""
     units = []
     for unit in state.ready[group]:
@@ -191,7 +191,7 @@ def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list
     return sorted(units, key=lambda unit: (_said_at(context.of, unit), unit))
 
 
-def _said_at(of: Others, unit: int) -> int:
+def _said_at(of: LifecycleInputs, unit: int) -> int:
     """Return the time of a unit's last text; of its first if hidden, since it can still leave the views."""
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
@@ -201,7 +201,7 @@ def least_of(state: Lifecycle, group: Group) -> int:
     return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
-def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Change]:
+def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> list[Change]:
     """Apply a pass's decision about units, and return the changed rows."""
     changes, scope, of = list[Change](), context.scope, context.of
     group, units = move
@@ -232,7 +232,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
     return changes
 
 
-def age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
+def age_project(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
     """Make a long inactive project dormant, and remove it from the views after a longer time."""
     project, settings, now = state.project, context.settings, context.clock
     if context.scope == GLOBAL or project.state == "finished":
@@ -248,35 +248,35 @@ def age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
     return project_rows(state, context)
 
 
-def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> Step | None:
+def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> AgingStep | None:
     archiving = state.archived[unit]
     if archiving.purged or settings.purge_after_days < 0 or state.project.state == "finished":
         return None
-    return Step(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
+    return AgingStep(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
 
 
-def _low_at(unit: int, of: Others, living: Sequence[Capture], limit: int, now: int) -> int | None:
+def _low_at(unit: int, of: LifecycleInputs, living: Sequence[Capture], limit: int, now: int) -> int | None:
     """Return from when on the retention of a unit is at most a limit; None for never. No text is read without need."""
     accessed = used_at, accesses = _accessed(of, unit, living)
     last = max(*(capture.at for capture in living), used_at)
-    sure = falls_at(Kept(last, accesses, _MOST_KEPT, has_media=True, is_pinned=False), limit)
+    sure = falls_at(RetentionInputs(last, accesses, _MOST_KEPT, has_media=True, is_pinned=False), limit)
     if sure is not None and sure <= now:
         return sure
     return falls_at(_kept_of(unit, of, living, accessed), limit)
 
 
-def _kept(unit: int, of: Others) -> Kept | None:
+def _kept(unit: int, of: LifecycleInputs) -> RetentionInputs | None:
     """Return the inputs of a unit's retention, None if it does not age or is hidden."""
     living = living_of(of, unit)
     return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
 
 
-def _kept_of(unit: int, of: Others, living: Sequence[Capture], accessed: tuple[int, int]) -> Kept:
+def _kept_of(unit: int, of: LifecycleInputs, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
     spoken, (used_at, accesses) = spoken_of(of, unit), accessed
     assert spoken is not None  # Something of the unit lives.
     bodies = [of.captures.body(capture) for capture in living]
     given = max((body.importance_given for body in bodies if body.importance_given is not None), default=None)
-    return Kept(
+    return RetentionInputs(
         last=max(*(capture.at for capture in living), used_at),
         accesses=accesses,
         importance=importance_of(given, of.captures.body(spoken).text),
@@ -285,35 +285,35 @@ def _kept_of(unit: int, of: Others, living: Sequence[Capture], accessed: tuple[i
     )
 
 
-def _accessed(of: Others, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
+def _accessed(of: LifecycleInputs, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
     """Return when a unit was used last (0 for never), and how often it was used or said again."""
     uses = [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
     used_at = max((use.last for use in uses if use.last is not None), default=0)
     return used_at, sum(use.used for use in uses) + len(living) - 1
 
 
-def _is_recalled(of: Others, unit: int) -> bool:
+def _is_recalled(of: LifecycleInputs, unit: int) -> bool:
     uses = (of.usage.own.get(seq) for seq in _seqs(of, unit))
     return any(use is not None and (use.recalled or use.used) for use in uses)
 
 
-def is_pinned(of: Others, unit: int) -> bool:
+def is_pinned(of: LifecycleInputs, unit: int) -> bool:
     """Return whether any capture of a unit is pinned, echoes included."""
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 
-def _binds(of: Others, unit: int) -> bool:
+def _binds(of: LifecycleInputs, unit: int) -> bool:
     """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
     return spoken is not None and spoken.actor.origin in PEOPLE and instructs(of.captures.body(spoken).text)
 
 
-def _seqs(of: Others, unit: int) -> Iterable[int]:
+def _seqs(of: LifecycleInputs, unit: int) -> Iterable[int]:
     memory = of.memories.by_birth.get(unit)
     return (unit,) if memory is None else (join.seq for join in memory.joins)
 
 
-def _summed_group(of: Others, unit: int, level: int, said_at: int) -> Group:
+def _summed_group(of: LifecycleInputs, unit: int, level: int, said_at: int) -> Group:
     """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
     if level == LONG:
         return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")

@@ -32,7 +32,7 @@ MAX_EVIDENCE = 10
 """Events stored as evidence for a side: the first ones."""
 
 
-class Conflict(msgspec.Struct):
+class ConflictState(msgspec.Struct):
     """A question to people: which of two captured ids `ids`, the earlier said first, holds.
 
     `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`,
@@ -68,7 +68,7 @@ class Conflicts:
     """
 
     def __init__(self) -> None:
-        self.by_id: dict[str, Conflict] = {}
+        self.by_id: dict[str, ConflictState] = {}
         self.uses: dict[int, LastUse] = {}
         self.about: dict[bytes, list[int]] = {}
         self.naming: dict[str, list[str]] = {}
@@ -76,7 +76,7 @@ class Conflicts:
         self.revising: dict[int, int] = {}
         self.revisers: dict[int, dict[int, None]] = {}
 
-    def of_memory(self, of: HasValidity, memory: Memory) -> list[Conflict]:
+    def of_memory(self, of: HasValidity, memory: Memory) -> list[ConflictState]:
         """Return the conflicts with a memory as a side."""
         if not self.naming:
             return []
@@ -129,7 +129,7 @@ def restore(data: bytes, of: HasValidity) -> Conflicts:
     """Return the state of a snapshot; all derived parts are rebuilt from it and the memories."""
     state = Conflicts()
     conflicts, state.uses, state.about = msgspec.msgpack.decode(
-        data, type=tuple[list[Conflict], dict[int, LastUse], dict[bytes, list[int]]]
+        data, type=tuple[list[ConflictState], dict[int, LastUse], dict[bytes, list[int]]]
     )
     for conflict in conflicts:
         _put(state, conflict)
@@ -215,7 +215,7 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
 # --- Raising and ending ---
 
 
-def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Conflict | None:
+def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> ConflictState | None:
     """Return the conflict that a pair of memories is to raise now, None where people need not be asked, or were."""
     of = context.of
     if not _may_be_asked(state, of, pair):
@@ -292,10 +292,10 @@ def _opposed_wishes(
 
 def _raised(
     pair: Pair, why: ConflictWhy, evidence: tuple[tuple[str, ...], tuple[str, ...]], context: Context[HasValidity]
-) -> Conflict:
+) -> ConflictState:
     of, (one, other) = context.of, pair
     ids = of.captures.by_seq[one.name].id, of.captures.by_seq[other.name].id
-    return Conflict(
+    return ConflictState(
         id=derived_id("conflict", context.scope, None, "~".join(sorted(ids))),
         ids=ids,
         why=why,
@@ -324,7 +324,7 @@ def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
     return one if newer.get(other.birth, {}).get(one.birth) == "contradicted" else None
 
 
-def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[Conflict]:
+def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[ConflictState]:
     """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
     if not state.pending:
         return []
@@ -336,7 +336,7 @@ def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, al
     return [state.by_id[id] for id in ids if id in state.pending]
 
 
-def _is_over(of: HasValidity, conflict: Conflict) -> bool:
+def _is_over(of: HasValidity, conflict: ConflictState) -> bool:
     """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
     one, other = (_memory(of, id) for id in conflict.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
@@ -350,7 +350,7 @@ def _is_replaced(of: HasValidity, memory: Memory, rival: Memory) -> bool:
     return after is not None and (after is not rival or is_told(of, memory, rival))
 
 
-def _end(state: Conflicts, conflict: Conflict, status: ConflictStatus, at: int) -> None:
+def _end(state: Conflicts, conflict: ConflictState, status: ConflictStatus, at: int) -> None:
     conflict.status, conflict.settled_at = status, at
     state.pending.pop(conflict.id, None)
 
@@ -374,7 +374,7 @@ def _settle(
         changed[conflict.id] = None
 
 
-def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[Conflict]:
+def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[ConflictState]:
     """Yield the conflicts between two memories, whichever of their captures named them."""
     for conflict in state.of_memory(of, pair[0]):
         sides = [_memory(of, id) for id in conflict.ids]
@@ -382,7 +382,7 @@ def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[Conflict]:
             yield conflict
 
 
-def _put(state: Conflicts, conflict: Conflict) -> None:
+def _put(state: Conflicts, conflict: ConflictState) -> None:
     state.by_id[conflict.id] = conflict
     if conflict.status == "pending":
         state.pending[conflict.id] = None

@@ -21,7 +21,7 @@ from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.memories import Memories, Memory
 
 
-class Others(HasCaptures, Protocol):
+class CoverInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
@@ -78,7 +78,7 @@ class Covers:
             for join in memory.members:
                 yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
 
-    def parts(self, of: Others, memory: Memory) -> list[Memory]:
+    def parts(self, of: CoverInputs, memory: Memory) -> list[Memory]:
         """Return a memory and, recursively, all that it covers or once covered; each memory once.
 
         The walk also ends at a cycle closed by merged memories.
@@ -97,7 +97,7 @@ class Covers:
         """Return the covers that name any of these captured ids."""
         return {number: self.holding[number] for id in ids for number in self._numbers_of.get(id, ())}
 
-    def hold(self, of: Others, cover: Cover) -> None:
+    def hold(self, of: CoverInputs, cover: Cover) -> None:
         """Let a cover hold from now on."""
         self._put(self.count, cover)
         self.count += 1
@@ -105,7 +105,7 @@ class Covers:
             self._cut_circles(of, cover)
             self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
 
-    def _cut_circles(self, of: Others, cover: Cover) -> None:
+    def _cut_circles(self, of: CoverInputs, cover: Cover) -> None:
         """End all covers of a cover's survivor below its inputs: the later decision counts."""
         own = frozenset(_members(of, cover.by))
         inputs = (memory for id in cover.ids if (memory := _memory(of, id)) is not None)
@@ -129,7 +129,7 @@ class Covers:
                 del self._numbers_of[id]
 
 
-def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Covers, event: Event, context: Context[CoverInputs]) -> list[Change]:
     """Apply a decision and its texts, end invalid covers, and return the changed rows."""
     of, touched = context.of, list[Cover]()
     if not (state.holding or state.awaited or isinstance(event.body, Decided)):
@@ -155,7 +155,7 @@ def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change
     return [Change("memories", context.scope, name) for name in dict.fromkeys(names)]
 
 
-def _end_what_does_not_hold(state: Covers, context: Context[Others], touched: list[Cover]) -> None:
+def _end_what_does_not_hold(state: Covers, context: Context[CoverInputs], touched: list[Cover]) -> None:
     """End covers with a touched input, and in turn the covers above each ended cover's text."""
     looked = [id for name in context.touched for id in _members(context.of, name)]
     looked += [cover.by for cover in touched]
@@ -194,7 +194,7 @@ def digest(state: Covers, of: object) -> Iterator[Any]:
     yield from state.made_of.items()
 
 
-def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:
+def is_shown(of: CoverInputs, covers: Covers, memory: Memory) -> bool:
     """Return whether a living memory is shown: it has no cover, and is no text of an ended decision."""
     return covers.over(of, memory) is None and not has_ended(of, covers, memory)
 
@@ -208,7 +208,7 @@ def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
     return memory.made and text.kind != "page" and covers.of_text(text.id) is None
 
 
-def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
+def _decide(state: Covers, decided: Decided, context: Context[CoverInputs], touched: list[Cover]) -> None:
     """Put a decision in force, or let it wait for its texts; drop all of it if an input has changed."""
     if decided.operations[0].op == "reword":  # Summaries are no memories, and cover nothing.
         return
@@ -235,7 +235,7 @@ def _decide(state: Covers, decided: Decided, context: Context[Others], touched: 
             state.awaited[operation.by] = cover, decided.inputs
 
 
-def _take_text(state: Covers, id: str, context: Context[Others], touched: list[Cover]) -> None:
+def _take_text(state: Covers, id: str, context: Context[CoverInputs], touched: list[Cover]) -> None:
     """Let an awaited text cover its inputs if the inputs are unchanged."""
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
@@ -249,32 +249,32 @@ def _take_text(state: Covers, id: str, context: Context[Others], touched: list[C
         context.dropped.append(cover.cluster)
 
 
-def _set_apart(state: Covers, ids: Iterable[str], context: Context[Others], touched: list[Cover]) -> None:
+def _set_apart(state: Covers, ids: Iterable[str], context: Context[CoverInputs], touched: list[Cover]) -> None:
     for number, cover in state.touching(ids).items():
         state.apart.update(dict.fromkeys(cover.seen))
         _end(state, number, cover, context, touched)
 
 
-def _end(state: Covers, number: int, cover: Cover, context: Context[Others], touched: list[Cover]) -> None:
+def _end(state: Covers, number: int, cover: Cover, context: Context[CoverInputs], touched: list[Cover]) -> None:
     state.end(number)
     touched.append(cover)
     if not _is_page(context.of, cover.by):  # Of a page nothing is to be consolidated anew.
         context.dropped.append(cover.cluster)
 
 
-def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
+def _is_as_seen(state: Covers, of: CoverInputs, input: Input) -> bool:
     memory = _memory(of, input.id)
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
 
 
-def _is_removable(state: Covers, of: Others, cover: Cover) -> bool:
+def _is_removable(state: Covers, of: CoverInputs, cover: Cover) -> bool:
     """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
     survivor = _memory(of, cover.by)
     is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
     return is_as_seen and all(_memory(of, id) is not survivor for id in cover.ids)
 
 
-def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
+def _holds(of: CoverInputs, covers: Covers, cover: Cover) -> bool:
     """Return whether a cover goes on: its text is shown, kept inputs say the same, the rest is unchanged."""
     text = of.captures.get(cover.by)
     if text is None or (text.hidden and cover.op != "remove" and text.kind != "page"):
@@ -289,7 +289,7 @@ def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
     return True
 
 
-def _spoken(of: Others, covers: Covers, id: str) -> Capture | None:
+def _spoken(of: CoverInputs, covers: Covers, id: str) -> Capture | None:
     """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
     memory = _memory(of, id)
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
@@ -302,17 +302,17 @@ def _is_page(of: HasCaptures, id: str) -> bool:
     return capture is not None and capture.kind == "page"
 
 
-def _memory(of: Others, id: str) -> Memory | None:
+def _memory(of: CoverInputs, id: str) -> Memory | None:
     capture = of.captures.get(id)
     return None if capture is None else of.memories.of(capture.seq)
 
 
-def _name_of(of: Others, id: str) -> str | None:
+def _name_of(of: CoverInputs, id: str) -> str | None:
     memory = _memory(of, id)
     return None if memory is None else of.captures.by_seq[memory.name].id
 
 
-def _members(of: Others, name: str) -> Iterator[str]:
+def _members(of: CoverInputs, name: str) -> Iterator[str]:
     memory = _memory(of, name)
     joins = () if memory is None else memory.joins
     return (of.captures.by_seq[join.seq].id for join in joins)

@@ -16,7 +16,7 @@ from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 
 
-class Others(Protocol):
+class DecisionInputs(Protocol):
     """The part of a scope that `evolve` reads: the seq of every event by its id."""
 
     seen: dict[bytes, int]
@@ -29,7 +29,7 @@ class Decisions:
         self.texts: dict[str, None] = {}
 
 
-def evolve(state: Decisions, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Decisions, event: Event, context: Context[DecisionInputs]) -> list[Change]:
     """Take in a `decided` event; it touches no row by itself."""
     if isinstance(event.body, Decided):
         texts = [operation.by for operation in event.body.operations if operation.op in MAKING]

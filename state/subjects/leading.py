@@ -23,7 +23,7 @@ from memtape.state.text.people import key_of_name
 Key = tuple[bool, bool, int, int, int, int, int]
 
 
-class Others(HasCaptures, Protocol):
+class LeadingInputs(HasCaptures, Protocol):
     """The subjects read here: captures, memories, pins and usage."""
 
     memories: Memories
@@ -31,7 +31,7 @@ class Others(HasCaptures, Protocol):
     usage: Usage
 
 
-class Worth(NamedTuple):
+class WorthInputs(NamedTuple):
     """The inputs of a memory's worth at any time: of two in one group the later is worth no less.
 
     `group` is whether it is by models alone, whether it is not pinned, and its importance in thousandths,
@@ -47,12 +47,12 @@ class _ByWorth:
     """Memories in the order of their worth, at any time: in groups whose order no time changes."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[bool, bool, int], SortedDict[tuple[int, int], Worth]] = {}
+        self._groups: dict[tuple[bool, bool, int], SortedDict[tuple[int, int], WorthInputs]] = {}
 
-    def put(self, its: Worth) -> None:
+    def put(self, its: WorthInputs) -> None:
         self._groups.setdefault(its.group, SortedDict())[-its.last_at, -its.birth] = its
 
-    def remove(self, its: Worth) -> None:
+    def remove(self, its: WorthInputs) -> None:
         group = self._groups[its.group]
         del group[-its.last_at, -its.birth]
         if not group:
@@ -63,7 +63,7 @@ class _ByWorth:
         firsts = (group.peekitem(0)[1].last_at for group in self._groups.values())
         now = max(firsts, default=0)
 
-        def order(its: Worth) -> tuple[bool, bool, int, int, int]:
+        def order(its: WorthInputs) -> tuple[bool, bool, int, int, int]:
             is_model, is_unpinned, negative = its.group
             return is_model, is_unpinned, -worth(-negative, its.last_at, now), -its.last_at, -its.birth
 
@@ -75,30 +75,30 @@ class Leading:
 
     def __init__(self) -> None:
         self._births: SortedDict[Key, int] | None = None
-        self._key_of: dict[int, tuple[Key, Worth, str]] = {}
+        self._key_of: dict[int, tuple[Key, WorthInputs, str]] = {}
         self._by_worth = _ByWorth()
         self._of_person: dict[str, _ByWorth] = {}
 
-    def births(self, of: Others) -> Iterator[int]:
+    def births(self, of: LeadingInputs) -> Iterator[int]:
         """Yield the births of the living facts and insights, the first of all first."""
         self._keep_up(of)
         assert self._births is not None
         return iter(self._births.values())
 
-    def worthiest(self, of: Others, person: str | None = None) -> Iterator[int]:
+    def worthiest(self, of: LeadingInputs, person: str | None = None) -> Iterator[int]:
         """Yield the same births by worth, of all memories or of a person's, by `key_of_name`."""
         self._keep_up(of)
         order = self._by_worth if person is None else self._of_person.get(person)
         return iter(()) if order is None else order.births()
 
-    def _keep_up(self, of: Others) -> None:
+    def _keep_up(self, of: LeadingInputs) -> None:
         moved = self._moved(of)
         if self._births is None:
             self._births, moved = SortedDict(), dict.fromkeys(of.memories.by_birth)
         for birth in moved:
             self._place(birth, of)
 
-    def _moved(self, of: Others) -> dict[int, None]:
+    def _moved(self, of: LeadingInputs) -> dict[int, None]:
         """Return the births of the memories changed since the last call, removed ones included."""
         used = (of.memories.of(seq) for seq in of.usage.moved)
         pinned = (of.memories.of(capture.seq) for id in of.pins.moved if (capture := of.captures.get(id)))
@@ -106,7 +106,7 @@ class Leading:
         of.memories.moved, of.usage.moved, of.pins.moved = {}, {}, {}
         return moved
 
-    def _place(self, birth: int, of: Others) -> None:
+    def _place(self, birth: int, of: LeadingInputs) -> None:
         assert self._births is not None
         before = self._key_of.pop(birth, None)
         if before is not None:
@@ -123,7 +123,7 @@ class Leading:
             self._of_person.setdefault(person, _ByWorth()).put(its)
 
 
-def worth_of(memory: Memory, of: Others) -> Worth:
+def worth_of(memory: Memory, of: LeadingInputs) -> WorthInputs:
     """Return the inputs of a living memory's worth."""
     members = [of.captures.by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
@@ -131,10 +131,10 @@ def worth_of(memory: Memory, of: Others) -> Worth:
     important = importance(max((it for it in given if it is not None), default=None), len(shown) - 1)
     is_model = of.captures.by_seq[memory.canonical].actor.origin == "model"
     is_pinned = of.pins.has_any(of.captures.by_seq[join.seq].id for join in memory.joins)
-    return Worth((is_model, not is_pinned, -important), max(member.at for member in shown), memory.birth)
+    return WorthInputs((is_model, not is_pinned, -important), max(member.at for member in shown), memory.birth)
 
 
-def key_of(memory: Memory, of: Others) -> Key:
+def key_of(memory: Memory, of: LeadingInputs) -> Key:
     """Return the sort key of a living memory, least first: memories by models alone come last.
 
     Pinned ones come first, then by most uses, most recalls in powers of two (of its most recalled capture),

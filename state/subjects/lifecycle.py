@@ -32,7 +32,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.lifecycle.due import Due
+from memtape.state.lifecycle.due import DueUnits
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings, vector_row_id
 from memtape.state.subjects.memories import Memories, Memory
@@ -78,7 +78,7 @@ class Summary(msgspec.Struct):
     awaited: str = ""
 
 
-class Archiving(msgspec.Struct):
+class ArchiveState(msgspec.Struct):
     """Since when a unit is archived, in microseconds, why, and whether it has left the views too."""
 
     at: int
@@ -86,7 +86,7 @@ class Archiving(msgspec.Struct):
     purged: bool = False
 
 
-class Project(msgspec.Struct):
+class ProjectState(msgspec.Struct):
     """The state of a project as a whole, from `since` on, in microseconds.
 
     `active_at` is the time of the last work in it, by the clock of its partition, `git_at` of the last commit
@@ -101,7 +101,7 @@ class Project(msgspec.Struct):
     purged: bool = False
 
 
-class Others(HasCaptures, Protocol):
+class LifecycleInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures, embeddings, memories, pins and usage."""
 
     embeddings: Embeddings
@@ -128,14 +128,14 @@ class Lifecycle:
         self.summaries: dict[str, Summary] = {}
         self.summed: dict[Group, str] = {}
         self.within: dict[int, tuple[str, ...]] = {}
-        self.archived: dict[int, Archiving] = {}
+        self.archived: dict[int, ArchiveState] = {}
         self.awaited: dict[str, str] = {}
         self.told: dict[int, str] = {}
-        self.project = Project()
+        self.project = ProjectState()
         self.mid = 0
         self.long = 0
         self.purged = 0
-        self.due: Due | None = None
+        self.due: DueUnits | None = None
         self.ready: dict[Group, dict[int, None]] = {}
         self.ripe: dict[Group, None] = {}
 
@@ -178,13 +178,13 @@ class Lifecycle:
         self.due, self.ready, self.ripe = None, {}, {}
 
 
-class HasLifecycle(Others, Protocol):
+class HasLifecycle(LifecycleInputs, Protocol):
     """A scope with the subjects needed to find archived units."""
 
     lifecycle: Lifecycle
 
 
-def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) -> list[Change]:
     """Bring back units used, pinned or said again, archive units on request, and record due times."""
     of, changes = context.of, list[Change]()
     for birth in context.gone:
@@ -220,13 +220,13 @@ def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Cha
     return changes
 
 
-def unit_of(of: Others, capture: Capture) -> int:
+def unit_of(of: LifecycleInputs, capture: Capture) -> int:
     """Return the unit that a capture belongs to."""
     memory = of.memories.of(capture.seq)
     return capture.seq if memory is None else memory.birth
 
 
-def living_of(of: Others, unit: int) -> tuple[Capture, ...]:
+def living_of(of: LifecycleInputs, unit: int) -> tuple[Capture, ...]:
     """Return the visible captures of a unit, echoes left out; none of a former unit."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
@@ -236,7 +236,7 @@ def living_of(of: Others, unit: int) -> tuple[Capture, ...]:
     return (capture,) if capture is not None and capture.kind == "turn" and not capture.hidden else ()
 
 
-def spoken_of(of: Others, unit: int) -> Capture | None:
+def spoken_of(of: LifecycleInputs, unit: int) -> Capture | None:
     """Return the capture that speaks for a unit, None where all of the unit is hidden or it is none any more."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
@@ -244,7 +244,7 @@ def spoken_of(of: Others, unit: int) -> Capture | None:
     return next(iter(living_of(of, unit)), None)
 
 
-def sources_of(of: Others, summary: Summary) -> list[Capture]:
+def sources_of(of: LifecycleInputs, summary: Summary) -> list[Capture]:
     """Return the visible captures of a summary's sources, in the order in which they moved."""
     return [capture for unit in summary.units if (capture := spoken_of(of, unit)) is not None]
 
@@ -255,14 +255,14 @@ def is_archived(of: HasLifecycle, unit: int) -> bool:
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
 
-def rows_of(scope: str, of: Others, unit: int) -> list[Change]:
+def rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
     """Return the row of a unit."""
     memory = of.memories.by_birth.get(unit)
     named = of.captures.by_seq[unit if memory is None else memory.name]
     return [Change("turns" if memory is None else "memories", scope, named.id)]
 
 
-def all_rows_of(scope: str, of: Others, unit: int) -> list[Change]:
+def all_rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
     """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
     seqs = [unit] if memory is None else [join.seq for join in memory.joins]
@@ -281,7 +281,7 @@ def look_at(state: Lifecycle, unit: int) -> None:
         state.due.put(0, unit)
 
 
-def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Change]:
+def come_back(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) -> list[Change]:
     """Bring an archived unit back and return the changed rows."""
     archiving = state.archived.pop(unit, None)
     if archiving is None:
@@ -293,7 +293,7 @@ def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Cha
     return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
 
 
-def archive_id(of: Others, unit: int) -> str:
+def archive_id(of: LifecycleInputs, unit: int) -> str:
     """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
     return of.captures.by_seq[unit].id
 
@@ -303,7 +303,7 @@ def window_end(group: Group) -> int:
     return group.start + DAY_US * (1 if group.level == MID else DAYS_A_WEEK)
 
 
-def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[Change]:
+def change_summary(state: Lifecycle, id: str, context: Context[LifecycleInputs]) -> list[Change]:
     """Count a change of a summary, discard its text by a model, and return its row."""
     summary = state.summaries[id]
     state.told.pop(summary.told, None)
@@ -321,7 +321,7 @@ def _await(state: Lifecycle, decided: Decided) -> None:
             state.awaited[operation.by] = summary.id
 
 
-def _take_text(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
+def _take_text(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) -> list[Change]:
     """Set an awaited text as its summary's text, if the summary has not changed since."""
     id = state.awaited.pop(event.id, None) if isinstance(event.body, Captured) else None
     capture = context.of.captures.get(event.id)
@@ -342,7 +342,7 @@ def summary_of(scope: str, group: Group) -> Summary:
     return Summary(derived_id("summary", scope, None, label), group, [])
 
 
-def _touched(event: Event, context: Context[Others]) -> list[int]:
+def _touched(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     """Return the units that an event made, changed, hid or showed, each once."""
     of = context.of
     captures = [of.captures.by_seq[seq] for seq in context.flipped]
@@ -353,7 +353,7 @@ def _touched(event: Event, context: Context[Others]) -> list[int]:
     return list(dict.fromkeys([*(unit_of(of, capture) for capture in captures), *turns]))
 
 
-def _said_again(event: Event, context: Context[Others]) -> list[int]:
+def _said_again(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     """Return the units that an event says again, or shows to be used."""
     of = context.of
     units = [unit_of(of, of.captures.by_seq[seq]) for seq in context.used]
@@ -363,12 +363,12 @@ def _said_again(event: Event, context: Context[Others]) -> list[int]:
     return units
 
 
-def _units(of: Others, ids: Iterable[str]) -> list[int]:
+def _units(of: LifecycleInputs, ids: Iterable[str]) -> list[int]:
     captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
-def _archive(state: Lifecycle, ids: Iterable[str], context: Context[Others]) -> list[Change]:
+def _archive(state: Lifecycle, ids: Iterable[str], context: Context[LifecycleInputs]) -> list[Change]:
     changes = []
     for unit in _units(context.of, ids):
         if unit not in state.archived:
@@ -376,16 +376,18 @@ def _archive(state: Lifecycle, ids: Iterable[str], context: Context[Others]) -> 
     return changes
 
 
-def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[Others]) -> list[Change]:
+def archive(
+    state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[LifecycleInputs]
+) -> list[Change]:
     """Archive a unit, and return the changed rows."""
-    state.archived[unit] = Archiving(context.clock, why)
+    state.archived[unit] = ArchiveState(context.clock, why)
     state.count(unit, -1)
     look_at(state, unit)
     archived = Change("archive", context.scope, archive_id(context.of, unit))
     return [*rows_of(context.scope, context.of, unit), archived]
 
 
-def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change]:
+def _drop(state: Lifecycle, birth: int, context: Context[LifecycleInputs]) -> list[Change]:
     """Drop a memory that was merged into another."""
     if birth not in state.archived:
         state.count(birth, -1)
@@ -399,7 +401,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change
     return changes
 
 
-def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -> list[Change]:
+def _change(state: Lifecycle, changed: ScopeChanged, context: Context[LifecycleInputs]) -> list[Change]:
     """Apply a change of the project as a whole."""
     project = state.project
     project.name = project.name if changed.name is None else changed.name
@@ -412,13 +414,15 @@ def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -
     return stand(state, changed.state, context)
 
 
-def _wake(state: Lifecycle, context: Context[Others]) -> list[Change]:
+def _wake(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
     """Record activity in the project; a dormant project becomes active."""
     state.project.active_at = max(state.project.active_at, context.clock)
     return stand(state, "active", context) if state.project.state == "dormant" else []
 
 
-def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[Others]) -> list[Change]:
+def stand(
+    state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[LifecycleInputs]
+) -> list[Change]:
     """Set the project's state, and return the changed rows; none of its rows is purged."""
     was_purged = state.project.purged
     since = max(context.clock, context.at)  # The clock stands still between ticks, and texts are said meanwhile.
@@ -427,7 +431,7 @@ def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], conte
     return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
 
 
-def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
+def project_rows(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
     """Return the display of the project's state, and the rows of all its units."""
     of = context.of
     turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
@@ -435,7 +439,7 @@ def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
     return [Change("scope", context.scope, ""), *rows]
 
 
-def kind_of(of: Others, unit: int) -> str:
+def kind_of(of: LifecycleInputs, unit: int) -> str:
     """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
     capture = of.captures.by_seq[unit]
     memory: Memory | None = of.memories.by_birth.get(unit)
@@ -452,7 +456,7 @@ def restore(data: bytes, of: object) -> Lifecycle:
     """Return the state of a snapshot; the calendar is rebuilt at the next tick."""
     state = Lifecycle()
     summaries, state.awaited, state.archived, state.project = msgspec.msgpack.decode(
-        data, type=tuple[list[Summary], dict[str, str], dict[int, Archiving], Project]
+        data, type=tuple[list[Summary], dict[str, str], dict[int, ArchiveState], ProjectState]
     )
     state.told = {summary.told: summary.id for summary in summaries if summary.told >= 0}
     state.summaries = {summary.id: summary for summary in summaries}
@@ -469,7 +473,7 @@ def restore(data: bytes, of: object) -> Lifecycle:
     return state
 
 
-def digest(state: Lifecycle, of: Others) -> Iterator[Any]:
+def digest(state: Lifecycle, of: LifecycleInputs) -> Iterator[Any]:
     """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):

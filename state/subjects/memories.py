@@ -18,7 +18,7 @@ from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.dense import DenseCandidates
-from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Reading, Verdict, judge_same
+from memtape.state.fold.rule import NEW, WAITING, Candidates, ComparisonForms, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
 from memtape.state.subjects.apart import Apart, Split
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
@@ -73,7 +73,7 @@ class _Index:
         self.by_vectors = {family: DenseCandidates() for family in families if not by_words}
 
 
-class Others(HasCaptures, Protocol):
+class MemoryInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures, embeddings and recalls."""
 
     embeddings: Embeddings
@@ -103,7 +103,7 @@ class Memories:
         self.waiting: dict[int, tuple[int, ...]] = {}
         self.moved: dict[int, None] = {}
         self._alive: dict[int, None] = {}
-        self.readings: dict[int, Reading] = {}
+        self.readings: dict[int, ComparisonForms] = {}
         self._index: _Index | None = None
 
     @property
@@ -125,7 +125,7 @@ class Memories:
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
 
 
-def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> list[Change]:
     """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
     Returns the changed memory rows, those of given-up names included.
@@ -153,14 +153,14 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
     return [Change("memories", context.scope, name) for name in names]
 
 
-def _follow(state: Memories, flipped: Iterable[int], of: Others, changes: list[str]) -> None:
+def _follow(state: Memories, flipped: Iterable[int], of: MemoryInputs, changes: list[str]) -> None:
     """Choose names and canonical texts after captures were hidden or shown."""
     for memory in map(state.of, flipped):
         if memory is not None:
             _refresh(state, memory, of, changes)
 
 
-def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
+def _compare(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, changes: list[str]) -> None:
     """Record a capture's first vector by the embedder in force, and judge the memory waiting for it."""
     memory = state.of(capture.seq)
     vector = of.embeddings.of_text(settings.embedder, capture)
@@ -182,7 +182,7 @@ def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, 
     _offer(state, memory, of)
 
 
-def take_up(state: Memories, of: Others, embedder: str) -> None:
+def take_up(state: Memories, of: MemoryInputs, embedder: str) -> None:
     """Switch comparisons to an embedder. Folded memories stay; a text with a vector no longer waits."""
     state._index = None
     for birth in list(state.waiting):
@@ -196,7 +196,7 @@ def expect(state: Memories, family: str, vectors: Sequence[bytes]) -> None:
         state._index.by_vectors[family].expect(vectors)
 
 
-def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str]) -> None:
+def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list[str]) -> None:
     """Make each of these captures a memory of its own; the rest of their memories stays together.
 
     Echoes stay with the first capture.
@@ -221,7 +221,7 @@ def snapshot(state: Memories) -> bytes:
     return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting, state.apart.splits))
 
 
-def restore(data: bytes, of: Others) -> Memories:
+def restore(data: bytes, of: MemoryInputs) -> Memories:
     """Return the state of a snapshot; parts derived from the captures and vectors are rebuilt."""
     state = Memories()
     memories, state.waiting, splits = msgspec.msgpack.decode(
@@ -238,7 +238,7 @@ def restore(data: bytes, of: Others) -> Memories:
     return state
 
 
-def readings(state: Memories) -> dict[int, Reading]:
+def readings(state: Memories) -> dict[int, ComparisonForms]:
     """Return by seq the readings of the canonical texts that are compared by their words."""
     if state._index is None:
         return state.readings
@@ -246,7 +246,7 @@ def readings(state: Memories) -> dict[int, Reading]:
     return {state.by_birth[birth].canonical: reading for birth, reading in known}
 
 
-def digest(state: Memories, of: Others) -> Iterator[Any]:
+def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
     """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
     by_seq = of.captures.by_seq
 
@@ -263,7 +263,7 @@ def digest(state: Memories, of: Others) -> Iterator[Any]:
         yield "apart", [[by_seq[seq].id for seq in group] for group in split]
 
 
-def _join(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
+def _join(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, changes: list[str]) -> None:
     verdict = judge(state, capture, of, settings, ())
     place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
 
@@ -273,7 +273,7 @@ def place(
     capture: Capture,
     verdict: Verdict,
     shown: tuple[int, ...],
-    of: Others,
+    of: MemoryInputs,
     changes: list[str],
     *,
     echoed: bool = False,
@@ -306,7 +306,7 @@ def place(
         _rank(state, memory)
 
 
-def stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
+def stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
     """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
     state.by_birth[memory.birth] = memory
@@ -314,7 +314,7 @@ def stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) 
     _refresh(state, memory, of, changes)
 
 
-def judge(state: Memories, capture: Capture, of: Others, settings: Settings, barred: Sequence[int]) -> Verdict:
+def judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, barred: Sequence[int]) -> Verdict:
     """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
     family = capture.family
     if family is None or settings.fold_cosine_hundredths < 0:
@@ -332,7 +332,7 @@ def judge(state: Memories, capture: Capture, of: Others, settings: Settings, bar
 
 
 def judge_by_vector(
-    state: Memories, capture: Capture, vector: bytes, of: Others, settings: Settings, barred: Sequence[int]
+    state: Memories, capture: Capture, vector: bytes, of: MemoryInputs, settings: Settings, barred: Sequence[int]
 ) -> Verdict:
     """Return the verdict on a text by its vector under the embedder that decides; `barred` as for `judge`."""
     if settings.fold_cosine_hundredths < 0:
@@ -348,7 +348,7 @@ def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(state.birth_of[seq] for seq in others))
 
 
-def _without(state: Memories, barred: Sequence[int], of: Others, judge: Callable[[], Verdict]) -> Verdict:
+def _without(state: Memories, barred: Sequence[int], of: MemoryInputs, judge: Callable[[], Verdict]) -> Verdict:
     """Return a verdict without these memories as candidates."""
     for birth in barred:
         _withdraw(state, state.by_birth[birth], of)
@@ -358,7 +358,7 @@ def _without(state: Memories, barred: Sequence[int], of: Others, judge: Callable
     return verdict
 
 
-def _indexed(state: Memories, of: Others, embedder: str) -> _Index:
+def _indexed(state: Memories, of: MemoryInputs, embedder: str) -> _Index:
     """Return the index under the embedder in force. It is made when first needed, after a start and a restore alike."""
     if state._index is None:
         state._index = _Index(embedder)
@@ -374,7 +374,7 @@ def _absorb(
     other: Memory,
     verdict: Verdict,
     shown: tuple[int, ...],
-    of: Others,
+    of: MemoryInputs,
     changes: list[str],
 ) -> None:
     """Merge a waiting memory with the memory of equal content; the earlier birth stays."""
@@ -398,7 +398,7 @@ def _absorb(
     _refresh(state, early, of, changes)
 
 
-def _remove(state: Memories, memory: Memory, of: Others) -> None:
+def _remove(state: Memories, memory: Memory, of: MemoryInputs) -> None:
     """Remove a memory from every index by birth."""
     del state.by_birth[memory.birth]
     state.gone.append(memory.birth)
@@ -411,7 +411,9 @@ def _remove(state: Memories, memory: Memory, of: Others) -> None:
     _unrank(state, memory)
 
 
-def _revise(state: Memories, waited: Memory, other: Memory, verdict: Verdict, of: Others, changes: list[str]) -> None:
+def _revise(
+    state: Memories, waited: Memory, other: Memory, verdict: Verdict, of: MemoryInputs, changes: list[str]
+) -> None:
     """Tie the later of two memories to the earlier, unless it revises one already."""
     early, late = (waited, other) if waited.birth < other.birth else (other, waited)
     if late.revises is None:
@@ -419,7 +421,7 @@ def _revise(state: Memories, waited: Memory, other: Memory, verdict: Verdict, of
         changes.append(of.captures.by_seq[late.name].id)
 
 
-def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: Others, changes: list[str]) -> None:
+def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: MemoryInputs, changes: list[str]) -> None:
     """Keep the first group, which holds the birth, as the memory, and make a memory of each further group."""
     for join in memory.members:
         member = of.captures.by_seq[join.seq]
@@ -446,7 +448,7 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
             insort(births, memory.birth)
 
 
-def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) -> None:
+def _refresh(state: Memories, memory: Memory, of: MemoryInputs, changes: list[str]) -> None:
     """Choose name and canonical text from the living captures, and record the changed rows."""
     if memory.name >= 0:
         changes.append(of.captures.by_seq[memory.name].id)
@@ -459,7 +461,7 @@ def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) ->
     _rank(state, memory)
 
 
-def _offer(state: Memories, memory: Memory, of: Others) -> None:
+def _offer(state: Memories, memory: Memory, of: MemoryInputs) -> None:
     """Add a memory's compared data to the index; nothing while it waits, or without a living capture."""
     index, family = state._index, of.captures.by_seq[memory.birth].family or ""
     if index is None or memory.made:
@@ -475,7 +477,7 @@ def _offer(state: Memories, memory: Memory, of: Others) -> None:
         _withdraw(state, memory, of)
 
 
-def _withdraw(state: Memories, memory: Memory, of: Others) -> None:
+def _withdraw(state: Memories, memory: Memory, of: MemoryInputs) -> None:
     """Take a memory out of the index."""
     family = of.captures.by_seq[memory.birth].family or ""
     candidates = state._index and (state._index.by_words.get(family) or state._index.by_vectors.get(family))

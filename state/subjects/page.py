@@ -17,7 +17,7 @@ NOWHERE = -2
 """The end of a link to a slug without a page."""
 
 
-class Step(msgspec.Struct, frozen=True, gc=False):
+class PageStep(msgspec.Struct, frozen=True, gc=False):
     """A step of a page: the capture `seq` becomes its text, by an author who saw the version `base`."""
 
     seq: int
@@ -25,7 +25,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     trust: int
 
 
-class Standing(msgspec.Struct, frozen=True):
+class PageVersions(msgspec.Struct, frozen=True):
     """The current version of a page, its trust, and the versions beside it, earliest first."""
 
     current: int = NOBODY
@@ -33,7 +33,7 @@ class Standing(msgspec.Struct, frozen=True):
     beside: tuple[int, ...] = ()
 
 
-class Given(msgspec.Struct, frozen=True):
+class PageField(msgspec.Struct, frozen=True):
     """A field of a page set by the event `seq`, and the trust of its actor."""
 
     value: str | tuple[str, ...]
@@ -55,10 +55,10 @@ class Page(msgspec.Struct):
 
     birth: int
     id: str
-    steps: list[Step]
-    given: dict[str, Given]
+    steps: list[PageStep]
+    given: dict[str, PageField]
     links: dict[int, Link]
-    standing: Standing = Standing()
+    standing: PageVersions = PageVersions()
 
     @property
     def slug(self) -> str:
@@ -86,7 +86,7 @@ class Page(msgspec.Struct):
         return otherwise if given is None else given.value
 
 
-def next_standing(standing: Standing, step: Step, base: int) -> Standing:
+def next_standing(standing: PageVersions, step: PageStep, base: int) -> PageVersions:
     """Return the standing after a step; `base` is the seq of the version that the author saw, or `NOBODY`.
 
     A step with less trust than the current version goes beside it. A step based on the current version clears
@@ -94,16 +94,16 @@ def next_standing(standing: Standing, step: Step, base: int) -> Standing:
     """
     current, beside = standing.current, standing.beside
     if current == NOBODY:
-        return Standing(step.seq, step.trust, ())
+        return PageVersions(step.seq, step.trust, ())
     if step.seq == current:
         if step.trust < standing.trust:
             return standing
-        return Standing(current, step.trust, () if base == current else beside)
+        return PageVersions(current, step.trust, () if base == current else beside)
     beside = tuple(seq for seq in beside if seq not in (step.seq, base))
     if step.trust < standing.trust:
-        return Standing(current, standing.trust, (*beside, step.seq))
+        return PageVersions(current, standing.trust, (*beside, step.seq))
     if base == current:
         beside = ()
     elif base != NOBODY:
         beside = (*beside, current)
-    return Standing(step.seq, step.trust, beside)
+    return PageVersions(step.seq, step.trust, beside)

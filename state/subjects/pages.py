@@ -28,7 +28,17 @@ from memtape.schemas.rows import Change
 from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import TRUST, Capture, HasCaptures
-from memtape.state.subjects.page import NOBODY, NOWHERE, ROOT_BIRTH, Given, Link, Page, Standing, Step, next_standing
+from memtape.state.subjects.page import (
+    NOBODY,
+    NOWHERE,
+    ROOT_BIRTH,
+    Link,
+    Page,
+    PageField,
+    PageStep,
+    PageVersions,
+    next_standing,
+)
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.withdrawals import Withdrawals
 
@@ -36,7 +46,7 @@ FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
 """The fields of a page that an edit may set, the place first."""
 
 
-class Others(HasCaptures, Protocol):
+class PageInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures, tombstones and withdrawals."""
 
     tombstones: Tombstones
@@ -89,7 +99,7 @@ class _Touched(NamedTuple):
     files: dict[str, None]
 
 
-def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Pages, event: Event, context: Context[PageInputs]) -> list[Change]:
     """Apply a page's text, an edit, a link, or hiding and showing; return the changed rows and files.
 
     Versions hidden or shown by the event become `flipped`.
@@ -117,7 +127,7 @@ def evolve(state: Pages, event: Event, context: Context[Others]) -> list[Change]
 class _Work:
     """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor."""
 
-    def __init__(self, state: Pages, context: Context[Others], trust: int) -> None:
+    def __init__(self, state: Pages, context: Context[PageInputs], trust: int) -> None:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
         self.touched = _Touched({}, {})
         self._flipped: dict[int, None] = {}
@@ -134,7 +144,7 @@ class _Work:
             return
         page = self.state.at(slug)
         if page is not None:
-            self._add(page, Step(capture.seq, NOBODY, self.trust))
+            self._add(page, PageStep(capture.seq, NOBODY, self.trust))
             return
         page = self._page(capture.seq)
         self._place(page, slug)
@@ -152,13 +162,13 @@ class _Work:
             if name == "slug":
                 self._place(page, value)
                 continue
-            page.given[name] = Given(value, self.trust, self.context.seq)
+            page.given[name] = PageField(value, self.trust, self.context.seq)
             self._seen(page)
         base = self._version(page, body.base)
         if body.by is not None:
             self._speak(page, body.by, base)
         elif base == page.standing.current != NOBODY:
-            self._add(page, Step(base, base, self.trust))
+            self._add(page, PageStep(base, base, self.trust))
 
     def link(self, body: Linked) -> None:
         """Let a page lead to another, or to a slug, or end that."""
@@ -194,7 +204,7 @@ class _Work:
 
     def stand(self, page: Page) -> None:
         """Update the shown versions of a page."""
-        standing = Standing()
+        standing = PageVersions()
         for step in page.steps:
             if self._lives(step.seq):
                 standing = next_standing(standing, step, self._living(step.base))
@@ -220,12 +230,12 @@ class _Work:
             return
         last = page.steps[-1] if page.steps else None
         if last is not None and last.seq == capture.seq and last.base == NOBODY != base and self.trust >= last.trust:
-            page.steps[-1] = Step(capture.seq, base, self.trust)  # What it was written upon is told after it.
+            page.steps[-1] = PageStep(capture.seq, base, self.trust)  # What it was written upon is told after it.
             self.stand(page)
         else:
-            self._add(page, Step(capture.seq, base, self.trust))
+            self._add(page, PageStep(capture.seq, base, self.trust))
 
-    def _add(self, page: Page, step: Step) -> None:
+    def _add(self, page: Page, step: PageStep) -> None:
         page.steps.append(step)
         self.state.of_capture[step.seq] = page.birth
         self.touched.rows[page.birth] = None
@@ -233,7 +243,7 @@ class _Work:
             standing = next_standing(page.standing, step, self._living(step.base))
             self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
 
-    def _show(self, page: Page, standing: Standing, among: list[int]) -> None:
+    def _show(self, page: Page, standing: PageVersions, among: list[int]) -> None:
         """Show these versions of a page, and hide the other versions among `among`."""
         did_live, before = page.lives, page.standing
         page.standing = standing
@@ -260,11 +270,11 @@ class _Work:
             self._moved(page)
             self.state.slugs.pop(page.slug, None)
             self.state.slugs[slug] = page.birth
-            page.given["slug"] = Given(slug, self.trust, self.context.seq)
+            page.given["slug"] = PageField(slug, self.trust, self.context.seq)
             for number, source in self.state.waiting.pop(slug, {}).items():
                 self._arrive(page, self.state.by_birth[source], number)
             self._moved(page)
-        page.given["slug"] = Given(slug, self.trust, self.context.seq)
+        page.given["slug"] = PageField(slug, self.trust, self.context.seq)
 
     def _arrive(self, page: Page, source: Page, number: int) -> None:
         """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
@@ -332,7 +342,7 @@ class _Work:
         self._page(ROOT_BIRTH)
         capture = self.of.captures.by_seq[birth]
         page = self.state.by_birth[birth] = Page(birth, capture.id, [], {}, {})
-        self._add(page, Step(birth, NOBODY, TRUST[capture.actor.origin]))
+        self._add(page, PageStep(birth, NOBODY, TRUST[capture.actor.origin]))
         return page
 
     def _version(self, page: Page, id: str | None) -> int:

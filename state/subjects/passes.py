@@ -24,7 +24,7 @@ Seen = tuple[tuple[str, int], ...]
 """A cluster: the ids of its memories, each with the seq of its canonical capture."""
 
 
-class Others(HasCaptures, Protocol):
+class PassInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
@@ -66,7 +66,7 @@ class Passes:
         )
 
 
-def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Passes, event: Event, context: Context[PassInputs]) -> list[Change]:
     """Count captures and decisions; only the counts of the next pass change, no row."""
     changes: list[Change] = []
     match event.body:
@@ -88,7 +88,7 @@ def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change
     return changes
 
 
-def _count(state: Passes, event: Event, context: Context[Others]) -> None:
+def _count(state: Passes, event: Event, context: Context[PassInputs]) -> None:
     memory = context.of.memories.of(context.seq)
     if memory is None or memory.made:
         return
@@ -99,7 +99,7 @@ def _count(state: Passes, event: Event, context: Context[Others]) -> None:
         state.confirmed += 1
 
 
-def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
+def _count_anew(state: Passes, event: Event, context: Context[PassInputs]) -> None:
     """Count the memories that an ended pass has not read: new ones, or left over by a spent budget."""
     state.new = state.confirmed = 0
     captures, memories = context.of.captures, context.of.memories
@@ -113,7 +113,7 @@ def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
     state.oldest = event.sent if state.new else 0
 
 
-def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
+def _settle(state: Passes, decided: Decided, context: Context[PassInputs]) -> None:
     """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
     cluster = tuple(input.id for input in decided.inputs)
     if any(operation.op == "reword" for operation in decided.operations):  # A summary is no cluster.
@@ -130,7 +130,7 @@ def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
         state.aside[tuple((input.id, input.seq) for input in decided.inputs)] = None
 
 
-def _is_as_it_was(of: Others, cluster: Seen) -> bool:
+def _is_as_it_was(of: PassInputs, cluster: Seen) -> bool:
     """Return whether the same captures still speak for the memories of a cluster."""
     return all(
         (own := of.captures.seq_of(id)) is not None

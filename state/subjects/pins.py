@@ -17,7 +17,7 @@ from memtape.state.subjects.captures import HasCaptures, shown_changes
 from memtape.state.subjects.memories import Memories
 
 
-class Others(HasCaptures, Protocol):
+class PinInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
@@ -38,7 +38,7 @@ class Pins:
         return any(id in self.ids for id in ids)
 
 
-def evolve(state: Pins, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Pins, event: Event, context: Context[PinInputs]) -> list[Change]:
     """Apply a `pinned` event and return the rows pinned or unpinned."""
     body = event.body
     if not isinstance(body, Pinned):
@@ -66,7 +66,7 @@ def digest(state: Pins, of: object) -> Iterator[Any]:
     return iter(state.ids)
 
 
-def _rows(id: str, context: Context[Others]) -> list[Change]:
+def _rows(id: str, context: Context[PinInputs]) -> list[Change]:
     capture = context.of.captures.get(id)
     if capture is None:
         return []

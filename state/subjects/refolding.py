@@ -17,13 +17,13 @@ from memtape.state.core.context import Context
 from memtape.state.fold.rule import WAITING, Verdict
 from memtape.state.subjects import memories
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Memories, Others
+from memtape.state.subjects.memories import Memories, MemoryInputs
 
 AHEAD = 128
 """Captures whose vectors are compared at once, ten times as fast as one by one; no result depends on it."""
 
 
-def refold(state: Memories, context: Context[Others]) -> list[Change]:
+def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
     """Judge all captures of a scope again, in the order of the log, and return the memory rows that differ."""
     of, settings, names = context.of, context.settings, list[str]()
     before, waited = _standing(state, of), dict(state.waiting)
@@ -50,7 +50,7 @@ def refold(state: Memories, context: Context[Others]) -> list[Change]:
     return [Change("memories", context.scope, name) for name in context.touched]
 
 
-def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) -> Verdict:
+def _judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings) -> Verdict:
     """Judge a capture without a memory, by its vector if the vector exists."""
     barred = memories.set_apart(state, (capture.seq,))
     verdict = memories.judge(state, capture, of, settings, barred)
@@ -60,7 +60,7 @@ def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) ->
     return verdict
 
 
-def _standing(state: Memories, of: Others) -> dict[str, tuple[Any, ...]]:
+def _standing(state: Memories, of: MemoryInputs) -> dict[str, tuple[Any, ...]]:
     """Return by memory name the inputs of the memory's row: members, echoes, revision and canonical text."""
     by_seq = of.captures.by_seq
     standing: dict[str, tuple[Any, ...]] = {}
@@ -70,7 +70,7 @@ def _standing(state: Memories, of: Others) -> dict[str, tuple[Any, ...]]:
     return standing
 
 
-def _expect(state: Memories, captures: Sequence[Capture], of: Others, embedder: str) -> None:
+def _expect(state: Memories, captures: Sequence[Capture], of: MemoryInputs, embedder: str) -> None:
     vectors: dict[str, list[bytes]] = {}
     for capture in captures if embedder != FLOOR else ():
         vector = of.embeddings.of_text(embedder, capture)

@@ -20,9 +20,9 @@ from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.sessions import put_latest
 from memtape.state.text.open_ends import (
-    End,
+    ClosingSigns,
     EndKind,
-    Told,
+    OpenEnd,
     answers,
     done_by,
     edits,
@@ -54,18 +54,18 @@ class Threads:
     """
 
     def __init__(self) -> None:
-        self.open: dict[Key, End] = {}
+        self.open: dict[Key, OpenEnd] = {}
         self.day = 0
         self.spoken: dict[str, tuple[str, bool]] = {}
         self.waiting: dict[str, tuple[Key, ...]] = {}
-        self._told: dict[Key, Told] = {}
+        self._told: dict[Key, ClosingSigns] = {}
 
     def has_any(self, seqs: Iterable[int]) -> bool:
         """Return whether anything of these captures is open."""
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
-    def put(self, key: Key, end: End) -> None:
+    def put(self, key: Key, end: OpenEnd) -> None:
         """Let something be open, and give up the oldest of too much."""
         self.open[key] = end
         if len(self.open) > MOST_OPEN:
@@ -80,13 +80,13 @@ class Threads:
         """Let all of these be open no longer, and say whether any was."""
         return sum(map(self.close, dict.fromkeys(keys))) > 0
 
-    def near(self, text: str, of: HasCaptures) -> dict[Key, Told]:
+    def near(self, text: str, of: HasCaptures) -> dict[Key, ClosingSigns]:
         """Return the open ends that a text may close."""
         lowered = text.lower()
         told = ((key, self.told(key, of)) for key in self.open)
         return {key: its for key, its in told if may_end(its, lowered)}
 
-    def told(self, key: Key, of: HasCaptures) -> Told:
+    def told(self, key: Key, of: HasCaptures) -> ClosingSigns:
         """Return the signs that close an open end, computed at the first call."""
         its = self._told.get(key)
         if its is None:
@@ -112,7 +112,7 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
     return [Change("threads", context.scope, "")] if moved else []
 
 
-def text_of(of: HasCaptures, seq: int, end: End) -> str:
+def text_of(of: HasCaptures, seq: int, end: OpenEnd) -> str:
     """Return the text of an open end for display."""
     capture = of.captures.by_seq[seq]
     return said_of(of.captures.body(capture).text, end, capture.at)
@@ -185,7 +185,7 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
         found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
     else:
         is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
-        found = [End("task", 0, len(body.text))] if is_task else []
+        found = [OpenEnd("task", 0, len(body.text))] if is_task else []
     for end in found:
         state.put((capture.seq, end.start), end)
     waits = [(capture.seq, end.start) for end in found if end.kind == "question" or is_agent]
@@ -208,7 +208,7 @@ def restore(data: bytes, of: object) -> Threads:
         data,
         type=tuple[list[tuple[int, EndKind, int, int]], int, dict[str, tuple[str, bool]], dict[str, tuple[Key, ...]]],
     )
-    state.open = {(seq, start): End(kind, start, end) for seq, kind, start, end in ends}
+    state.open = {(seq, start): OpenEnd(kind, start, end) for seq, kind, start, end in ends}
     return state
 
 

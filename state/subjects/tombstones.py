@@ -23,7 +23,7 @@ from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
 from memtape.state.subjects.withdrawals import Withdrawals
 
 
-class Others(HasCaptures, Protocol):
+class TombstoneInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures and withdrawals."""
 
     withdrawals: Withdrawals
@@ -73,7 +73,7 @@ def text_row_id(normal: bytes) -> str:
     return f"text:{normal.hex()}"
 
 
-def evolve(state: Tombstones, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Tombstones, event: Event, context: Context[TombstoneInputs]) -> list[Change]:
     """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
     of, effect = context.of, _Effect([], [])
     match event.body:
@@ -116,7 +116,7 @@ def digest(state: Tombstones, of: object) -> Iterator[Any]:
         yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
 
 
-def _ban(state: Tombstones, of: Others, id: str, tombstone: Tombstone, effect: _Effect) -> None:
+def _ban(state: Tombstones, of: TombstoneInputs, id: str, tombstone: Tombstone, effect: _Effect) -> None:
     capture = of.captures.get(id)
     if capture is not None and capture.family:
         _ban_text(state, of, capture.normal, tombstone, effect)
@@ -127,7 +127,7 @@ def _ban(state: Tombstones, of: Others, id: str, tombstone: Tombstone, effect: _
             _look(state, of, capture, effect)
 
 
-def _ban_text(state: Tombstones, of: Others, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
+def _ban_text(state: Tombstones, of: TombstoneInputs, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
     if _is_later(tombstone, state.texts.get(normal)):
         state.texts[normal] = tombstone
         effect.rows.append(text_row_id(normal))
@@ -138,7 +138,7 @@ def _is_later(tombstone: Tombstone, known: Tombstone | None) -> bool:
     return known is None or known.at < tombstone.at
 
 
-def _cover(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
+def _cover(state: Tombstones, of: TombstoneInputs, id: str, effect: _Effect) -> None:
     """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
     capture = of.captures.get(id)
     assert capture is not None
@@ -152,11 +152,11 @@ def _cover(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
     _look(state, of, capture, effect)
 
 
-def _ends(of: Others, capture: Capture, ban: Tombstone) -> bool:
+def _ends(of: TombstoneInputs, capture: Capture, ban: Tombstone) -> bool:
     return ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, ban.at)
 
 
-def _end(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
+def _end(state: Tombstones, of: TombstoneInputs, id: str, effect: _Effect) -> None:
     if state.ids.pop(id, None) is not None:
         effect.rows.append(f"id:{id}")
     capture = of.captures.get(id)
@@ -167,18 +167,18 @@ def _end(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
     _look(state, of, capture, effect)
 
 
-def _end_text(state: Tombstones, of: Others, normal: bytes, effect: _Effect) -> None:
+def _end_text(state: Tombstones, of: TombstoneInputs, normal: bytes, effect: _Effect) -> None:
     if state.texts.pop(normal, None) is not None:
         effect.rows.append(text_row_id(normal))
         _look_at_text(state, of, normal, effect)
 
 
-def _look_at_text(state: Tombstones, of: Others, normal: bytes, effect: _Effect) -> None:
+def _look_at_text(state: Tombstones, of: TombstoneInputs, normal: bytes, effect: _Effect) -> None:
     for seq in of.captures.seqs_of_normal[normal]:
         _look(state, of, of.captures.by_seq[seq], effect)
 
 
-def _look(state: Tombstones, of: Others, capture: Capture, effect: _Effect) -> None:
+def _look(state: Tombstones, of: TombstoneInputs, capture: Capture, effect: _Effect) -> None:
     """Hide or show a capture, as the bans and withdrawals in force say."""
     hidden = state.of(capture) is not None or capture.id in of.withdrawals.ids
     if capture.hidden is not hidden:

@@ -74,7 +74,7 @@ class Shown(msgspec.Struct):
     answered: int | None = None
 
 
-class Others(HasCaptures, Protocol):
+class UsageInputs(HasCaptures, Protocol):
     """The part of a scope that `evolve` reads: captures, memories, and the ids of events."""
 
     memories: Memories
@@ -104,7 +104,7 @@ class Usage:
         return self.counts.get(word, 0)
 
 
-def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Usage, event: Event, context: Context[UsageInputs]) -> list[Change]:
     """Apply a `recalled`, a `used` or a turn; record the seqs of the captures reported or found to be used.
 
     An id that is neither captured here nor another event's is taken for one of `global`. Erased ids do not
@@ -156,7 +156,7 @@ def _show(state: Usage, session: str, shown: Shown) -> None:
     put_latest(state.shown, session, others + alike[-1 if shown.start else -SHOWN_RECALLS :])
 
 
-def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
+def _judge(state: Usage, turn: Capture, of: UsageInputs) -> list[int]:
     """Apply a turn; return the seqs shown to its session whose content the turn carries."""
     if turn.session is None:
         return []
@@ -235,7 +235,7 @@ def restore(data: bytes, of: object) -> Usage:
     return state
 
 
-def digest(state: Usage, of: Others) -> Iterator[Any]:
+def digest(state: Usage, of: UsageInputs) -> Iterator[Any]:
     """Yield the content of the state hash: counts and times of use, and recalls waiting for an answer."""
     by_seq = of.captures.by_seq
     yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
@@ -258,12 +258,12 @@ def _has_doubled(count: int) -> bool:
     return count & (count - 1) == 0
 
 
-def _own(results: Iterable[str], of: Others) -> list[int]:
+def _own(results: Iterable[str], of: UsageInputs) -> list[int]:
     """Return the seqs of the scope's own captures among shown results."""
     return [seq for id in dict.fromkeys(results) if (seq := of.captures.seq_of(id)) is not None]
 
 
-def _count_recalled(state: Usage, results: Iterable[str], of: Others) -> list[int]:
+def _count_recalled(state: Usage, results: Iterable[str], of: UsageInputs) -> list[int]:
     seqs = []
     for id in dict.fromkeys(results):
         seq = of.captures.seq_of(id)

@@ -28,7 +28,7 @@ COMPARED = 30
 """Texts compared with a text at most: those with most shared words, the latest first."""
 
 
-class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class LastStatement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The last statement about a memory, by the event `seq`, and its trust.
 
     `to` is a captured id of the replacement. Only people overrule a statement `settled` by people; a settled
@@ -42,7 +42,7 @@ class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     settled: bool = False
 
 
-class Others(HasCaptures, Protocol):
+class ValidityInputs(HasCaptures, Protocol):
     """The subjects that `evolve` reads: captures and memories."""
 
     memories: Memories
@@ -59,7 +59,7 @@ class Validity:
 
     def __init__(self) -> None:
         self.newer: dict[int, dict[int, Tie]] = {}
-        self.said: dict[str, Said] = {}
+        self.said: dict[str, LastStatement] = {}
         self.current: dict[str, int] = {}
         self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
         self.older: dict[int, dict[int, None]] = {}
@@ -68,7 +68,7 @@ class Validity:
         self._sharing: dict[str, Sharing] | None = None
 
 
-class HasValidity(Others, Protocol):
+class HasValidity(ValidityInputs, Protocol):
     """A scope with the subjects needed to know whether a memory holds."""
 
     validity: Validity
@@ -92,7 +92,7 @@ def outdated(of: HasValidity, memory: Memory) -> Memory | None:
     return _first(of, memory, "in part", _said_of(of, memory))
 
 
-def _first(of: HasValidity, memory: Memory, tie: Tie, said: Said | None) -> Memory | None:
+def _first(of: HasValidity, memory: Memory, tie: Tie, said: LastStatement | None) -> Memory | None:
     """Return the first memory with a tie to an older memory and not itself replaced by the older one.
 
     `said` is the last statement that the older memory holds. It overrules all ties, or, from an answer to a
@@ -128,7 +128,7 @@ def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
     return max(stronger, key=lambda it: _when(of, it), default=None)
 
 
-def _living(of: Others, births: Iterable[int]) -> list[Memory]:
+def _living(of: ValidityInputs, births: Iterable[int]) -> list[Memory]:
     found = (of.memories.by_birth.get(birth) for birth in births)
     return [memory for memory in found if memory is not None and memory.canonical >= 0]
 
@@ -216,7 +216,7 @@ def snapshot(state: Validity) -> bytes:
 def restore(data: bytes, of: HasValidity) -> Validity:
     """Return the state of a snapshot; parts derived from the memories are rebuilt."""
     state = Validity()
-    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, Said]])
+    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, LastStatement]])
     for birth, others in state.newer.items():
         for other in others:
             state.older.setdefault(other, {})[birth] = None
@@ -231,7 +231,7 @@ def restore(data: bytes, of: HasValidity) -> Validity:
     return state
 
 
-def digest(state: Validity, of: Others) -> Iterator[Any]:
+def digest(state: Validity, of: ValidityInputs) -> Iterator[Any]:
     """Yield the content of the state hash, by the ids of the memories' first captures."""
     by_seq = of.captures.by_seq
     for birth, others in sorted(state.newer.items()):
@@ -248,20 +248,22 @@ def _take_word(
     before = state.said.get(linked.id)
     if before is not None and before.settled and trust < TRUST["user"]:
         return
-    _put_word(state, linked.id, Said(seq, linked.relation, linked.to, trust) if linked.on else None, of, touched)
+    _put_word(
+        state, linked.id, LastStatement(seq, linked.relation, linked.to, trust) if linked.on else None, of, touched
+    )
 
 
 def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
     """Apply people's answer to a conflict: a kept memory holds, any other was replaced by a kept one."""
     for id in settled.ids:
         is_kept = id in settled.keep
-        word = Said(
+        word = LastStatement(
             seq, "holds" if is_kept else "replaced_by", None if is_kept else settled.keep[0], TRUST["operator"], True
         )
         _put_word(state, id, word, of, touched)
 
 
-def _put_word(state: Validity, id: str, word: Said | None, of: HasValidity, touched: dict[int, None]) -> None:
+def _put_word(state: Validity, id: str, word: LastStatement | None, of: HasValidity, touched: dict[int, None]) -> None:
     """Set the last statement about a captured id, or remove it."""
     before = state.said.pop(id, None)
     if before is not None and before.to is not None:
@@ -273,13 +275,13 @@ def _put_word(state: Validity, id: str, word: Said | None, of: HasValidity, touc
             _touch(state, memory.birth, touched)
 
 
-def _say(state: Validity, id: str, word: Said) -> None:
+def _say(state: Validity, id: str, word: LastStatement) -> None:
     state.said[id] = word
     if word.to is not None:
         state.replacing.setdefault(word.to, {})[id] = None
 
 
-def _said_of(of: HasValidity, memory: Memory) -> Said | None:
+def _said_of(of: HasValidity, memory: Memory) -> LastStatement | None:
     """Return the last statement about a memory by an actor with at least the trust of the memory's author.
 
     A statement that another memory replaced it counts while the other lives and no later statement reverses
@@ -303,7 +305,7 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     return None
 
 
-def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory) -> bool:
+def _is_turned_round(of: HasValidity, word: LastStatement, memory: Memory, other: Memory) -> bool:
     """Return whether a later statement says the reverse of a word: `memory` replaced `other`."""
     known, least = of.validity.said, _trust(of.captures.by_seq[other.canonical])
     ids = (of.captures.by_seq[join.seq].id for join in other.joins)
@@ -353,7 +355,7 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
         _touch(state, memory.birth, touched)
 
 
-def _spoken(of: Others, birth: int) -> tuple[int, int, int] | None:
+def _spoken(of: ValidityInputs, birth: int) -> tuple[int, int, int] | None:
     """Return a comparable memory's canonical text, its name, and the sum of its living captures, by seqs.
 
     None for any other memory.
@@ -364,7 +366,7 @@ def _spoken(of: Others, birth: int) -> tuple[int, int, int] | None:
     return _judged(of, memory)
 
 
-def _judged(of: Others, memory: Memory) -> tuple[int, int, int]:
+def _judged(of: ValidityInputs, memory: Memory) -> tuple[int, int, int]:
     living = sum(join.seq for join in memory.members if not of.captures.by_seq[join.seq].hidden)
     return memory.canonical, memory.name, living
 
@@ -445,7 +447,7 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
     return said.at, said.seq
 
 
-def _of_id(of: Others, id: str) -> Memory | None:
+def _of_id(of: ValidityInputs, id: str) -> Memory | None:
     capture = of.captures.get(id)
     return None if capture is None else of.memories.of(capture.seq)
 

@@ -34,7 +34,7 @@ _OVERLAPPING = "\u1100"
 Frequency = Callable[[str], int]
 
 
-class Answer(NamedTuple):
+class AnswerWords(NamedTuple):
     """An answer prepared for comparison: its words, words with a digit, word pairs and word triples."""
 
     said: frozenset[str]
@@ -43,13 +43,13 @@ class Answer(NamedTuple):
     triples: frozenset[tuple[str, ...]]
 
 
-def answer_of(text: str) -> Answer:
+def answer_of(text: str) -> AnswerWords:
     """Return an answer for comparing; the order of nothing depends on its sets."""
     said = _words(text)
-    return Answer(frozenset(said), _numbers(said), frozenset(_following(said, 2)), frozenset(_following(said, 3)))
+    return AnswerWords(frozenset(said), _numbers(said), frozenset(_following(said, 2)), frozenset(_following(said, 3)))
 
 
-def carries(answer: Answer, known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
+def carries(answer: AnswerWords, known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
     """Return whether an answer carries the specifics of a known text.
 
     `asked` are the words of the question, `frequency` returns the number of the scope's `texts` with a word.

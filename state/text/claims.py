@@ -14,7 +14,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text import slots as words
 from memtape.state.text.lexicon import SEARCH_STOP
 from memtape.state.text.slot_values import FREE, VALUES
-from memtape.state.text.slots import FRAMES, SLOTS, Slot
+from memtape.state.text.slots import FRAMES, SLOTS, ValueSlot
 from memtape.state.text.terms import ENGLISH, is_common, language_of, terms, worded_terms
 
 MOST_CHARS = 300
@@ -151,7 +151,7 @@ class Clause(NamedTuple):
     changed: bool
 
 
-class Reading(NamedTuple):
+class ClauseReading(NamedTuple):
     """The clauses of a text, and whether the text only supposes, or adds to other texts."""
 
     clauses: tuple[Clause, ...]
@@ -160,15 +160,15 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)
-def reading(text: str) -> Reading:
+def reading(text: str) -> ClauseReading:
     """Return the claims of a text; none if it is too long, or not in English."""
     if len(text) > MOST_CHARS or not _is_english(text):
-        return Reading((), True, True)
+        return ClauseReading((), True, True)
     text = _LABEL.sub("", " ".join(text.replace("\u2019", "'").split()))
     pieces = [piece.strip(" ,*_-.!") for piece in _CLAUSE.split(text)]
     if len(pieces) > 1 and _OPENS.match(pieces[0]):
         pieces[:2] = [f"{pieces[0]}, {pieces[1]}"]
-    return Reading(
+    return ClauseReading(
         tuple(_clause(piece) for piece in pieces if piece),
         *(_FLAGS[name].search(text) is not None for name in ("supposes", "adds")),
     )
@@ -288,7 +288,7 @@ def _claim(slot: str, cls: str, value: str, rest: str) -> Claim:
 
 
 @cache
-def _cues() -> tuple[tuple[Slot, str, re.Pattern[str]], ...]:
+def _cues() -> tuple[tuple[ValueSlot, str, re.Pattern[str]], ...]:
     """Return for each slot the patterns of its nouns, its verbs, and the verbs behind its value."""
     given = ((slot, role, getattr(slot, role)) for slot in SLOTS for role in ("nouns", "verbs", "owners"))
     return tuple(

@@ -133,7 +133,7 @@ _STOPS = frozenset(
 """Terms that mark an open end or its date, and do not name its subject."""
 
 
-class End(NamedTuple):
+class OpenEnd(NamedTuple):
     """An open end of a text: its kind, and its span from `start` to `end`."""
 
     kind: EndKind
@@ -141,7 +141,7 @@ class End(NamedTuple):
     end: int
 
 
-class Told(NamedTuple):
+class ClosingSigns(NamedTuple):
     """The signs that close an open end: `least` of its terms, the beginnings of their words, its files."""
 
     terms: tuple[str, ...]
@@ -150,7 +150,7 @@ class Told(NamedTuple):
     files: tuple[str, ...]
 
 
-def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[End]:
+def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list[OpenEnd]:
     """Return the open ends of a turn: people's tasks and promises, agents' last promise, the last question.
 
     A question counts if another speaker is `heard`. An agent's question must end the turn, and offer nothing.
@@ -162,12 +162,14 @@ def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list
         said = _ending_question(text) if of_agent else _last_asked(text)
         place = -1 if said is None else text.rfind(said)
         if said is not None:
-            asked = [End("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])]
+            asked = (
+                [OpenEnd("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])]
+            )
             found += asked[-1:]
     return found
 
 
-def said_of(text: str, end: End, at: int) -> str:
+def said_of(text: str, end: OpenEnd, at: int) -> str:
     """Return the text of an open end for display, on one line, with dates behind names of days."""
     said = " ".join(text[end.start : end.end].split())
     return said if end.kind == "question" else dated(said, at)
@@ -183,12 +185,12 @@ def leaves_open(text: str) -> bool:
     return len(text) <= MOST_UNKNOWN_CHARS and _UNKNOWN.search(text) is not None
 
 
-def told_by(said: str) -> Told:
+def told_by(said: str) -> ClosingSigns:
     """Return the signs by which a text closes an open end."""
     found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
     begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
-    return Told(found, begins, least, tuple(named_files(said)))
+    return ClosingSigns(found, begins, least, tuple(named_files(said)))
 
 
 BEGINNING_CHARS = 4
@@ -196,7 +198,7 @@ _IRREGULAR = frozenset(IRREGULAR.values())
 """Terms of words that may begin otherwise, as "sent" does for "send"."""
 
 
-def may_end(told: Told, lowered: str) -> bool:
+def may_end(told: ClosingSigns, lowered: str) -> bool:
     """Return whether a text in small letters may have the terms that close an open end, by words' beginnings.
 
     Most texts close nothing, and are read no further. Letters with accents have other terms, so that any text
@@ -213,7 +215,7 @@ def may_end(told: Told, lowered: str) -> bool:
     return bool(told.begins)
 
 
-def said_in(text: str, open_now: Collection[Told]) -> Iterator[tuple[frozenset[str], bool]]:
+def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[frozenset[str], bool]]:
     """Yield the terms of each sentence except questions, of the lines that may close an open end.
 
     Each comes with whether the sentence reports a finished action.
@@ -234,22 +236,22 @@ def done_by(action: str) -> frozenset[str]:
     return frozenset(terms(action, ENGLISH))
 
 
-def ends(told: Told, done: frozenset[str]) -> bool:
+def ends(told: ClosingSigns, done: frozenset[str]) -> bool:
     """Return whether a finished action is the open one, judged by their terms."""
     return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
 
 
-def edits(told: Told, path: str) -> bool:
+def edits(told: ClosingSigns, path: str) -> bool:
     """Return whether an open end names an edited file."""
     return any(path == name or path.endswith(f"/{name}") for name in told.files)
 
 
-def _tasks(text: str, at: int) -> Iterator[End]:
+def _tasks(text: str, at: int) -> Iterator[OpenEnd]:
     if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # Most turns.
         return
     for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
-            yield End(kind, one.start, one.end)
+            yield OpenEnd(kind, one.start, one.end)
 
 
 def _may_owe(text: str) -> bool:
@@ -339,11 +341,11 @@ def _spaced(said: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(map(re.escape, said.split())))
 
 
-def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[End]:
+def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[OpenEnd]:
     """Yield the spans of single-line sentences in a text."""
     place = 0
     for one in said:
         found = _spaced(one).search(text, place)
         if found is not None:
             place = found.end()
-            yield End(kind, found.start(), found.end())
+            yield OpenEnd(kind, found.start(), found.end())

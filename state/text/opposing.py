@@ -43,14 +43,14 @@ _BINDING = word_set("on off up down in out from to into onto over under by for m
 """Words that are no terms, with which the same terms name another thing."""
 
 
-class Standing(NamedTuple):
+class TopicSide(NamedTuple):
     """The topic of a text, as terms, and the side taken on the topic."""
 
     topic: tuple[str, ...]
     side: bool
 
 
-def standing_of(text: str) -> Standing | None:
+def standing_of(text: str) -> TopicSide | None:
     """Return the topic and side of a text; None for a question, a long text, or too few terms."""
     if "?" in text or len(text) > MOST_CHARS:
         return None
@@ -58,17 +58,17 @@ def standing_of(text: str) -> Standing | None:
     preferred = _PREFERS.match(text)
     if preferred is not None:
         first, second = (tuple(terms(part)) for part in preferred.groups())
-        return Standing(("prefer", *sorted((*first, *second))), (first < second) is not denies)
+        return TopicSide(("prefer", *sorted((*first, *second))), (first < second) is not denies)
     said = [term for term in terms(text) if term not in _DENYING and term not in _SAYS_NOTHING]
     poles = {_POLES[term] for term in said if term in _POLES}
     if len(poles) > 1:
         return None
     if poles:
         topic = tuple(term for term in said if term not in _POLES and term not in _WANTS)
-        return Standing(("how", *topic), poles.pop() is not denies) if topic else None
+        return TopicSide(("how", *topic), poles.pop() is not denies) if topic else None
     topic = tuple(term for term in said if term not in _USES)
     bound = tuple(word for word in words(text) if word in _BINDING)
-    return Standing((*topic, *bound), denies) if topic and len(said) >= LEAST_SHARED else None
+    return TopicSide((*topic, *bound), denies) if topic and len(said) >= LEAST_SHARED else None
 
 
 def oppose(one: str, other: str) -> bool:

@@ -22,7 +22,7 @@ again.
 _END = lazy(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
 
 
-class Cut(NamedTuple):
+class SentenceSpans(NamedTuple):
     """Where the sentences of a long text begin and end, and the terms of each, once."""
 
     spans: list[tuple[int, int]]
@@ -35,7 +35,7 @@ class Passages:
     def __init__(self, text_of: Callable[[int], str], chars: int = PASSAGE_CHARS) -> None:
         self._text_of = text_of
         self._chars = chars
-        self._cut: Callable[[int], Cut] = lru_cache(CUT_TEXTS)(lambda place: cut(text_of(place), chars))
+        self._cut: Callable[[int], SentenceSpans] = lru_cache(CUT_TEXTS)(lambda place: cut(text_of(place), chars))
 
     def best(self, place: int, weights: Mapping[str, float]) -> str:
         """Return a text that is short enough, else the run of whole sentences in it that is worth most.
@@ -51,14 +51,14 @@ class Passages:
         return _best(text, spans, worths, self._chars)
 
 
-def cut(text: str, chars: int) -> Cut:
+def cut(text: str, chars: int) -> SentenceSpans:
     """Return a text cut into sentences of at most `chars` characters, all stemmed in the text's language.
 
     A sentence is too short to identify a language, and would be stemmed differently from the found text.
     """
     language = language_of(text)
     spans = list(_spans(text, chars))
-    return Cut(spans, [tuple(dict.fromkeys(terms(text[start:end], language))) for start, end in spans])
+    return SentenceSpans(spans, [tuple(dict.fromkeys(terms(text[start:end], language))) for start, end in spans])
 
 
 def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], chars: int) -> str:

@@ -20,8 +20,8 @@ from memtape.state.text.claims import (
     SPEAKER,
     Claim,
     Clause,
+    ClauseReading,
     Gone,
-    Reading,
     differ,
     kind_of,
     plain,
@@ -133,7 +133,7 @@ def _counted_by(text: str) -> frozenset[str]:
     return frozenset("".join(found).lower() for found in _PER.findall(text))
 
 
-def _by_slot(before: Reading, now: Reading) -> Replacement | None:
+def _by_slot(before: ClauseReading, now: ClauseReading) -> Replacement | None:
     """Compare the claims of two texts by slots with a single value."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
     for older, newer in _pairs(before, now):
@@ -146,7 +146,7 @@ def _by_slot(before: Reading, now: Reading) -> Replacement | None:
     return None
 
 
-def _by_frame(before: Reading, now: Reading) -> Replacement | None:
+def _by_frame(before: ClauseReading, now: ClauseReading) -> Replacement | None:
     """Compare claims of two texts by the same verb and preposition, if the newer states a change."""
     for older, newer in _pairs(before, now):
         for new in newer.framed if newer.changed else ():
@@ -156,7 +156,7 @@ def _by_frame(before: Reading, now: Reading) -> Replacement | None:
     return None
 
 
-def _pairs(before: Reading, now: Reading) -> list[tuple[Clause, Clause]]:
+def _pairs(before: ClauseReading, now: ClauseReading) -> list[tuple[Clause, Clause]]:
     """Return the clauses of two texts that may give two values."""
     told = [clause for clause in now.clauses if not clause.denies and (clause.changed or not clause.past)]
     clauses = [(older, newer) for newer in told for older in before.clauses if not older.denies]
@@ -180,7 +180,7 @@ def _is_same(old: Claim, new: Claim) -> bool:
     return bool(a & b) and (a ^ b <= GENERIC if (a & b) - GENERIC else a == b)
 
 
-def _by_name(before: Reading, now: Reading) -> Replacement | None:
+def _by_name(before: ClauseReading, now: ClauseReading) -> Replacement | None:
     """Compare with a newer text that names an ended value, which is the older text's value."""
     said = frozenset[str]().union(*(frozenset(terms(clause.text, ENGLISH)) | clause.about for clause in now.clauses))
     for newer in now.clauses:
@@ -223,7 +223,7 @@ def _values_of(older: Clause, value: str) -> list[tuple[str, frozenset[str]]]:
     return [("", subject_of(f"{older.text[: found.start()]} {older.text[found.end() :]}"))]
 
 
-def _by_denial(before: Reading, now: Reading) -> Replacement | None:
+def _by_denial(before: ClauseReading, now: ClauseReading) -> Replacement | None:
     """Compare with a newer text that denies the older one in the same words."""
     if len(before.clauses) > 1 or before.clauses[0].denies or before.clauses[0].past:
         return None

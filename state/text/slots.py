@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Slot(NamedTuple):
+class ValueSlot(NamedTuple):
     """A slot with one value at a time: nouns that name it, verbs before and behind its value.
 
     A `keyed` slot is a slot for each noun: a person's dentist is not their doctor. A `numbered` slot belongs
@@ -32,21 +32,21 @@ _PUT_OFF = (
 )
 
 SLOTS = (
-    Slot("port", ("port",), r"port", r"listen(?:s|ing)? (?:on|at)|reach(?:ed|able)?\b([^.;]{0,40}?) (?:at|on)"
+    ValueSlot("port", ("port",), r"port", r"listen(?:s|ing)? (?:on|at)|reach(?:ed|able)?\b([^.;]{0,40}?) (?:at|on)"
          r"|(?:served|answers?|exposed|available|bound|binds?|mapped) (?:on|at|to)"),
-    Slot("version", ("version",), r"version", r"runs|is on|are on|pinned (?:to|at)|upgraded to|version(?:ed)? at"),
-    Slot("release", ("release",), "", r"runs?(?: on)?|uses?|(?:is|are) (?:now )?on|(?:up|down)graded to|bumped to"
+    ValueSlot("version", ("version",), r"version", r"runs|is on|are on|pinned (?:to|at)|upgraded to|version(?:ed)? at"),
+    ValueSlot("release", ("release",), "", r"runs?(?: on)?|uses?|(?:is|are) (?:now )?on|(?:up|down)graded to|bumped to"
          r"|built (?:on|with)|requires?|needs?|moved to"),
-    Slot("owner", ("name",), r"owner|maintainer|contact(?: person)?|point of contact|person in charge",
+    ValueSlot("owner", ("name",), r"owner|maintainer|contact(?: person)?|point of contact|person in charge",
          r"(?:owned|maintained|looked after|managed|handled) by|belongs to",
          r"owns(?! an?\b)|maintains|looks after|is (?:responsible for|in charge of)|takes care of"),
-    Slot("lead", ("name",), r"lead|leader|head", r"(?:led|headed|chaired) by", r"leads|heads(?: up)?|chairs"),
-    Slot("conductor", ("name",), "", r"conducted by", r"conducts|(?:took|takes|has taken) over conducting"),
-    Slot("on call", ("name",), r"on[- ]call(?: engineer| person)?|pager", r"pager (?:is|goes|lies) (?:with|to)",
+    ValueSlot("lead", ("name",), r"lead|leader|head", r"(?:led|headed|chaired) by", r"leads|heads(?: up)?|chairs"),
+    ValueSlot("conductor", ("name",), "", r"conducted by", r"conducts|(?:took|takes|has taken) over conducting"),
+    ValueSlot("on call", ("name",), r"on[- ]call(?: engineer| person)?|pager", r"pager (?:is|goes|lies) (?:with|to)",
          r"is on[- ]call|(?:has|holds|carries|takes) the pager"),
-    Slot("manager", ("name",), r"manager|boss|supervisor|line manager",
+    ValueSlot("manager", ("name",), r"manager|boss|supervisor|line manager",
          r"reports? to|reporting to|managed by|supervised by", r"supervises"),
-    Slot("role", ("name",),
+    ValueSlot("role", ("name",),
          r"ceo|cto|cfo|coo|ciso|director|president|editor in chief|chair(?:man|woman|person)?|treasurer|secretary"
          r"|(?:family )?(?:doctor|dentist)|gp|therapist|accountant|tax advis[eo]r|lawyer|solicitor|notary|landlord"
          r"|landlady|tutor|coach|trainer|plumber|electrician|hairdresser|vet|nanny|cleaner"
@@ -56,82 +56,84 @@ SLOTS = (
          r"|gardener|(?:head |sous |pastry )?chef|photographer|caretaker|midwife|conductor|librarian|moderator"
          r"|referee|instructor|babysitter|bookkeeper|estate agent|designer|head of [a-z]+",
          keyed=True),
-    Slot("deadline", ("date", "weekday"), r"deadline|due date|cut-?off(?: date)?|closing date|submission date",
+    ValueSlot("deadline", ("date", "weekday"), r"deadline|due date|cut-?off(?: date)?|closing date|submission date",
          rf"(?:is|are) due(?: (?:on|by))?|(?:must|has to|have to|needs? to) be {_DONE}(?: (?:on|by|before))?"),
-    Slot("launch", ("date", "weekday"), r"(?:launch|release|go-live|ship(?:ping)?|delivery) ?(?:date|day)?",
+    ValueSlot("launch", ("date", "weekday"), r"(?:launch|release|go-live|ship(?:ping)?|delivery) ?(?:date|day)?",
          r"launch(?:es)?|ships?|releases? (?:happens?|are|is)|goes live|(?:will be|is|are) (?:released|launched)"),
-    Slot("hours", ("hours",), r"(?:opening |office )?hours", r"(?:is|are) open|opens?"),
-    Slot("term", ("duration",), r"(?:notice|trial|grace|payment|probation|billing) (?:period|term)|warranty"
+    ValueSlot("hours", ("hours",), r"(?:opening |office )?hours", r"(?:is|are) open|opens?"),
+    ValueSlot("term", ("duration",), r"(?:notice|trial|grace|payment|probation|billing) (?:period|term)|warranty"
          r"|lead time|turnaround|(?:delivery|response|waiting) time", keyed=True),
-    Slot("licence", ("name",), r"licen[cs]e", r"(?:is|are|comes?) under|(?:re)?licen[cs]ed (?:under|to)"
+    ValueSlot("licence", ("name",), r"licen[cs]e", r"(?:is|are|comes?) under|(?:re)?licen[cs]ed (?:under|to)"
          r"|relicen[cs]ed\b([^.;]{0,30}?) (?:under|to)"),
-    Slot("vehicle", ("any",), "", r"drives?(?= an?\b)"),
-    Slot("commute", ("any",), "", r"(?:drives?|commutes?) (?:to work )?(?:by|with)"),
-    Slot("seat", ("any",), r"seat", r"(?:sits?|sitting|seated) at|put (?:me|him|her|them) at"),
-    Slot("weight", ("number",), r"weight(?: this morning| today)?|(?:on )?the scales?", r"weighs?"),
-    Slot("end", ("date", "weekday"), r"end date|(?:year|term|contract|project|lease|season|semester) end",
+    ValueSlot("vehicle", ("any",), "", r"drives?(?= an?\b)"),
+    ValueSlot("commute", ("any",), "", r"(?:drives?|commutes?) (?:to work )?(?:by|with)"),
+    ValueSlot("seat", ("any",), r"seat", r"(?:sits?|sitting|seated) at|put (?:me|him|her|them) at"),
+    ValueSlot("weight", ("number",), r"weight(?: this morning| today)?|(?:on )?the scales?", r"weighs?"),
+    ValueSlot("end", ("date", "weekday"), r"end date|(?:year|term|contract|project|lease|season|semester) end",
          r"ends?(?: (?:on|in|at|by))?"),
-    Slot("expiry", ("date",), r"expiry(?: date)?|renewal(?: date)?", r"expires?|runs? out|valid until"),
-    Slot("day", ("date", "weekday"), r"(?:exam|wedding|move|moving|meeting|appointment|party|trip) (?:date|day)",
+    ValueSlot("expiry", ("date",), r"expiry(?: date)?|renewal(?: date)?", r"expires?|runs? out|valid until"),
+    ValueSlot("day", ("date", "weekday"), r"(?:exam|wedding|move|moving|meeting|appointment|party|trip) (?:date|day)",
          r"(?:is|are|will be)(?: (?:held|scheduled|planned|set|booked|for|on|now|moved))+"
          r"|(?:takes place|happens?|meets?|falls)(?: on)?|(?:collected|picked up|emptied|delivered) on"
          rf"|(?:scheduled|planned|booked|set|rescheduled) for|(?:starts?|begins?) on|are for|{_PUT_OFF}"),
-    Slot("opening", ("clock",), r"opening time", r"opens?(?: (?:at|from))?"),
-    Slot("closing", ("clock",), r"closing time", r"(?:closes?|shuts?)(?: at)?"),
-    Slot("start", ("clock",), r"start(?:ing)? time|kick-?off|alarm",
+    ValueSlot("opening", ("clock",), r"opening time", r"opens?(?: (?:at|from))?"),
+    ValueSlot("closing", ("clock",), r"closing time", r"(?:closes?|shuts?)(?: at)?"),
+    ValueSlot("start", ("clock",), r"start(?:ing)? time|kick-?off|alarm",
          r"(?:starts?|begins?|meets?|runs?|fires?|takes place|leaves|departs|is|are)(?: now)? at"
          rf"|(?:scheduled|booked|set|planned) for|{_PUT_OFF}"),
-    Slot("window", ("when",), r"(?:maintenance|deploy(?:ment)?|release|backup|service|change|patch) (?:window|slot)",
+    ValueSlot("window", ("when",),
+         r"(?:maintenance|deploy(?:ment)?|release|backup|service|change|patch) (?:window|slot)",
          keyed=True),
-    Slot("home", ("any",), r"(?:home |postal |street |mailing )?address|home ?town"
+    ValueSlot("home", ("any",), r"(?:home |postal |street |mailing )?address|home ?town"
          r"|(?:my|our)(?: new)? (?:flat|apartment|place|house)(?= is (?:in|at|on)\b)",
          r"lives? (?:in|at)|living in|resides? in|moved (?:house |back )?to(?=\s+[A-Z\d])"),
-    Slot("employer", ("name",), r"employer", r"works? (?:at|for)|working (?:at|for)|employed (?:at|by)"
+    ValueSlot("employer", ("name",), r"employer", r"works? (?:at|for)|working (?:at|for)|employed (?:at|by)"
          r"|(?:new )?job (?:at|with)|started (?:work )?at|(?:first|second) (?:day|week|month) at"),
-    Slot("workplace", ("any",), "", r"works? (?:from|out of)|working (?:from|out of)"
+    ValueSlot("workplace", ("any",), "", r"works? (?:from|out of)|working (?:from|out of)"
          r"|moved (?:over )?to(?= (?:the|our) [\w ]+ office\b)"),
-    Slot("phone", ("phone",), r"(?:phone|mobile|cell|telephone)(?: number)?|number",
+    ValueSlot("phone", ("phone",), r"(?:phone|mobile|cell|telephone)(?: number)?|number",
          r"(?:call|ring|text|reach|phone)\b([^.;:]{0,30}?) (?:on|at|under)"),
-    Slot("e-mail", ("email",), r"e-?mails?(?: address)?",
+    ValueSlot("e-mail", ("email",), r"e-?mails?(?: address)?",
          r"(?:write|mail|e-?mail|reach)\b([^.;]{0,30}?) (?:to|at)"),
-    Slot("address", ("url",), r"url|uri|endpoint|homepage|host(?:name)?|domain",
+    ValueSlot("address", ("url",), r"url|uri|endpoint|homepage|host(?:name)?|domain",
          r"clone\b([^.;]{0,30}?) from"
          r"|(?:is|are|found|lives?|hosted|available|served|reachable|published) (?:at|under)"),
-    Slot("branch", ("slug",), r"(?:working |default |release )?branch",
+    ValueSlot("branch", ("slug",), r"(?:working |default |release )?branch",
          r"commit(?:s|ting|ted)?\b([^.;]{0,60}?) (?:on|to)"),
-    Slot("price", ("money",), r"price|cost|fee|fare|tuition",
+    ValueSlot("price", ("money",), r"price|cost|fee|fare|tuition",
          r"costs?|charges?|priced at|sells? (?:for|at)|(?:is|are)(?= [$€£\d])|(?:is|are) (?:billed|sold) (?:at|for)"),
-    Slot("rent", ("money", "number"), r"rent"),
-    Slot("salary", ("money", "number"), r"salary|wage|hourly rate|day rate", r"earns?"),
-    Slot("budget", ("money", "number"), r"budget"),
-    Slot("limit", ("size", "percent", "duration", "number"),
+    ValueSlot("rent", ("money", "number"), r"rent"),
+    ValueSlot("salary", ("money", "number"), r"salary|wage|hourly rate|day rate", r"earns?"),
+    ValueSlot("budget", ("money", "number"), r"budget"),
+    ValueSlot("limit", ("size", "percent", "duration", "number"),
          r"limit|cap|maximum|minimum|quota|ceiling|threshold",
          r"limited to|capped at|may (?:take|use|have|be|go)(?: up to| at most)?"),
-    Slot("lifetime", ("duration",), r"ttl|time to live|lifetime", r"(?:cached|valid) for"),
-    Slot("timeout", ("duration",), r"time-?out", r"times? out after|gives? up after"),
-    Slot("interval", ("frequency",), r"interval|cadence|frequency|schedule",
+    ValueSlot("lifetime", ("duration",), r"ttl|time to live|lifetime", r"(?:cached|valid) for"),
+    ValueSlot("timeout", ("duration",), r"time-?out", r"times? out after|gives? up after"),
+    ValueSlot("interval", ("frequency",), r"interval|cadence|frequency|schedule",
          r"polls?|goes out|runs?|rotates?|refreshes|publish(?:es)?|comes out|appears"
          r"|(?:is|are)(?: now)? (?:sent|published|run|rotated|backed up|exported|refreshed|updated|released)"),
-    Slot("retention", ("duration",), r"retention(?: period| time)?",
+    ValueSlot("retention", ("duration",), r"retention(?: period| time)?",
          r"(?:retained|kept|stored|archived) for|(?:deleted|purged) after"),
-    Slot("length", ("duration",), r"length|duration", r"lasts?|takes|(?:is|are)(?=[^.;]{0,30}\blong\b)"),
-    Slot("count", ("number",), r"replicas?|concurrency|pool size|batch size|head ?count|parallelism|retries"
+    ValueSlot("length", ("duration",), r"length|duration", r"lasts?|takes|(?:is|are)(?=[^.;]{0,30}\blong\b)"),
+    ValueSlot("count", ("number",), r"replicas?|concurrency|pool size|batch size|head ?count|parallelism|retries"
          r"|instances|shards|partitions|seats|population|quorum|team size|page size|learning rate|depth",
          keyed=True),
-    Slot("size", ("size",), r"size|memory|disk|heap|ram", keyed=True),
-    Slot("share", ("percent",), r"coverage|discount|margin|vat|rate", keyed=True),
-    Slot("goal", ("percent", "money", "number"), r"goal|target"),
-    Slot("status", ("state",), r"status|state",
+    ValueSlot("size", ("size",), r"size|memory|disk|heap|ram", keyed=True),
+    ValueSlot("share", ("percent",), r"coverage|discount|margin|vat|rate", keyed=True),
+    ValueSlot("goal", ("percent", "money", "number"), r"goal|target"),
+    ValueSlot("status", ("state",), r"status|state",
          r"(?:is|are|was|got|has been|moved to|marked(?: as)?)(?: (?:now|still|back))?|(?=:):"
          r"|((?:ticket|issue|pr|task|bug|order|invoice|job|mr|case|pull request|story)\s+#?[\w-]*\d[\w-]*)",
          numbered=True),
-    Slot("name", ("title",), r"codename|nickname|project name|name", r"(?:is|are) (?:now )?(?:called|named|known as)"
+    ValueSlot("name", ("title",),
+         r"codename|nickname|project name|name", r"(?:is|are) (?:now )?(?:called|named|known as)"
          r"|goes by|renamed(?: [^.;]{1,30}?)? to"),
-    Slot("code", ("any",), r"(?:wi-?fi |door |entry )?(?:code|pin|password|passcode|passphrase|combination)"),
-    Slot("birthday", ("date",), r"birthday|date of birth", r"born on"),
-    Slot("room", ("any",), r"room", r"(?:is|are|meets?|sits?) in(?= room\b)|moved to(?= room\b)"),
-    Slot("region", ("any",), r"region|availability zone|data ?cent(?:re|er)|venue|headquarters|hq"),
-    Slot("thing", ("any",),
+    ValueSlot("code", ("any",), r"(?:wi-?fi |door |entry )?(?:code|pin|password|passcode|passphrase|combination)"),
+    ValueSlot("birthday", ("date",), r"birthday|date of birth", r"born on"),
+    ValueSlot("room", ("any",), r"room", r"(?:is|are|meets?|sits?) in(?= room\b)|moved to(?= room\b)"),
+    ValueSlot("region", ("any",), r"region|availability zone|data ?cent(?:re|er)|venue|headquarters|hq"),
+    ValueSlot("thing", ("any",),
          r"editor|shell|terminal|browser|ide|colou?r scheme|font|(?:primary )?database|queue|ci(?: system)?"
          r"|(?:issue )?tracker|ticket system|registry|package manager|build tool|linter|formatter|test runner|orm"
          r"|cloud provider|crm|time ?zone|currency|locale|logo|mascot|gym|operating system|os|distro|web server"

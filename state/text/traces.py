@@ -24,7 +24,7 @@ _TOKEN = lazy(rf"[{_CJK}]|[^\W_{_CJK}]+")
 _HEX = lazy(r"[0-9a-f]+\Z")
 
 
-class Traced(NamedTuple):
+class TextTraces(NamedTuple):
     """The texts and words found in a text: the numbers of the contained texts, and the words."""
 
     texts: list[int]
@@ -55,11 +55,11 @@ class Traces:
         marks = dict.fromkeys((*(start[0] for start in (*self._starting, *self._whole) if start), *words))
         self._marks = tuple(marks) if len(marks) <= FEW_MARKS and () not in self._whole else ("",)
 
-    def find(self, text: str) -> Traced:
+    def find(self, text: str) -> TextTraces:
         """Return the texts and words found in a text, each once."""
         folded = text.casefold()
         if not any(mark in folded for mark in self._marks):
-            return Traced([], [])
+            return TextTraces([], [])
         said = tuple(_TOKEN.findall(folded))
         found = dict.fromkeys(self._whole.get(said, ()))
         for place, token in enumerate(said):
@@ -69,7 +69,7 @@ class Traces:
                         if said[place : place + len(sought)] == sought:
                             found[number] = None
         words = sorted(self._words.intersection(said)) if self._words else []
-        return Traced(list(found), words)
+        return TextTraces(list(found), words)
 
 
 def parts(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from memtape.state.tree.laying import laid, reached, sorted_down
 Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged"]
 
 
-class Problem(NamedTuple):
+class TreeProblem(NamedTuple):
     """A problem of a page: its id and slug, the kind, a description, and the bodies of repairing events.
 
     Without a body a person has to decide.
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
     fix: tuple[Linked, ...] = ()
 
 
-def check(scope: Scope) -> list[Problem]:
+def check(scope: Scope) -> list[TreeProblem]:
     """Return the problems of a scope's tree, kind by kind, of each kind in the order of the pages.
 
     Once every fix is appended, a check finds no cycle, no orphan, and no link to a removed page.
@@ -55,15 +55,15 @@ def check(scope: Scope) -> list[Problem]:
     return sorted(found, key=lambda problem: order.index(problem.kind))
 
 
-def _problem(page: Page, kind: Kind, what: str, *fix: Linked) -> Problem:
-    return Problem(page.id, page.slug, kind, what, fix)
+def _problem(page: Page, kind: Kind, what: str, *fix: Linked) -> TreeProblem:
+    return TreeProblem(page.id, page.slug, kind, what, fix)
 
 
 def _living(scope: Scope) -> Iterator[Page]:
     return (page for page in scope.pages.by_birth.values() if page.lives)
 
 
-def _dangling(scope: Scope) -> Iterator[Problem]:
+def _dangling(scope: Scope) -> Iterator[TreeProblem]:
     for page in _living(scope):
         for link in page.links.values():
             if link.to == NOWHERE:
@@ -94,7 +94,7 @@ def _child_links(scope: Scope) -> Iterator[tuple[int, int, Link]]:
                 yield number, page.birth, link
 
 
-def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
+def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
     for number, birth in sorted(closing.items()):
         page = scope.pages.by_birth[birth]
         child = scope.pages.by_birth[page.links[number].to]
@@ -106,7 +106,7 @@ def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
         yield _problem(page, "cycle", what, _link(page, CHILD, child.id, on=False))
 
 
-def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[Problem]:
+def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
     """Yield the pages not reachable from the root; a link that closes a circle does not count.
 
     Of unreachable pages below each other only the topmost is repaired, which repairs the rest.

@@ -11,7 +11,7 @@ from memtape.schemas.slugs import root_id
 BREADTH, DEPTH = 6, 6
 """How many pages a level is followed by at most, and how many levels (spec R4)."""
 RowOf = Callable[[str], PageRow | None]
-"""Returns the row of a page by its id, None for none: `Opened.row` of an index, or `page_row` of a state."""
+"""Returns the row of a page by its id, None for none: `OpenIndex.row` of an index, or `page_row` of a state."""
 Score = Callable[[PageRow], int]
 """The worth of a page for a walk, by title, summary and hints; 0 or less ends the walk there."""
 

@@ -19,8 +19,8 @@ from memtape.state.core.context import Context
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.retention import Retention
 from memtape.state.subjects import aging, lifecycle
-from memtape.state.subjects.aging import ARCHIVE, PURGE, Step, is_pinned, least_of, retention_of, step_of
-from memtape.state.subjects.lifecycle import LONG, MID, Group, Lifecycle, Project, kind_of, living_of, window_end
+from memtape.state.subjects.aging import ARCHIVE, PURGE, AgingStep, is_pinned, least_of, retention_of, step_of
+from memtape.state.subjects.lifecycle import LONG, MID, Group, Lifecycle, ProjectState, kind_of, living_of, window_end
 
 Place = Literal["mid", "long", "archived", "purged"]
 """Where a pass moves a unit."""
@@ -44,7 +44,7 @@ used since and so is never archived by age, `no room` is beyond `MOST_A_PASS`.
 """
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class UnitCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of a scope's units by place. A unit is counted once: all but `summaries` add up to `total`.
 
     `archived` ones are still in the views, `purged` ones are not. `apart` counts units that do not age, by
@@ -128,12 +128,14 @@ def units_of(scope: Scope) -> Iterator[int]:
     yield from scope.memories.by_birth
 
 
-def standing(scope: Scope) -> Standing:
+def standing(scope: Scope) -> UnitCounts:
     """Return the numbers of a scope's units by place."""
     counts = Counter(_place(scope, unit) for unit in units_of(scope))
     total = counts.total()
     named = {name: counts.pop(name, 0) for name in ("short", "mid", "long", "archived", "purged")}
-    return Standing(**named, apart=dict(sorted(counts.items())), total=total, summaries=len(scope.lifecycle.summaries))
+    return UnitCounts(
+        **named, apart=dict(sorted(counts.items())), total=total, summaries=len(scope.lifecycle.summaries)
+    )
 
 
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
@@ -149,7 +151,7 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
         if unit in moved:
             continue
         why = _why_stays(scope, unit, context)
-        if isinstance(why, Step):
+        if isinstance(why, AgingStep):
             due[why.group] += 1
         else:
             stays[why] += 1
@@ -189,7 +191,7 @@ def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
         total=None if kept is None else kept.total,
         last_at=None if kept is None else kept.last,
         limit=None if limit is None or kept is None or archiving is not None else limit * 10_000,
-        stays=None if isinstance(why, Step) else why,
+        stays=None if isinstance(why, AgingStep) else why,
         moves_to=None if step is None else PLACES[step.group.level],
         moves_at=None if step is None else step.at,
         summaries=tuple(Telling(id=id, level=group.level, since=group.start) for id, group in groups),
@@ -226,7 +228,7 @@ def _place(scope: Scope, unit: int) -> str:
     return "pinned" if is_pinned(scope, unit) else scope.lifecycle.tier(unit)
 
 
-def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Step:
+def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | AgingStep:
     """Return why a unit cannot move at the time of a context, or the step that is due."""
     archiving, settings, now = scope.lifecycle.archived.get(unit), context.settings, context.clock
     step = step_of(scope.lifecycle, unit, context) if settings.lifecycle else None
@@ -258,7 +260,7 @@ def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
     return "group too small"
 
 
-def _becomes(then: Project, now: Project) -> Literal["dormant", "purged"] | None:
+def _becomes(then: ProjectState, now: ProjectState) -> Literal["dormant", "purged"] | None:
     """Return the change of the project as a whole, None for no change."""
     if then.purged and not now.purged:
         return "purged"

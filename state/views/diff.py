@@ -39,7 +39,7 @@ class Changes(NamedTuple):
     turns: int
 
 
-class Seen(NamedTuple):
+class EarlierState(NamedTuple):
     """A scope's earlier state for a comparison: its turns, and by memory birth the members and visibility."""
 
     turns: int
@@ -47,19 +47,19 @@ class Seen(NamedTuple):
     lives: dict[int, bool]
 
 
-UNSEEN = Seen(0, {}, {})
+UNSEEN = EarlierState(0, {}, {})
 
 
-def seen_of(scope: Scope) -> Seen:
+def seen_of(scope: Scope) -> EarlierState:
     """Return the part of a scope's state needed for a later comparison."""
     memories = scope.memories.by_birth
     joined = {
         birth: frozenset(join.seq for join in (*memory.members, *memory.echoes)) for birth, memory in memories.items()
     }
-    return Seen(_turns(scope), joined, {birth: memory.canonical >= 0 for birth, memory in memories.items()})
+    return EarlierState(_turns(scope), joined, {birth: memory.canonical >= 0 for birth, memory in memories.items()})
 
 
-def changes_since(seen: Mapping[str, Seen], new: Partition, scope: str | None) -> Changes:
+def changes_since(seen: Mapping[str, EarlierState], new: Partition, scope: str | None) -> Changes:
     """Return the changes since `seen`, which has the earlier state by scope, in one scope or in all."""
     names = (name for name in sorted(new.scopes) if scope in (None, name))
     return joined(_in_scope(seen.get(name, UNSEEN), new.scopes[name]) for name in names)
@@ -78,7 +78,7 @@ def joined(parts: Iterable[Changes]) -> Changes:
     )
 
 
-def _in_scope(old: Seen, new: Scope) -> Changes:
+def _in_scope(old: EarlierState, new: Scope) -> Changes:
     found = Changes([], [], [], [], [], _turns(new) - old.turns)
     for birth, memory in new.memories.by_birth.items():
         known = old.joined.get(birth)

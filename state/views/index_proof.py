@@ -14,7 +14,7 @@ from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName, VectorR
 from memtape.state.core.digests import RULES, digest, logical_row
 from memtape.state.core.scope import Scope
 from memtape.state.index.entries import number_of, usual_language
-from memtape.state.index.parts import EVERY_TEXT, Part, counted_languages, shown_of
+from memtape.state.index.parts import EVERY_TEXT, MaskedSegment, counted_languages, shown_of
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.vectors import VectorSegment, merged_vectors
 from memtape.state.text.terms import TOLD_LANGUAGES
@@ -44,7 +44,7 @@ def is_sound(segment: Segment) -> bool:
 def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
     """Return the commonest language of the texts that are not hidden."""
     pairs = zip(segments, living, strict=True)
-    parts = [Part(segment, shown_of(segment, alive, EVERY_TEXT)) for segment, alive in pairs]
+    parts = [MaskedSegment(segment, shown_of(segment, alive, EVERY_TEXT)) for segment, alive in pairs]
     return usual_language(counted_languages(parts, len(TOLD_LANGUAGES)))
 
 

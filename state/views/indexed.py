@@ -27,7 +27,7 @@ from memtape.schemas.rows import (
     Wording,
 )
 from memtape.state.index.documents import Document
-from memtape.state.index.entries import Entry, Guard, language_read, number_of, take, told_of
+from memtape.state.index.entries import IndexEntry, RowGuard, language_read, number_of, take, told_of
 from memtape.state.index.segments import Other, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
@@ -116,7 +116,7 @@ def texts_of(row: Row) -> tuple[str, ...]:
             return ()
 
 
-def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
+def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[IndexEntry]:
     """Return a memory, turn or summary as the index takes it in, and each other wording of a memory behind it."""
     if isinstance(row, SummaryRow):
         return [_summary_entry(row)]
@@ -128,14 +128,14 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
     return [head, *(_worded(head, number, its) for number, its in enumerate(row.wordings, start=1))]
 
 
-def _summary_entry(row: SummaryRow) -> Entry:
+def _summary_entry(row: SummaryRow) -> IndexEntry:
     """Return the index entry of a summary: without speaker or session, at the time of its last text."""
     (text,) = texts_of(row)
     document = Document(text, None, "", False, False, row.last_at, kind=row.kind, id=row.id)
-    return Entry(document, record_of(row), said_number(row.text), (row.id,), summary=True)
+    return IndexEntry(document, record_of(row), said_number(row.text), (row.id,), summary=True)
 
 
-def _worded(head: Entry, number: int, wording: Wording) -> Entry:
+def _worded(head: IndexEntry, number: int, wording: Wording) -> IndexEntry:
     """Return another wording of a memory. It is called by no id, and its record is that of the memory."""
     return head._replace(
         document=head.document._replace(text=wording.text),
@@ -156,8 +156,8 @@ def text_entry(
     ids: Sequence[str] = (),
     spoken: str = "",
     hidden: bool = False,
-) -> Entry:
-    """Return the index entry of a displayed row; the keywords are fields of `Entry`."""
+) -> IndexEntry:
+    """Return the index entry of a displayed row; the keywords are fields of `IndexEntry`."""
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
     heard = _heard_by(shown)
@@ -173,7 +173,7 @@ def text_entry(
         ages_from=ages_from,
         confidence=MODELS_CONFIDENCE if shown.origin == "model" and not turn else 1,
     )
-    return Entry(
+    return IndexEntry(
         document,
         record,
         said_number(text if turn else shown.text),
@@ -211,7 +211,7 @@ def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -
     """Return a segment of rows; `told` is by row, `usual` the language of texts that may be in several."""
     documents, others = [], []
     for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
-        guard = Guard(key_of(table, row.id), generation, offset)
+        guard = RowGuard(key_of(table, row.id), generation, offset)
         if isinstance(row, (MemoryRow, TurnRow, SummaryRow)):
             for entry, text in zip(entries_of(row), its, strict=True):
                 taken = take(entry.document.text, text, language_read(text, usual))

@@ -42,7 +42,7 @@ _NEXT = lazy(
 """Words of a sentence about next steps."""
 
 
-class Turn(Protocol):
+class SessionTurn(Protocol):
     """The fields of a turn read here."""
 
     @property
@@ -64,7 +64,7 @@ class Turn(Protocol):
     def path(self) -> str | None: ...
 
 
-class Line(NamedTuple):
+class OutlineLine(NamedTuple):
     """One line of where a session was left, and the number of the turn that it is of; `held` is a statement's text."""
 
     text: str
@@ -72,25 +72,25 @@ class Line(NamedTuple):
     held: str | None = None
 
 
-def left_of(turns: Sequence[Turn]) -> list[Line]:
+def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     """Return where a session was left, given its turns in order; of a long one its beginning and end will do."""
     people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
     requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
     answer = _answer(turns, agents, people, requests)
-    lines = [Line(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
+    lines = [OutlineLine(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
     lines += _done(turns, [n for n in agents if n != answer])
     lines += _decided(turns, sorted([*people, *agents]))
     lines += _acted(turns)
     lines += _files(turns, sorted([*people, *agents]))
-    lines += [Line(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
+    lines += [OutlineLine(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
     if answer is not None:
-        lines.append(Line(f"last answer: {_end(turns[answer].text)}", answer))
+        lines.append(OutlineLine(f"last answer: {_end(turns[answer].text)}", answer))
         if all(n < answer or is_goodbye(turns[n].text) for n in people):
-            lines += [Line(f"open question: {question}", answer) for question in asked(turns[answer].text)[-1:]]
+            lines += [OutlineLine(f"open question: {question}", answer) for question in asked(turns[answer].text)[-1:]]
             lines += _planned(turns, answer)
     elif requests and agents:
-        lines.append(Line("no answer came to the last request.", requests[-1]))
+        lines.append(OutlineLine("no answer came to the last request.", requests[-1]))
     return lines
 
 
@@ -99,7 +99,7 @@ def summary_id(scope: str, last_turn: str) -> str:
     return derived_id("captured", scope, "memtape", f"summary:{last_turn}")
 
 
-def session_line(turns: Sequence[Turn]) -> list[Line]:
+def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     """Return the heading line of a session: its agents and its days."""
     named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
     if not turns:
@@ -107,26 +107,26 @@ def session_line(turns: Sequence[Turn]) -> list[Line]:
     first, last = format_day(turns[0].at), format_day(turns[-1].at)
     day = first if first == last else f"{first} to {last}"
     agents = ", ".join(dict.fromkeys(named))
-    return [Line(f"session of {agents}, {day}" if named else f"session without an answer, {day}", 0)]
+    return [OutlineLine(f"session of {agents}, {day}" if named else f"session without an answer, {day}", 0)]
 
 
-def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:
+def _done(turns: Sequence[SessionTurn], agents: Sequence[int]) -> list[OutlineLine]:
     """Return the finished work reported in agents' answers before the last."""
     telling = [n for n in agents if _DID.search(turns[n].text)]  # Taking sentences apart takes longer than looking.
     found = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
-    return [Line(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
+    return [OutlineLine(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
 
 
-def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
+def _planned(turns: Sequence[SessionTurn], answer: int) -> list[OutlineLine]:
     """Return the sentence of the last answer about next steps, unless the answer's end has it already."""
     told = _end(turns[answer].text)
     if not _NEXT.search(turns[answer].text):
         return []
     said = [text for text in sentences(turns[answer].text) if _NEXT.search(text) and text not in told]
-    return [Line(f"next: {_head(text)}", answer) for text in said[-1:]]
+    return [OutlineLine(f"next: {_head(text)}", answer) for text in said[-1:]]
 
 
-def _acted(turns: Sequence[Turn]) -> list[Line]:
+def _acted(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     """Return the edited files, the last commands, and the result of the last test."""
     acts = [(n, turn, act) for n, turn in enumerate(turns) if (act := act_of(turn.tags)) is not None]
     edits = Counter(turn.path for _, turn, act in acts if act == "edit" and turn.path)
@@ -136,16 +136,16 @@ def _acted(turns: Sequence[Turn]) -> list[Line]:
         told = [path if count == 1 else f"{path} ({count} times)" for path, count in edits.most_common(FILES)]
         more = len(edits) - len(told)
         told += [many(more, "more file")] if more else []
-        lines.append(Line(f"edited: {', '.join(told)}", last))
+        lines.append(OutlineLine(f"edited: {', '.join(told)}", last))
     commands = {turn.text: n for n, turn, act in acts if act == "command"}
-    lines += [Line(_head(text), n) for text, n in list(commands.items())[-COMMANDS:]]
+    lines += [OutlineLine(_head(text), n) for text, n in list(commands.items())[-COMMANDS:]]
     tests = [(n, turn) for n, turn, act in acts if act == "test"]
     for n, turn in tests[-1:]:
-        lines.append(Line(f"{'open: ' if has_failed(turn.tags) else ''}{_head(turn.text)}", n))
+        lines.append(OutlineLine(f"{'open: ' if has_failed(turn.tags) else ''}{_head(turn.text)}", n))
     return lines
 
 
-def _answer(turns: Sequence[Turn], agents: list[int], people: list[int], requests: list[int]) -> int | None:
+def _answer(turns: Sequence[SessionTurn], agents: list[int], people: list[int], requests: list[int]) -> int | None:
     """Return the last answer to the last request: the one before a goodbye, if any came before it."""
     since = requests[-1] if requests else -1
     answers = [n for n in agents if n > since]
@@ -155,17 +155,17 @@ def _answer(turns: Sequence[Turn], agents: list[int], people: list[int], request
     return telling[-1] if telling else None
 
 
-def _decided(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
+def _decided(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineLine]:
     found = {
         one.text: n
         for n in spoken
         for one in statements(turns[n].text, turns[n].at, of_agent=turns[n].origin == "agent")
         if one.label in ("decision", "correction")
     }
-    return [Line(f"decided: {text}", n, text) for text, n in list(found.items())[-DECISIONS:]]
+    return [OutlineLine(f"decided: {text}", n, text) for text, n in list(found.items())[-DECISIONS:]]
 
 
-def _files(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
+def _files(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineLine]:
     """Return one line with the files that are named most and were not edited, of equals the last first."""
     edited = [turn.path for turn in turns if turn.path and act_of(turn.tags) == "edit"]
     named: Counter[str] = Counter()
@@ -178,7 +178,7 @@ def _files(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
     if not named:
         return []
     chosen = sorted(named, key=lambda path: (-named[path], -last[path], path))[:FILES]
-    return [Line(f"files: {', '.join(chosen)}", max(last[path] for path in chosen))]
+    return [OutlineLine(f"files: {', '.join(chosen)}", max(last[path] for path in chosen))]
 
 
 def _head(text: str) -> str:

@@ -34,7 +34,7 @@ from memtape.schemas.rows import (
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.lifecycle.summing import Said, summed
+from memtape.state.lifecycle.summing import SummaryInput, summed
 from memtape.state.subjects import validity
 from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
@@ -411,12 +411,12 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     )
 
 
-def _said(scope: Scope, capture: Capture) -> Said:
+def _said(scope: Scope, capture: Capture) -> SummaryInput:
     """Return a text with its statements: of a turn the statements captured from it, else the whole text."""
     text, stated = whole_text(scope.captures.body(capture)), scope.captures.stated.get(capture.seq, ())
     taken = (its for seq in stated if not (its := scope.captures.by_seq[seq]).hidden)
     known = tuple(scope.captures.body(its).text for its in taken) if capture.kind == "turn" else (text,)
-    return Said(text, capture.actor.name, known)
+    return SummaryInput(text, capture.actor.name, known)
 
 
 _SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}

@@ -31,7 +31,7 @@ from memtape.schemas.standing_pages import (
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.lifecycle import Archiving, is_archived, living_of, spoken_of
+from memtape.state.subjects.lifecycle import ArchiveState, is_archived, living_of, spoken_of
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
@@ -316,14 +316,14 @@ def _archive(scope: Scope) -> StandingPage:
     )
 
 
-def _gone(scope: Scope) -> list[tuple[int, Archiving, Capture]]:
+def _gone(scope: Scope) -> list[tuple[int, ArchiveState, Capture]]:
     """Return the units archived by themselves with a living capture, the latest first."""
     spoken = ((unit, it, spoken_of(scope, unit)) for unit, it in scope.lifecycle.archived.items())
     found = [(unit, it, capture) for unit, it, capture in spoken if capture is not None]
     return sorted(found, key=lambda one: (-one[1].at, one[0]))
 
 
-def _gone_lines(scope: Scope, found: list[tuple[int, Archiving, Capture]]) -> Iterator[PageLine]:
+def _gone_lines(scope: Scope, found: list[tuple[int, ArchiveState, Capture]]) -> Iterator[PageLine]:
     """Yield the archived units, in sections by month and reason, with the number in each section."""
     sections = [f"{format_day(it.at)[:7]}, {_WHY[it.why]}" for _, it, _ in found]
     counts = Counter(sections)

@@ -23,7 +23,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.evaluation import mean, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.deep import Deepening
-from memtape.tools.ask.ordering import Asked
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import read_corpus
@@ -95,7 +95,7 @@ def _asked(
     def ask(deep: Deepening | None) -> tuple[float, float, int]:
         start = time.perf_counter()
         # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
-        answer = retriever.answer(scope, Asked(text, NO_FILTERS, repeats=True, deep=deep), LIMIT)
+        answer = retriever.answer(scope, SearchQuery(text, NO_FILTERS, repeats=True, deep=deep), LIMIT)
         took_ms = (time.perf_counter() - start) * 1_000
         found = dict.fromkeys(turn_of.get(result.id, result.id) for result in answer.results)
         return recall(wanted, found), took_ms, max((taken.look for taken in answer.trace), default=1)

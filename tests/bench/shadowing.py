@@ -25,7 +25,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
 from bench.scale import SCOPE, SEED, lines, questions
-from memtape.flows.workers.shadow import Question
+from memtape.flows.workers.shadow import ShadowQuestion
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import open_log
@@ -137,7 +137,7 @@ def _answer(folder: str, shadow: str, works: Flag, answers: object, ends: Flag) 
     while not ends.is_set():
         for offset in offsets:
             works.wait()
-            answered = asker.ask(Question(number, offset, shadow), never)
+            answered = asker.ask(ShadowQuestion(number, offset, shadow), never)
             assert answered is not None and not answered.failure, answered
             answers.value += 1  # type: ignore[attr-defined]
             if ends.is_set():

@@ -7,7 +7,7 @@ module.
 from __future__ import annotations
 
 from memtape.sinks.home.tallies import LEFT_OUT, count_one
-from memtape.tools.agents.turn import SOURCES, Turn
+from memtape.tools.agents.turn import SOURCES, HookCall
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -16,7 +16,7 @@ from memtape.tools.importing.batches import Waiting, line_of
 from memtape.tools.importing.records import Record
 
 
-def act(turn: Turn) -> bytes:
+def act(turn: HookCall) -> bytes:
     """Capture a tool call that edited a file or ran a command."""
     if native_of(turn):
         with turn.client() as client:
@@ -24,7 +24,7 @@ def act(turn: Turn) -> bytes:
     return b""
 
 
-def native_of(turn: Turn) -> str:
+def native_of(turn: HookCall) -> str:
     """Return the native id of a tool call, empty for calls that are no action or have no lasting name."""
     done = turn.told.done
     if done is None or not turn.told.session or _call(turn).act is None:
@@ -32,7 +32,7 @@ def native_of(turn: Turn) -> str:
     return clean(f"act:{turn.told.session}:{done.name}")
 
 
-def keep(turn: Turn, client: Client) -> None:
+def keep(turn: HookCall, client: Client) -> None:
     """Append a tool call; during a pause count it as left out."""
     done = turn.told.done
     assert done is not None
@@ -49,6 +49,6 @@ def keep(turn: Turn, client: Client) -> None:
     turn.captured = True
 
 
-def _call(turn: Turn) -> Call:
+def _call(turn: HookCall) -> Call:
     assert turn.told.done is not None
     return call_of(turn.told.done.tool, turn.told.done.given)

@@ -12,7 +12,7 @@ from pathlib import Path
 from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
-from memtape.tools.agents.turn import NICENESS, Turn
+from memtape.tools.agents.turn import NICENESS, HookCall
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, digest
 from memtape.tools.capture.writing import Receipt, now_us
@@ -24,7 +24,7 @@ FLUSH_LINES = 120
 TAIL_BYTES = 512 * 1024
 
 
-def subagent(turn: Turn) -> bytes:
+def subagent(turn: HookCall) -> bytes:
     """Take up the transcript of a subagent after its end."""
     if not turn.alone:
         turn.go_on()
@@ -37,7 +37,7 @@ def subagent(turn: Turn) -> bytes:
     return b""
 
 
-def flush(turn: Turn) -> bytes:
+def flush(turn: HookCall) -> bytes:
     """Capture the end of the conversation before the host compacts it (C4).
 
     Where a model is configured, a detached process distils the flush once durable.
@@ -73,7 +73,7 @@ def flush(turn: Turn) -> bytes:
     return b""
 
 
-def end(turn: Turn) -> bytes:
+def end(turn: HookCall) -> bytes:
     """Take up the rest of the transcript and fold it before the next start.
 
     A configured model takes facts from the last turns.
@@ -101,7 +101,7 @@ def end(turn: Turn) -> bytes:
     return b""
 
 
-def look_at_repository(turn: Turn, client: Client) -> None:
+def look_at_repository(turn: HookCall, client: Client) -> None:
     """Capture the repository's facts about the project where changed."""
     from memtape.tools.capture.repository import repository_lines
 

@@ -101,7 +101,7 @@ CONNECTABLE = {
 }
 
 
-class Ran(NamedTuple):
+class HostCommand(NamedTuple):
     """A host's command as given, its output, and whether the command failed."""
 
     command: list[str]
@@ -137,7 +137,7 @@ def remove_steps(home: Home, host: str) -> list[list[str]]:
     return _steps(home, host, CONNECTABLE[host].remove)
 
 
-def connect(home: Home, host: str) -> list[Ran]:
+def connect(home: Home, host: str) -> list[HostCommand]:
     """Write the plugin and have the host install it; a second call replaces it.
 
     Raises `MemtapeError` where a step fails; the steps before it are undone then.
@@ -157,7 +157,7 @@ def connect(home: Home, host: str) -> list[Ran]:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, data)
-    ran: list[Ran] = []
+    ran: list[HostCommand] = []
     for words in install_steps(home, host):
         ran += _run_all([words])
         if ran[-1].failed:
@@ -165,7 +165,7 @@ def connect(home: Home, host: str) -> list[Ran]:
     return ran
 
 
-def disconnect(home: Home, host: str, *, every: bool = False) -> tuple[list[Ran], Leftovers]:
+def disconnect(home: Home, host: str, *, every: bool = False) -> tuple[list[HostCommand], Leftovers]:
     """Have the host remove the plugin, and delete the written files and the leftovers.
 
     Where `every` host is disconnected, repositories are left to `leaving`. Raises `MemtapeError` where an
@@ -206,7 +206,7 @@ def _undone(home: Home, host: str) -> str:
     return f"{name} is not connected now; nothing else was changed."
 
 
-def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
+def _remove(home: Home, host: str) -> tuple[list[HostCommand], bool]:
     """Run every step of the removal; return their output and whether nothing of Memtape is left."""
     if not CONNECTABLE[host].remove:
         own_files.take(home)
@@ -268,16 +268,18 @@ def _steps(home: Home, host: str, steps: tuple[tuple[str, ...], ...]) -> list[li
     return [[name, *(folder if word == "{folder}" else word for word in words)] for words in steps]
 
 
-def _run_all(steps: list[list[str]]) -> list[Ran]:
+def _run_all(steps: list[list[str]]) -> list[HostCommand]:
     ran = []
     for words in steps:
         done = run_host(words)
         said = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
-        ran.append(Ran(words, said or f"exit code {done.returncode}" * (done.returncode != 0), done.returncode != 0))
+        ran.append(
+            HostCommand(words, said or f"exit code {done.returncode}" * (done.returncode != 0), done.returncode != 0)
+        )
     return ran
 
 
-def _why(failed: list[Ran]) -> str:
+def _why(failed: list[HostCommand]) -> str:
     """Return the failed commands with the end of their output, without the stack trace that some hosts
     append.
     """

@@ -28,7 +28,7 @@ from memtape import __version__
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import default_home
 from memtape.tools.agents.handing import environment
-from memtape.tools.agents.reaching import Link, reached
+from memtape.tools.agents.reaching import ServerLink, reached
 from memtape.tools.keep.starting import python_of
 
 END_WAIT_S = 2.0
@@ -60,7 +60,7 @@ def forward(words: list[str]) -> None:
     if link is not None:
         signal.signal(signal.SIGTERM, _end)
         signal.signal(signal.SIGINT, _end)
-        Session(home, line, words, link).run()
+        HostSession(home, line, words, link).run()
 
 
 def _introduction(asked: dict[str, str]) -> bytes:
@@ -74,10 +74,10 @@ def _introduction(asked: dict[str, str]) -> bytes:
     return json.dumps({"mcp": here | named}).encode() + b"\n"
 
 
-class Session:
+class HostSession:
     """A host's session: a thread forwards the host's lines, another the server's lines."""
 
-    def __init__(self, home: str, line: bytes, words: list[str], link: Link) -> None:
+    def __init__(self, home: str, line: bytes, words: list[str], link: ServerLink) -> None:
         self._home = home
         self._line = line
         self._words = words
@@ -154,7 +154,7 @@ class Session:
                 self._give_up(list(self._waiting))
                 os._exit(1)
             reads = self._link.reads
-            self._link = self._other() or Link(_own(self._words), reads)
+            self._link = self._other() or ServerLink(_own(self._words), reads)
             self._asked.clear()
             self._give_up([id for id, (_, message) in self._waiting.items() if not self._may_repeat(id, message)])
             if self._handshake:
@@ -164,7 +164,7 @@ class Session:
                     self._again.add(id)
                     self._link.send(line)
 
-    def _other(self) -> Link | None:
+    def _other(self) -> ServerLink | None:
         """Return a connection to the home's server; where servers go one after another the last try is without."""
         with suppress(OSError, ValueError):
             return reached(self._home, self._line) if self._tries < TRIES else None

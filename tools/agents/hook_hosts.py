@@ -109,7 +109,7 @@ class Done(NamedTuple):
     exit: int | None
 
 
-class Told(NamedTuple):
+class HookInput(NamedTuple):
     """The input of a hook. Missing and malformed fields are empty."""
 
     host: str
@@ -130,7 +130,7 @@ class Told(NamedTuple):
     done: Done | None = None
 
 
-def read(host: str, data: bytes) -> Told | None:
+def read(host: str, data: bytes) -> HookInput | None:
     """Return a hook's input from a host's JSON, None for an event unknown here. Raises `ValueError`."""
     if host not in HOSTS_OF_HOOKS:
         raise ValueError("unknown host")
@@ -145,7 +145,7 @@ def read(host: str, data: bytes) -> Told | None:
     # What one agent asks of another no person has said, and what the other answers it tells once it has ended.
     if action is None or (_text(told, "parent_agent_id") and action in ("prompt", "answer") and not of_agent):
         return None
-    return Told(
+    return HookInput(
         host=host,
         event=event,
         action=action,

@@ -29,12 +29,12 @@ from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES,
 from memtape.tools.agents.hook_hosts import (
     CONTEXT_TOKENS,
     HOSTS_OF_HOOKS,
-    Told,
+    HookInput,
     note_of,
     placed,
     read,
 )
-from memtape.tools.agents.turn import NICENESS, SOURCES, START_WAIT_S, Turn, in_form
+from memtape.tools.agents.turn import NICENESS, SOURCES, START_WAIT_S, HookCall, in_form
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import (
@@ -85,7 +85,7 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     if told is None:
         return b""
     _leave_out(told, where)
-    turn = Turn(told, where, data, alone, handed)
+    turn = HookCall(told, where, data, alone, handed)
     if len(data) > LARGE_BYTES and not alone and told.action != "start":
         return _left(turn)
     may_begin = told.action == "start" or (told.action == "prompt" and HOSTS_OF_HOOKS[host].begins_at_prompt)
@@ -123,13 +123,13 @@ def _unkept(host: str, home: Path, data: bytes) -> bytes:
     try:
         told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
         if told is not None and told.action == "start":
-            return in_form(Turn(told, home, data, alone=False), profile_of(home).told)
+            return in_form(HookCall(told, home, data, alone=False), profile_of(home).told)
     except Exception:  # What a host tells wrongly is its own affair where there is no place to note it.
         return b""
     return b""
 
 
-def _leave_out(told: Told, home: Path) -> None:
+def _leave_out(told: HookInput, home: Path) -> None:
     """Record the session of a run that stores nothing: imports skip the session's transcript too."""
     if stores_nothing():
         try:
@@ -138,7 +138,7 @@ def _leave_out(told: Told, home: Path) -> None:
             note_error(home, f"hook {told.host} {told.event}", error)
 
 
-def _left(turn: Turn) -> bytes:
+def _left(turn: HookCall) -> bytes:
     """Leave a long input to a detached process at once: nothing interrupts the reading of a long text."""
     try:
         turn.go_on()
@@ -160,7 +160,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
         if may_leave_server(where) and Home(where, make=False).hook_server_lock().holder() is None:
             from memtape.tools.agents.reaching import start_server
 
-            start_server(where.absolute(), host, data=placed(data, Turn(told, where, data, alone=False).folder))
+            start_server(where.absolute(), host, data=placed(data, HookCall(told, where, data, alone=False).folder))
     except Exception as error:
         note_error(where, f"hook {host}: the server of hooks", error)
 
@@ -204,7 +204,7 @@ def _is_gone(home: Path | None, where: str) -> bool:
     return True
 
 
-def _start(turn: Turn) -> bytes:
+def _start(turn: HookCall) -> bytes:
     with turn.client() as client:
         if turn.alone:
             os.nice(NICENESS)
@@ -214,7 +214,7 @@ def _start(turn: Turn) -> bytes:
         return _begun(turn, client)
 
 
-def _begun(turn: Turn, client: Client) -> bytes:
+def _begun(turn: HookCall, client: Client) -> bytes:
     """Return the context of a start, and record the session as told."""
     from memtape.tools.agents.starts import note_told
     from memtape.tools.agents.warm import ask, tell_session
@@ -243,7 +243,7 @@ def _begun(turn: Turn, client: Client) -> bytes:
     return in_form(turn, context.text, note)
 
 
-def begins(turn: Turn, client: Client) -> bool:
+def begins(turn: HookCall, client: Client) -> bool:
     """Whether a prompt is given the context of a start, since its session was told none."""
     from memtape.tools.agents.starts import told_at
 
@@ -252,7 +252,7 @@ def begins(turn: Turn, client: Client) -> bool:
     return told_at(turn.home, client.scope, client.session or "") is None
 
 
-def _retell(turn: Turn) -> bytes:
+def _retell(turn: HookCall) -> bytes:
     """Have the next prompt given the context of a start again, since a compaction takes that away."""
     from memtape.tools.agents.starts import forget_told
 
@@ -261,7 +261,7 @@ def _retell(turn: Turn) -> bytes:
     return b""
 
 
-def _prompt(turn: Turn) -> bytes:
+def _prompt(turn: HookCall) -> bytes:
     from memtape.tools.agents.warm import ask, tell_session
 
     text = said(turn.told.prompt)
@@ -314,7 +314,7 @@ def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
     return {"scope": client.scope, "session": client.session or "", "actor": client.actor.name, "prompt": prompt}
 
 
-def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
+def asked_to_start(turn: HookCall, client: Client) -> dict[str, str]:
     """Return the request of a start; for a resumed session only its news since the last start."""
     from memtape.tools.agents.starts import told_at
 
@@ -322,7 +322,7 @@ def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
     return asked_by(client) | ({} if since is None else {"since": str(since)})
 
 
-def _ended(turn: Turn) -> bytes:
+def _ended(turn: HookCall) -> bytes:
     """Finish a capture that a server announced and perhaps did, under the announced id."""
     if turn.handed.native and turn.told.done is not None:
         _acting().act(turn)
@@ -333,7 +333,7 @@ def _ended(turn: Turn) -> bytes:
     return turn.handed.told
 
 
-def _answer(turn: Turn) -> bytes:
+def _answer(turn: HookCall) -> bytes:
     text = said(turn.told.answer)
     if text:
         with turn.client() as client:
@@ -356,7 +356,7 @@ def _acting() -> ModuleType:
     return acting
 
 
-_ACTIONS: dict[str, Callable[[Turn], bytes]] = {
+_ACTIONS: dict[str, Callable[[HookCall], bytes]] = {
     "start": _start,
     "prompt": _prompt,
     "answer": _answer,
@@ -368,7 +368,7 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
 }
 
 
-def capture(turn: Turn, client: Client, text: str, native: str | None = None) -> None:
+def capture(turn: HookCall, client: Client, text: str, native: str | None = None) -> None:
     """Append a turn under the id that an import of its transcript derives, or finds.
 
     Nothing is stored in a pause, and no noise or wholly private text; these are counted.
@@ -394,7 +394,7 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
     turn.captured = True
 
 
-def native_of(turn: Turn, client: Client, text: str) -> str | None:
+def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     """Return the native id of a turn: the host's id, else the id of its row in the transcript."""
     told = turn.told
     role: Role = "user" if told.action == "prompt" else "assistant"
@@ -425,5 +425,5 @@ def native_of(turn: Turn, client: Client, text: str) -> str | None:
     return of_hook(heard_as, now, before, known, retried=turn.alone)
 
 
-def _has_prompt_id(told: Told) -> bool:
+def _has_prompt_id(told: HookInput) -> bool:
     return told.host == "claude" and bool(told.prompt_id)

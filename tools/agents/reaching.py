@@ -36,7 +36,7 @@ CUT_WAIT_S, MAX_CUTS = 0.1, 5
 """A killed server may be met before its lock is free. One that cuts this many sessions cannot serve any."""
 
 
-class Link:
+class ServerLink:
     """A connection to a server; `reads` names the read-only tools."""
 
     def __init__(self, talking: socket.socket, reads: list[str]) -> None:
@@ -72,7 +72,7 @@ class Link:
             self._talking.shutdown(socket.SHUT_WR)
 
 
-def reached(home: str, line: bytes) -> Link | None:
+def reached(home: str, line: bytes) -> ServerLink | None:
     """Return a connection to the server of a home that has taken a session, started where there was none; else None."""
     if not os.path.isdir(home) or len(os.fsencode(_socket(home, 1234567))) > MAX_ADDRESS_BYTES:
         return None
@@ -100,7 +100,7 @@ def _socket(home: str, pid: int) -> str:
     return os.path.join(home, FOLDER, f"{pid}.sock")
 
 
-def _taken(path: str, line: bytes, deadline: float) -> Link | None:
+def _taken(path: str, line: bytes, deadline: float) -> ServerLink | None:
     """Return a connection to a server that takes the session, None if it declines.
 
     Raises `OSError` and `ValueError` without an answer.
@@ -113,7 +113,7 @@ def _taken(path: str, line: bytes, deadline: float) -> Link | None:
         reads = json.loads(read_line(talking, deadline))
         if reads is not None:
             talking.settimeout(None)
-            return Link(talking, reads)
+            return ServerLink(talking, reads)
     except BaseException:
         talking.close()
         raise

@@ -31,7 +31,7 @@ _ACTOR = "memtape"
 """The actor of reading and projecting; nothing is captured under this name."""
 
 
-class Offer(NamedTuple):
+class HookOffer(NamedTuple):
     """Text for an agent, and a `note` for the person; `shown` appends that the agent got the text."""
 
     text: str
@@ -39,7 +39,7 @@ class Offer(NamedTuple):
     note: str = ""
 
 
-class _Held:
+class _HeldClient:
     """A client with the loaded texts of one scope, opened at its first use, used by one hook at a time."""
 
     def __init__(self, home: Path, scope: str) -> None:
@@ -81,7 +81,7 @@ class _Held:
             client.close()
 
 
-class Ready:
+class HookResponder:
     """Answers hooks, from any thread. With `small`, other processes do all projecting."""
 
     def __init__(self, home: Path, *, small: bool = False) -> None:
@@ -90,15 +90,15 @@ class Ready:
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
         self._told: list[Asked] = []
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _HeldClient] = {}
         self._worker: threading.Thread | None = None
         self._closed = False
 
-    def offer(self, asked: Asked) -> Offer:
+    def offer(self, asked: Asked) -> HookOffer:
         """Return the context of a start, or the sure memories for a prompt."""
         settings = local_settings(Home(self._home))
         if asked["prompt"] and not settings.prompt_recall:
-            return Offer("")
+            return HookOffer("")
         from memtape.tools.agents.offering import offered, tokens_of
 
         try:
@@ -108,7 +108,7 @@ class Ready:
                     since = int(asked["since"]) if "since" in asked else None
                     context = client.context(CONTEXT_TOKENS, as_is=True, since=since)
                     note = note_of(len(context.ids), context.tokens)
-                    return Offer(context.text, self._of_start(asked, context), note if settings.shown else "")
+                    return HookOffer(context.text, self._of_start(asked, context), note if settings.shown else "")
                 text, answer = offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
         except LogGone:
             self.forget()
@@ -120,7 +120,7 @@ class Ready:
                     client.handed_out(asked["prompt"], answer, tokens_of(text))
 
         note = note_of(len(answer.results), tokens_of(text))
-        return Offer(text, shown, note if settings.shown else "")
+        return HookOffer(text, shown, note if settings.shown else "")
 
     def _of_start(self, asked: Asked, context: ProjectContext) -> Callable[[], None]:
         """Return a function that appends the recall of a start's context."""
@@ -191,11 +191,11 @@ class Ready:
         session = asked["session"] or None
         return Client(self._home, scope=asked["scope"], actor=asked["actor"], origin="agent", session=session)
 
-    def _of(self, scope: str) -> _Held:
+    def _of(self, scope: str) -> _HeldClient:
         """Return the cached client of a scope; the first user fills it."""
         gone = None
         with self._changed:
-            held = self._held.pop(scope, None) or _Held(self._home, scope)
+            held = self._held.pop(scope, None) or _HeldClient(self._home, scope)
             self._held[scope] = held  # The last used stands last.
             if len(self._held) > MAX_SCOPES:
                 gone = self._held.pop(next(iter(self._held)))

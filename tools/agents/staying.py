@@ -22,11 +22,11 @@ from memtape.schemas.errors import Locked
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.hook_hosts import Told, read
+from memtape.tools.agents.hook_hosts import HookInput, read
 from memtape.tools.agents.listening import Warm
-from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.taking import about
-from memtape.tools.agents.turn import Turn
+from memtape.tools.agents.turn import HookCall
 from memtape.tools.agents.warm import Asked
 from memtape.tools.ask.recorded_vectors import EMBEDDERS
 
@@ -72,8 +72,8 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _answer(home: Path, told: Told | None) -> None:
-    ready = Ready(home, small=True)
+def _answer(home: Path, told: HookInput | None) -> None:
+    ready = HookResponder(home, small=True)
     use = _Use()
     asked_of: dict[str, None] = {}
 
@@ -107,10 +107,10 @@ def _answer(home: Path, told: Told | None) -> None:
     ready.close()
 
 
-def _begin(ready: Ready, home: Path, told: Told) -> None:
+def _begin(ready: HookResponder, home: Path, told: HookInput) -> None:
     """Do the deferred work of a hook that left this server: read the project, take up transcripts."""
     try:
-        turn = Turn(told, home, b"", alone=False)
+        turn = HookCall(told, home, b"", alone=False)
         with turn.client() as client:
             ready.after(hooks.asked_by(client) | about(turn))
     except Exception as error:
@@ -147,7 +147,7 @@ class _Use:
             return not self._sessions and time.monotonic() - self._last >= STAY_S
 
 
-def _serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
+def _serve(ready: HookResponder, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
     try:
         from memtape.tools.agents.mcp.sessions import serve  # The SDK is loaded for who needs it.
 

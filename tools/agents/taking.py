@@ -21,7 +21,7 @@ from memtape.tools.agents import acting, hooks
 from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
 from memtape.tools.agents.hook_hosts import SERVED, read
 from memtape.tools.agents.starts import note_told
-from memtape.tools.agents.turn import Turn, in_form
+from memtape.tools.agents.turn import HookCall, in_form
 from memtape.tools.agents.warm import Asked, Offered, tell_session
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.native_ids import HOSTS
@@ -68,7 +68,7 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
         return asked | about(turn)
 
 
-def about(turn: Turn) -> Asked:
+def about(turn: HookCall) -> Asked:
     """Return the transcripts, host, folder and action of a turn, for the work after the answer."""
     told = turn.told
     transcript = told.transcript if told.host in HOSTS else ""
@@ -82,7 +82,9 @@ def note_time(home: Path, began_ns: object) -> None:
         note(home, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
-def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange) -> bool:
+def _finish(
+    turn: HookCall, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange
+) -> bool:
     """Capture the turn once the hook agrees; return whether the host got the offer."""
     told = in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
@@ -97,7 +99,7 @@ def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered
     return shown
 
 
-def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
+def _turn(home: Path, given: dict[str, Any]) -> HookCall | None:
     """Return the turn of a hook's input, None where the hook itself or another server must do the work."""
     if not is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return None
@@ -105,7 +107,7 @@ def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
     told = read(given["hook"], data)
     if told is None or told.action not in SERVED:
         return None
-    turn = Turn(told, home, data, alone=given["alone"] is True, began_in=Path(given["folder"]))
+    turn = HookCall(told, home, data, alone=given["alone"] is True, began_in=Path(given["folder"]))
     # An answer that stands nowhere yet is left to who can wait for it.
     return None if told.host == "copilot" and told.action == "answer" and not turn.told.answer else turn
 

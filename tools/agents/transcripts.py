@@ -15,7 +15,7 @@ from memtape.tools.agents.starts import told_at
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import named_session
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer
 
 MOST_AGENTS = 200
@@ -49,7 +49,7 @@ def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
     return found
 
 
-def take_up(home: Path, host: str, folder: Path, paths: Iterable[Path]) -> Summary:
+def take_up(home: Path, host: str, folder: Path, paths: Iterable[Path]) -> ImportSummary:
     """Import transcripts of a host from where they were read last; sessions of no known project go to no other."""
     with Client(home, folder=folder) as speaker:
         speaker.session = None

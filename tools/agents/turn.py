@@ -14,7 +14,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import Handed, tell
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, MAX_CONTEXT_CHARS, Told, answer, placed
+from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, MAX_CONTEXT_CHARS, HookInput, answer, placed
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.native_ids import HEARD, HOSTS
 from memtape.tools.capture.project import is_unmade, scope_of_folder
@@ -35,7 +35,7 @@ NICENESS = 10
 """Detached work leaves the processor to the agent."""
 
 
-class Turn:
+class HookCall:
     """A call of a hook: the host's input and the client of its project.
 
     `handed` says how far a server came with the call. `began_in` is the hook's working directory, by default
@@ -44,7 +44,7 @@ class Turn:
 
     def __init__(
         self,
-        told: Told,
+        told: HookInput,
         home: Path,
         data: bytes,
         alone: bool,
@@ -121,7 +121,7 @@ class Turn:
         return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
-def in_form(turn: Turn, text: str, note: str = "") -> bytes:
+def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
     """Return a context in the form of a turn's host with a note for the person, empty where there is nothing to say."""
     return form_of(turn.told.host, turn.told.event, text, note)
 
@@ -138,7 +138,7 @@ def given_in(text: str) -> str:
     return wrap(text if len(text) <= room else text[: room - 1] + "…")
 
 
-def _of_itself(told: Told, alone: bool) -> Told:
+def _of_itself(told: HookInput, alone: bool) -> HookInput:
     """Return the input of a host whose transcripts are not read; for Copilot add the answer from its
     transcript.
     """

@@ -33,7 +33,7 @@ MAX_SHELLS = 4
 Asked = dict[str, str]
 
 
-class Answered:
+class ServerAnswer:
     """A server's answer and a note for the person, both empty without a server.
 
     Close it once known whether the agent was shown the answer.
@@ -55,7 +55,7 @@ class Answered:
             with suppress(OSError):
                 self._asking.sendall(SHOWN)
 
-    def __enter__(self) -> Answered:
+    def __enter__(self) -> ServerAnswer:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,7 +63,7 @@ class Answered:
             self._asking.close()
 
 
-def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
+def ask(home: Path, asked: Asked, wait_s: float) -> ServerAnswer:
     """Return the answer of a server of this home within `wait_s` seconds, empty without a server.
 
     `asked` has `scope`, `session` and `actor`, and a `prompt` without secrets; without a prompt the answer is
@@ -84,13 +84,13 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
             asking.sendall(line)
             text, note = orjson.loads(read_line(asking, deadline))
             if isinstance(text, str) and isinstance(note, str):
-                return Answered(text, note, asking)
+                return ServerAnswer(text, note, asking)
         except ConnectionRefusedError:
             discard(path)  # Its server has died.
         except (OSError, ValueError, TypeError):
             pass
         asking.close()
-    return Answered()
+    return ServerAnswer()
 
 
 def tell_session(home: Path, scope: str, session: str, host: int | None = None) -> None:

@@ -15,20 +15,20 @@ from memtape.schemas.events import Captured, Decided, Event
 from memtape.schemas.log import Log
 from memtape.schemas.rows import ArchiveRow, LifeMark, SummaryRow, Watermark, archived_on
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.search_index import Opened
+from memtape.sinks.search_index import OpenIndex
 from memtape.sinks.tables import Shard
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.found import Found
+    from memtape.tools.ask.found import ScopeTexts
 
 PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
 """The mark of a capture that only the log has."""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class SummarySource(msgspec.Struct, frozen=True, kw_only=True):
     """A source of a summary, by its capture; the text is None if no longer on the log.
 
     `marks` say that the source is archived, or has left the views.
@@ -62,7 +62,7 @@ def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Eve
     return event
 
 
-def purged_of(log: Log, shard: Shard, opened: Opened, scope: str, id: str) -> Event | None:
+def purged_of(log: Log, shard: Shard, opened: OpenIndex, scope: str, id: str) -> Event | None:
     """Return a capture without a row in the views, unless forgotten.
 
     A text made by a decision that covers nothing has no row either: it counts as purged if the archive names
@@ -87,12 +87,12 @@ def _is_made(log: Log, scope: str, event: Event) -> bool:
     return event.id in (operation.by for body in bodies for operation in body.operations)
 
 
-def _is_banned(opened: Opened, id: str, body: Captured) -> bool:
+def _is_banned(opened: OpenIndex, id: str, body: Captured) -> bool:
     keys = [f"id:{id}", *([text_row_id(normal_digest(body.text))] if body.kind in FAMILIES else ())]
     return any(opened.row("tombstones", key) is not None for key in keys)
 
 
-def is_hidden(log: Log, found: Found, scope: str, id: str) -> bool:
+def is_hidden(log: Log, found: ScopeTexts, scope: str, id: str) -> bool:
     """Whether a capture is hidden: by a ban of the views, or by one of the tail."""
     event = captures_of(log, scope, [id]).get(id)
     if event is None or not isinstance(event.body, Captured):
@@ -105,7 +105,7 @@ def is_hidden(log: Log, found: Found, scope: str, id: str) -> bool:
     return all(shown.id != id for shown in found.captured)
 
 
-def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:
+def sources_of(log: Log, opened: OpenIndex, row: SummaryRow) -> tuple[SummarySource, ...]:
     """Return the sources of a summary in its order: from the views, and from the log those that left the
     views.
     """
@@ -115,9 +115,9 @@ def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:
     for id in row.sources:
         if (found := shown.get(id)) is not None:
             archived = () if found.archived_at is None else (archived_on(found.archived_at),)
-            told.append(Source(id=id, at=found.at, text=found.text, marks=archived))
+            told.append(SummarySource(id=id, at=found.at, text=found.text, marks=archived))
         elif (event := gone.get(id)) is not None and isinstance(event.body, Captured):
-            told.append(Source(id=id, at=event.at, text=event.body.text, marks=(PURGED,)))
+            told.append(SummarySource(id=id, at=event.at, text=event.body.text, marks=(PURGED,)))
         else:
-            told.append(Source(id=id, at=row.since, text=None))
+            told.append(SummarySource(id=id, at=row.since, text=None))
     return tuple(told)

@@ -16,7 +16,7 @@ from memtape.sinks.home.folders import Home
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import unit_of
-from memtape.state.views.ages import Age, Pass, Standing, age_of, next_pass, standing
+from memtape.state.views.ages import Age, Pass, UnitCounts, age_of, next_pass, standing
 from memtape.tools.ask.naming import Ids, nowhere
 from memtape.tools.keep.states import state_at
 
@@ -32,7 +32,7 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
     mark: LifeMark
     on: bool
     ticked_at: int
-    standing: Standing
+    standing: UnitCounts
     pass_: Pass | None = msgspec.field(name="pass", default=None)
 
 

@@ -15,7 +15,7 @@ from memtape.schemas.events import Captured, Kind
 from memtape.schemas.log import Log
 from memtape.schemas.rows import ArchiveRow, LifeMark
 from memtape.schemas.scopes import partition_of, scopes_read
-from memtape.sinks.search_index import Opened
+from memtape.sinks.search_index import OpenIndex
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.looking import check_limit
@@ -90,7 +90,7 @@ def archived_of(
     )
 
 
-def _text(opened: Opened, log: Log, row: ArchiveRow, erasures: Erasures) -> ArchivedText:
+def _text(opened: OpenIndex, log: Log, row: ArchiveRow, erasures: Erasures) -> ArchivedText:
     found = next(iter(opened.rows_called(row.id)), None)
     text = _said(log, row, erasures) if found is None else found.text
     hidden = found is not None and found.hidden

@@ -28,7 +28,7 @@ from memtape.tools.capture.writing import Writer
 Why = Literal["age", "asked"]
 
 
-class Named(msgspec.Struct, frozen=True, kw_only=True):
+class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
     """A named memory or turn: its id, scope, kind and text, and the number of its captures."""
 
     id: str
@@ -41,8 +41,8 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 class ArchivedNow(msgspec.Struct, frozen=True, kw_only=True):
     """The units changed by archiving or restoring, and the units already in the wanted state."""
 
-    done: tuple[Named, ...]
-    already: tuple[Named, ...]
+    done: tuple[NamedUnit, ...]
+    already: tuple[NamedUnit, ...]
 
 
 class Archiving:
@@ -102,7 +102,7 @@ class Archiving:
 
     def _say(self, found: list[tuple[str, Scope]], reason: str | None, *, on: bool) -> ArchivedNow:
         """Append an event for each scope with changes; return the changed and the unchanged units."""
-        done, already, named = list[Named](), list[Named](), dict[str, dict[str, None]]()
+        done, already, named = list[NamedUnit](), list[NamedUnit](), dict[str, dict[str, None]]()
         for id, scope in found:
             ids = named_by_decision(scope, id, only=False)
             told = _told(scope, id, len(ids))
@@ -142,8 +142,10 @@ def _unit(scope: Scope, id: str) -> int:
     return unit_of(scope, capture)
 
 
-def _told(scope: Scope, id: str, captures: int) -> Named:
+def _told(scope: Scope, id: str, captures: int) -> NamedUnit:
     """Describe the unit of an id by its canonical text, or its first text if hidden."""
     unit = _unit(scope, id)
     capture = spoken_of(scope, unit) or scope.captures.by_seq[unit]
-    return Named(id=id, scope=scope.name, kind=capture.kind, text=scope.captures.body(capture).text, captures=captures)
+    return NamedUnit(
+        id=id, scope=scope.name, kind=capture.kind, text=scope.captures.body(capture).text, captures=captures
+    )

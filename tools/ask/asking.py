@@ -95,7 +95,7 @@ class Asking:
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
-        from memtape.tools.ask.ordering import Asked
+        from memtape.tools.ask.ordering import SearchQuery
         from memtape.tools.ask.paging import Paged, first_page, next_page
         from memtape.tools.ask.sources import quotas_of
 
@@ -110,7 +110,9 @@ class Asking:
         began_ns = began(self._writer.door)
 
         def page_of(views: Retriever, scope: str) -> Answer:
-            asked = Asked(query, filters, lanes, options.explain, session=session, valid_at=valid_at, deep=deepening)
+            asked = SearchQuery(
+                query, filters, lanes, options.explain, session=session, valid_at=valid_at, deep=deepening
+            )
             paged = Paged(scope, asked, limit, options.archived, limits)
             if options.cursor is None:
                 return first_page(views, self._log, paged)

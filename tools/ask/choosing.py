@@ -20,14 +20,23 @@ from memtape.schemas.times import format_day
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.ranking.currency import AMONG, LEAST_NEAR, Alike, Memory, Placed, about_one, latest_first, memory
+from memtape.state.ranking.currency import (
+    AMONG,
+    LEAST_NEAR,
+    Alike,
+    FoundMemory,
+    Placed,
+    about_one,
+    latest_first,
+    memory,
+)
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
 from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
 from memtape.state.text.replacing import replaces
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.results import Result
 
 TAKEN_FROM = 200
@@ -36,7 +45,7 @@ AMONG_SCOPES = 10
 """So many results of a project are compared with those of `global`."""
 
 
-class Told(NamedTuple):
+class ChosenHit(NamedTuple):
     """A result: a hit, the number of further turns with the same text, and the id of a newer memory above it.
 
     The newer memory is about the same subject. `mark` marks a turn that says a replaced value.
@@ -59,7 +68,9 @@ class _Best(NamedTuple):
     heir: int | None = None
 
 
-def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None) -> Iterator[Told]:
+def best(
+    found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None
+) -> Iterator[ChosenHit]:
     """Yield the best hits, at most `limit`.
 
     Of a turn and a statement taken from it only the better is returned. A memory that covers a found one is
@@ -99,10 +110,10 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
         scores[head] = score
         newer = found.result(places[placed.above[-1]]).id if placed.above else None
         mark = "" if same is None else mark_of_turn(found.result(place).text, closed)
-        yield Told(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer, mark)
+        yield ChosenHit(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer, mark)
 
 
-def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
+def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
     """Yield the results of a ranking, the latest first among those about the same subject."""
     places = ranking.places[:AMONG].tolist()
     shares, asked = corpus.shares(query, places), corpus.weights(query)
@@ -129,7 +140,7 @@ def _index(heads: Sequence[int], place: int) -> int | None:
     return heads.index(place) if place in heads else None
 
 
-def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]) -> Memory | None:
+def _memory_at(found: ScopeTexts, place: int, held: float, asked: Mapping[str, float]) -> FoundMemory | None:
     if found.texts.flags[place] & TURN != 0:
         return None
     it = found.result(place)
@@ -139,7 +150,7 @@ def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]
     return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
 
 
-def _closed(found: Found, place: int) -> Result | None:
+def _closed(found: ScopeTexts, place: int) -> Result | None:
     """Return a memory that was replaced, None for all else."""
     it = None if found.texts.flags[place] & TURN != 0 else found.result(place)
     return it if it is not None and it.valid_to is not None else None
@@ -201,7 +212,7 @@ def _scored(hit: Hit, score: float) -> Hit:
     return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
 
 
-def _taken_from(found: Found, places: Ints) -> dict[int, int]:
+def _taken_from(found: ScopeTexts, places: Ints) -> dict[int, int]:
     """Return by number among places: for each statement the number of the turn it was taken from.
 
     A statement has the time and session of its turn, and words of it.
@@ -226,7 +237,7 @@ def _taken_from(found: Found, places: Ints) -> dict[int, int]:
     return taken
 
 
-def alike(found: Found, places: Ints) -> dict[int, list[int]]:
+def alike(found: ScopeTexts, places: Ints) -> dict[int, list[int]]:
     """Return for each place of a group all places of the group, the best first.
 
     A group has turns with the same text, or statements and the turn that they were taken from.
@@ -240,7 +251,7 @@ def alike(found: Found, places: Ints) -> dict[int, list[int]]:
     return {place: group for group in groups.values() if len(group) > 1 for place in group}
 
 
-def said_of(found: Found, places: Ints) -> list[int | None]:
+def said_of(found: ScopeTexts, places: Ints) -> list[int | None]:
     """Return for each text the number shared by turns of the same text; None for other kinds."""
     ordered, back = numbered(places)
     turns = (found.texts.flags[ordered] & TURN != 0)[back].tolist()

@@ -9,15 +9,15 @@ import msgspec
 from memtape.schemas.conflicts import ConflictRow, ConflictStatus, ConflictWhy, Severity, by_weight
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.scopes import scopes_read
-from memtape.sinks.search_index import Opened
+from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.parts import EVERY_TEXT
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.retrieval import Retriever
 
 Side = Literal["A", "B"]
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class ConflictMember(msgspec.Struct, frozen=True, kw_only=True):
     """A side of a conflict: the captured id that named the memory, the memory's id now, and the ids of its
     evidence.
 
@@ -49,8 +49,8 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     settled_at: int | None
     kept: Side | None
     note: str | None
-    a: Told
-    b: Told
+    a: ConflictMember
+    b: ConflictMember
 
 
 class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,21 +78,21 @@ def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
     )
 
 
-def waiting(opened: Opened) -> int:
+def waiting(opened: OpenIndex) -> int:
     """Return how many conflicts of a scope wait for people."""
     return sum(row.status == "pending" for row in _rows(opened))
 
 
-def opposed_pairs(opened: Opened) -> list[tuple[frozenset[str], bool]]:
+def opposed_pairs(opened: OpenIndex) -> list[tuple[frozenset[str], bool]]:
     """Return the pairs of opposed wishes about which people were asked, each with whether they still are."""
     return [(frozenset((row.a, row.b)), row.status == "pending") for row in _rows(opened) if row.why == "opposed"]
 
 
-def _rows(opened: Opened) -> list[ConflictRow]:
+def _rows(opened: OpenIndex) -> list[ConflictRow]:
     return [row for row in opened.rows("conflicts") if isinstance(row, ConflictRow)]
 
 
-def _conflict(found: Found, row: ConflictRow) -> Conflict:
+def _conflict(found: ScopeTexts, row: ConflictRow) -> Conflict:
     kept: Side | None = None if row.kept is None else "A" if row.kept == row.a else "B"
     return Conflict(
         id=row.id,
@@ -109,12 +109,12 @@ def _conflict(found: Found, row: ConflictRow) -> Conflict:
     )
 
 
-def _told(found: Found, captured: str, evidence: tuple[str, ...]) -> Told:
+def _told(found: ScopeTexts, captured: str, evidence: tuple[str, ...]) -> ConflictMember:
     place = found.texts.called(captured)
     if place is None:
-        return Told(captured=captured, evidence=evidence)
+        return ConflictMember(captured=captured, evidence=evidence)
     it = found.result(place)
-    return Told(
+    return ConflictMember(
         captured=captured,
         evidence=evidence,
         id=it.id,

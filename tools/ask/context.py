@@ -36,7 +36,7 @@ from memtape.state.views.context import (
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import opposed_pairs, waiting
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.proposals import waiting as proposals_waiting
 from memtape.tools.ask.retrieval import Retriever
@@ -170,7 +170,7 @@ TURNS_LOOKED_AT = 500
 """The number of latest turns that a start searches for open threads."""
 
 
-def _items(read: Sequence[Found], page: str, now: int, session: str | None) -> list[ContextItem]:
+def _items(read: Sequence[ScopeTexts], page: str, now: int, session: str | None) -> list[ContextItem]:
     """Return all candidates for a start from a scope and from `global`, in order.
 
     `page` is the vault's page of open threads. The list is cached while its inputs stay the same.

@@ -15,7 +15,7 @@ import msgspec
 from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Source
-from memtape.tools.ask.ordering import Asked
+from memtape.tools.ask.ordering import SearchQuery
 
 VERSION = 1
 ID_BYTES, DIGEST_BYTES, CHECK_BYTES = 5, 6, 4
@@ -70,13 +70,13 @@ def place_of(log_id: str, scope: str) -> bytes:
     return _digest([log_id, scope])
 
 
-def question_of(asked: Asked, archived: bool, quotas: Mapping[Source, int]) -> bytes:
+def question_of(asked: SearchQuery, archived: bool, quotas: Mapping[Source, int]) -> bytes:
     """Return the digest of a question with its filters, times apart, and its page length."""
     filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
     return _digest([asked.query, filters, sorted(asked.lanes), archived, dict(quotas)])
 
 
-def bounds_of(asked: Asked) -> Bounds:
+def bounds_of(asked: SearchQuery) -> Bounds:
     """Return the times that a question is narrowed to."""
     return asked.filters.since, asked.filters.until, asked.valid_at
 

@@ -32,7 +32,7 @@ from memtape.tools.capture.writing import Receipt, Writer, check_person
 
 if TYPE_CHECKING:  # Whoever says that memories were of use folds nothing, and need not hold the fold.
     from memtape.state.core.scope import Scope
-    from memtape.state.subjects.conflicts import Conflict
+    from memtape.state.subjects.conflicts import ConflictState
     from memtape.state.subjects.memories import Memory
     from memtape.tools.ask.reading import Reader
 
@@ -213,7 +213,7 @@ class Deciding:
         replaced = None if len(kept) == 2 else texts[1 - kept[0]]
         return Settlement(id=conflict.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
 
-    def _conflict(self, given: str) -> tuple[Scope, Conflict]:
+    def _conflict(self, given: str) -> tuple[Scope, ConflictState]:
         """Return the scope and the conflict of an id or its beginning, from this scope and `global`."""
         states = [state for name in scopes_read(self._writer.scope) if (state := self._state(name)) is not None]
         listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]

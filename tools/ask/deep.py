@@ -17,13 +17,13 @@ from memtape.schemas.rows import PageRow
 from memtape.state.index.entries import KINDS
 from memtape.state.ranking.deep.asking import share_held
 from memtape.state.ranking.deep.ground import Field, Ground, Links, Rank, Walk
-from memtape.state.ranking.deep.loop import Taken, deepened
+from memtape.state.ranking.deep.loop import FinishedStep, deepened
 from memtape.state.ranking.deep.rules import Judge, Rules
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.text.terms import terms
 from memtape.state.tree.walking import walk
-from memtape.tools.ask.readied import Ready
+from memtape.tools.ask.readied import PreparedTexts
 
 MOST_WANTED, MOST_TRACED = 2_000, 1_000
 PAGE = KINDS.index("page")
@@ -41,7 +41,7 @@ class Deepening(NamedTuple):
 
 
 def looked(
-    question: str, readies: Sequence[Ready], fields: Sequence[Field], deep: Deepening, limit: int
+    question: str, readies: Sequence[PreparedTexts], fields: Sequence[Field], deep: Deepening, limit: int
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
     """Return the rankings of a deep search by scope, as far as `limit` may need them, and its trace."""
     ground = Ground(fields)
@@ -50,14 +50,16 @@ def looked(
     return ground.ordered(found.found), tuple(_traced(taken, readies) for taken in found.steps)
 
 
-def field_of(ready: Ready, rank: Rank, among: Among | None, now: int, session: str | None, *, follows: bool) -> Field:
+def field_of(
+    ready: PreparedTexts, rank: Rank, among: Among | None, now: int, session: str | None, *, follows: bool
+) -> Field:
     """Return a scope as the field of a deep search; `follows` says whether edges are followed."""
     passing = among or (lambda places: places)
     text_of, links = ready.found.text, linker(ready)
     return Field(ready.corpus, rank, passing, text_of, now, session, walker(ready), links, follows)
 
 
-def walker(ready: Ready) -> Walk:
+def walker(ready: PreparedTexts) -> Walk:
     """Return a function that walks down a scope's tree by the short texts of pages."""
     opened = ready.found.opened
 
@@ -77,7 +79,7 @@ def walker(ready: Ready) -> Walk:
     return walked
 
 
-def linker(ready: Ready) -> Links:
+def linker(ready: PreparedTexts) -> Links:
     """Return a function that follows the edges of pages in a scope."""
     texts = ready.found.texts
 
@@ -96,12 +98,12 @@ def linker(ready: Ready) -> Links:
     return links
 
 
-def _page(ready: Ready, id: str) -> PageRow | None:
+def _page(ready: PreparedTexts, id: str) -> PageRow | None:
     row = ready.found.opened.row("pages", id)
     return row if isinstance(row, PageRow) else None
 
 
-def _traced(taken: Taken, readies: Sequence[Ready]) -> Traced:
+def _traced(taken: FinishedStep, readies: Sequence[PreparedTexts]) -> Traced:
     results = (readies[spot.scope].found.result(spot.place) for spot in taken.spots)
     return Traced(
         by=taken.by,

@@ -18,7 +18,7 @@ from memtape.schemas.events import Failure
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.state.ranking.deep.ground import Ground
-from memtape.state.ranking.deep.rules import Judge, Rules, Told
+from memtape.state.ranking.deep.rules import Judge, Rules, StepDecision
 from memtape.state.ranking.deep.seen import Spot
 from memtape.tools.keep.models import about, author, is_named, model_for, without_thoughts
 
@@ -55,11 +55,11 @@ class ModelJudge:
         self._walked: dict[Spot, bool] = {}
         self._gone: Failure = ""
 
-    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """See `Judge.filter`. Texts judged before stay, and texts beyond `SHOWN` too."""
         asked = [spot for spot in spots if spot not in self._judged][:SHOWN]
         if not asked:
-            return Told(spots)
+            return StepDecision(spots)
         self._judged |= dict.fromkeys(asked)
 
         def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
@@ -67,7 +67,7 @@ class ModelJudge:
 
         return self._told(_prompt(_FILTER, _FILTER_FORM, question, ground, asked), spots, told)
 
-    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """See `Judge.walk`. Pages that a model has chosen before, or has not, are not asked about again."""
         asked = [spot for spot in spots if spot not in self._walked][:SHOWN]
         self._walked |= dict.fromkeys(asked, False)
@@ -75,11 +75,13 @@ class ModelJudge:
         def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
             return _without(asked, _dropped(answer, asked)), ""
 
-        done = self._told(_prompt(_WALK, _FILTER_FORM, question, ground, asked), (), told) if asked else Told(())
+        done = (
+            self._told(_prompt(_WALK, _FILTER_FORM, question, ground, asked), (), told) if asked else StepDecision(())
+        )
         self._walked |= dict.fromkeys(done.kept, True)
         return done._replace(kept=[spot for spot in spots if self._walked.get(spot)])
 
-    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """See `Judge.gate`."""
 
         def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
@@ -93,20 +95,20 @@ class ModelJudge:
 
     def _told(
         self, prompt: str, spots: Sequence[Spot], told: Callable[[Mapping[str, Any]], tuple[Sequence[Spot], str]]
-    ) -> Told:
+    ) -> StepDecision:
         """Return the parsed answer of a model; without an answer keep all texts and ask nothing further."""
         if self._gone:
-            return Told(spots, by=self._name, failure=self._gone)
+            return StepDecision(spots, by=self._name, failure=self._gone)
         answer, failure = self._answer(prompt)
         cost = len(prompt) + len(answer) if failure in ("", "silent", "late") else 0
         if not failure:
             try:
                 kept, query = told(_object(answer))
-                return Told(kept, query, self._name, cost)
+                return StepDecision(kept, query, self._name, cost)
             except BadAnswer:
                 failure = "wrong"
         self._gone = failure if failure in ("late", "unreachable", "spent") else ""
-        return Told(spots, by=self._name, cost=cost, failure=failure)
+        return StepDecision(spots, by=self._name, cost=cost, failure=failure)
 
     def _answer(self, prompt: str) -> tuple[str, Failure]:
         try:

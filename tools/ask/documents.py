@@ -32,7 +32,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class _Part(msgspec.Struct):
+class _DocumentPart(msgspec.Struct):
     text: str
     place: Place
     hidden: bool
@@ -78,20 +78,20 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
 _HIDDEN = "forgotten or withdrawn"
 
 
-def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _Part]:
+def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _DocumentPart]:
     """Return the parts of a document that the views or the tail have, by their ids, in their order."""
     ids, partition = place.ids(scope), partition_of(scope, retriever.partitions)
-    found: dict[str, _Part] = {}
+    found: dict[str, _DocumentPart] = {}
     opened = retriever.opened(scope)
     for row in (row for id in ids for row in opened.rows_called(id)):
         if own := place_in(row.path):
-            found[row.id] = _Part(row.text, own, row.hidden)
+            found[row.id] = _DocumentPart(row.text, own, row.hidden)
     wanted = dict.fromkeys(ids)
     for event in retriever.tail(scope, retriever.offset(partition)):
         match event.body:
             case Captured(text=text, path=path) if event.id in wanted and event.id not in found:
                 if own := place_in(path):
-                    found[event.id] = _Part(text, own, False)
+                    found[event.id] = _DocumentPart(text, own, False)
             case Forgotten(ids=named) | Restored(ids=named) | Withdrawn(ids=named):
                 for id in found.keys() & set(named):
                     found[id].hidden = event.body.on if isinstance(event.body, Withdrawn) else event.type == "forgotten"
@@ -100,7 +100,7 @@ def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _Part]:
     return {id: found[id] for id in ids if id in found}
 
 
-def _missing(log: Log, scope: str, place: Place, parts: dict[str, _Part]) -> Iterator[tuple[str, str]]:
+def _missing(log: Log, scope: str, place: Place, parts: dict[str, _DocumentPart]) -> Iterator[tuple[str, str]]:
     """Yield the id of each part that cannot be read, and why."""
     erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
     for id in place.ids(scope):

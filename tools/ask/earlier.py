@@ -17,13 +17,13 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, UseRow
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.search_index import Opened
+from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.entries import ARCHIVED, HIDDEN, SUMMARY
-from memtape.state.index.parts import Choice, Part
+from memtape.state.index.parts import Choice, MaskedSegment
 from memtape.state.index.vectors import TextVectors
 from memtape.state.views.indexed import row_at
-from memtape.tools.ask.found import Found, Said, found_of
-from memtape.tools.ask.readied import Dense, Ready, Use, make_ready, tail_of, text_at
+from memtape.tools.ask.found import Said, ScopeTexts, found_of
+from memtape.tools.ask.readied import Dense, PreparedTexts, UsageSource, make_ready, tail_of, text_at
 
 CLOCK_LAG_US = 2 * HOUR_US
 """The clock of archiving advances by ticks, and so is up to an hour and the duration of a tick behind."""
@@ -42,7 +42,7 @@ class Moment(NamedTuple):
     now: int
 
 
-def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Ready:
+def earlier(ready: PreparedTexts, log: Log, moment: Moment, dense: Dense | None) -> PreparedTexts:
     """Return the prepared texts as of a moment, with the uses of that time.
 
     Rows have their current content: a memory repeated or used since then has its current weight.
@@ -55,7 +55,7 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
     if dense is not None and ready.vectors is not None:
         before = ready.vectors.before(moment.mark)
         late |= bool((before.known != ready.vectors.known).any())
-        dense = _Before(dense, moment.mark)
+        dense = _EarlierVectors(dense, moment.mark)
     if late or ready.key.tail or choice != ready.found.choice:
         tail = [] if moment.end <= mark else list(tail_of(log, partition, mark, ready.scope, moment.end))
         found = found_of(opened, tail, partial(text_at, log, partition), ready.found, choice, parts)
@@ -66,7 +66,7 @@ def earlier(ready: Ready, log: Log, moment: Moment, dense: Dense | None) -> Read
     return ready._replace(corpus=ready.corpus.with_use(_use_of(ready.use, moment.at).at(hour)))
 
 
-class _Before(NamedTuple):
+class _EarlierVectors(NamedTuple):
     """A `Dense` without the vectors appended at or after an offset of the log."""
 
     dense: Dense
@@ -79,13 +79,13 @@ class _Before(NamedTuple):
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         return self.dense.of_query(text, embedder)
 
-    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         vectors = self.dense.of_texts(found, embedder)
         before = None if vectors is None else vectors.before(self.offset)
         return None if before is None or not before.known.any() else before
 
 
-def _parts_of(opened: Opened, choice: Choice, moment: Moment) -> tuple[list[Part], bool]:
+def _parts_of(opened: OpenIndex, choice: Choice, moment: Moment) -> tuple[list[MaskedSegment], bool]:
     """Return the segments with masks of the texts shown then, and whether any row was written since."""
     parts, late = opened.parts(choice), False
     for segment, alive, part in zip(opened.segments, opened.living, parts, strict=True):
@@ -112,7 +112,7 @@ def _offsets_of(row: MemoryRow | TurnRow) -> dict[str, int]:
     return {it.id: it.offset for it in (*row.members, *row.echoes)}
 
 
-def _use_of(use: Use, at: int) -> Use:
+def _use_of(use: UsageSource, at: int) -> UsageSource:
     """Return the uses up to a time."""
     rows: dict[str, UseRow] = {}
     for id, row in use.uses.items():
@@ -127,7 +127,7 @@ def ids_of(said: Said | SummaryRow) -> tuple[str, ...]:
     return said.ids if isinstance(said, MemoryRow) else (said.id,)
 
 
-def living(then: Found, place: int, now: Found) -> int | None:
+def living(then: ScopeTexts, place: int, now: ScopeTexts) -> int | None:
     """Return the place in the current views of the text at an earlier place; None if no longer shown.
 
     A memory found by a wording has the wording's place as long as the wording lives.

@@ -12,11 +12,11 @@ from memtape.schemas.rows import EdgeRow
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.retrieval import Retriever
 
 
-class End(msgspec.Struct, frozen=True, kw_only=True):
+class EdgeEnd(msgspec.Struct, frozen=True, kw_only=True):
     """A memory or turn at an end of an edge."""
 
     id: str
@@ -24,15 +24,15 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Linked(msgspec.Struct, frozen=True, kw_only=True):
+class UseEdge(msgspec.Struct, frozen=True, kw_only=True):
     """An edge: `weight` at `EdgeList.now`, 1.0 for one joint use just now; `windows` used both.
 
     `learned` says how much more often than by chance 90 days of windows held both, from 0.2 to 1, over
     `learned_windows` with both; 0 if not learned.
     """
 
-    source: End
-    target: End
+    source: EdgeEnd
+    target: EdgeEnd
     weight: float
     windows: int
     learned: float
@@ -45,7 +45,7 @@ class EdgeList(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     now: int
     lag: int
-    edges: tuple[Linked, ...]
+    edges: tuple[UseEdge, ...]
 
 
 def edges_of(retriever: Retriever, scope: str, id: str) -> EdgeList:
@@ -77,7 +77,7 @@ class _Listed(NamedTuple):
     now: int
     lag: int
     ties: list[Tie]
-    ends: dict[str, End]
+    ends: dict[str, EdgeEnd]
 
 
 def _resolved(retriever: Retriever, scope: str) -> _Listed:
@@ -88,22 +88,22 @@ def _resolved(retriever: Retriever, scope: str) -> _Listed:
     return _Listed(scope, now, view.lag + retriever.uses_behind(scope, view.mark.offset), ties, ends)
 
 
-def _ties_of(found: Found, now: int) -> tuple[list[Tie], dict[str, End]]:
+def _ties_of(found: ScopeTexts, now: int) -> tuple[list[Tie], dict[str, EdgeEnd]]:
     edges = [row for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
-    shown: dict[str, End] = {}
+    shown: dict[str, EdgeEnd] = {}
     name_of: dict[str, str] = {}
     for id in dict.fromkeys(id for edge in edges for id in (edge.source, edge.target)):
         place = found.texts.called(id)
         if place is not None:
             result = found.result(place)
-            shown[result.id] = End(id=result.id, kind=result.kind, text=result.text)
+            shown[result.id] = EdgeEnd(id=result.id, kind=result.kind, text=result.text)
             name_of[id] = result.id
     return resolved(map(tie_of, edges), name_of, now), shown
 
 
 def _edge_list(listed: _Listed, ties: Sequence[Tie]) -> EdgeList:
     edges = tuple(
-        Linked(
+        UseEdge(
             source=listed.ends[tie.source],
             target=listed.ends[tie.target],
             weight=round(tie.weight / ONE, 6),

@@ -14,9 +14,9 @@ import numpy as np
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
 from memtape.schemas.rows import MemoryRow, SummaryRow, TombstoneRow, TurnRow, Wording, archived_on
-from memtape.sinks.search_index import NOTHING, Opened
-from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
-from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
+from memtape.sinks.search_index import NOTHING, OpenIndex
+from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
@@ -46,7 +46,7 @@ Said = MemoryRow | TurnRow | Event
 """The content of a place, summaries apart: a row, or a capture of the tail."""
 
 
-class Found(NamedTuple):
+class ScopeTexts(NamedTuple):
     """The searchable texts of a scope, those of the tail last, and the readers of their rows.
 
     `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
@@ -54,7 +54,7 @@ class Found(NamedTuple):
     """
 
     texts: Texts
-    opened: Opened
+    opened: OpenIndex
     captured: list[Event]
     results: dict[int, Result]
     once: Once
@@ -245,13 +245,13 @@ class Found(NamedTuple):
 
 
 def found_of(
-    opened: Opened | None,
+    opened: OpenIndex | None,
     tail: Sequence[Event],
     text_at: Callable[[int], str | None],
-    before: Found | None = None,
+    before: ScopeTexts | None = None,
     choice: Choice = AT_HAND,
-    parts: list[Part] | None = None,
-) -> Found:
+    parts: list[MaskedSegment] | None = None,
+) -> ScopeTexts:
     """Return the visible texts of an index after its tail, followed by the tail's captures.
 
     `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
@@ -273,11 +273,11 @@ def found_of(
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
     texts = Texts(parts, None if before is None else before.texts)
     read = RowsRead(opened.segments, None if before is None else before.read)
-    found = Found(texts, opened, captured, {}, Once(), Once(), read, choice)
+    found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), read, choice)
     return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
 
 
-def _bans_of(opened: Opened, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Bans:
+def _bans_of(opened: OpenIndex, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Bans:
     """Return the bans of an index, before the events of its tail."""
     known = opened.knows([event.id for event in tail])
     new = {event.id: None for event in tail if event.id not in known}
@@ -297,7 +297,7 @@ def _bans_of(opened: Opened, tail: Sequence[Event], text_at: Callable[[int], str
     return Bans(keys_of, banned_at)
 
 
-def _apply_bans(opened: Opened, parts: Sequence[Part], bans: Bans, choice: Choice) -> dict[str, None]:
+def _apply_bans(opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans, choice: Choice) -> dict[str, None]:
     """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
@@ -316,13 +316,13 @@ def _apply_bans(opened: Opened, parts: Sequence[Part], bans: Bans, choice: Choic
     return moved
 
 
-def _same_rows(before: Found, found: Found) -> bool:
+def _same_rows(before: ScopeTexts, found: ScopeTexts) -> bool:
     """Whether two views show the same texts of the same index; the tail after the index does not count."""
     shown = found.texts.shown[: found.indexed], before.texts.shown[: before.indexed]
     return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
 
 
-def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
+def _hide_versions(opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans) -> None:
     """Hide the pages of which the tail captured another version, or all where the tail may show others."""
     for segment, part in zip(opened.segments, parts, strict=False):
         for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
@@ -331,14 +331,14 @@ def _hide_versions(opened: Opened, parts: Sequence[Part], bans: Bans) -> None:
                 part.shown[segment.with_wordings(place)] = False
 
 
-def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:
+def _hide_summaries(opened: OpenIndex, parts: Sequence[MaskedSegment], moved: Mapping[str, None]) -> None:
     """Hide the summaries of texts hidden or shown by the tail, until they are made again."""
     for n, part in enumerate(parts):
         for place in np.flatnonzero(part.shown).tolist() if moved else ():
             part.shown[place] = moved.keys().isdisjoint(row_at(opened.segments[n], place).sources)
 
 
-def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
+def _with_what_stands(opened: OpenIndex, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
     """Return the places and, recursively, the places of the texts that cover them, since a cover names its
     sources.
     """
@@ -355,12 +355,12 @@ def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict
 
 
 @lru_cache(maxsize=TAIL_KEPT)
-def _entry_of_event(event: Event) -> Entry:
+def _entry_of_event(event: Event) -> IndexEntry:
     result = result_of(event)
     return text_entry(result, result.captions, result.last_at, b"")
 
 
-def holding_at(found: Found, time: int) -> Among:
+def holding_at(found: ScopeTexts, time: int) -> Among:
     """Return a filter of places: facts that were valid at `time` (microseconds), and turns said by then."""
 
     def among(places: Ints) -> Ints:
@@ -383,12 +383,12 @@ def _held_at(result: Result, time: int) -> bool:
     return any(since <= time and (end is None or time < end) for since, end in times)
 
 
-def _summary_at(found: Found, place: int, filters: Filters) -> bool:
+def _summary_at(found: ScopeTexts, place: int, filters: Filters) -> bool:
     row = found.shown(place)
     return isinstance(row, SummaryRow) and summary_passes(row, filters)
 
 
-def among_of(found: Found, filters: Filters) -> Among:
+def among_of(found: ScopeTexts, filters: Filters) -> Among:
     """Return a filter of places by `filters`; columns of the index answer where they can."""
     texts = found.texts
     if found.choice.summaries:

@@ -25,7 +25,7 @@ from memtape.state.index.parts import EVERY_TEXT, Ints
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.subjects.usage import ANSWERING, HOT_WINDOW_US, TURN_US, other_row_id
 from memtape.tools.ask.aged import capture_at
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.retrieval import Retriever
 
 PAGE_SLOTS = 5_000
@@ -86,7 +86,7 @@ class _Of(NamedTuple):
     """A scope's texts, uses by row, and erasures, read once."""
 
     name: str
-    found: Found
+    found: ScopeTexts
     uses: Mapping[str, UseRow]
     erasures: Erasures
 
@@ -210,7 +210,7 @@ def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
     return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
 
 
-def answers_of(found: Found, session: str | None, at: int) -> list[int]:
+def answers_of(found: ScopeTexts, session: str | None, at: int) -> list[int]:
     """Return the times of a session's answers from a time on, until the next turn of a person."""
     number = None if session is None else found.texts.sessions.number_of(session)
     if number is None:

@@ -24,7 +24,7 @@ from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import PENDING_TYPES
-from memtape.tools.ask.aged import PURGED, Source, sources_of
+from memtape.tools.ask.aged import PURGED, SummarySource, sources_of
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale, row_marks
 
@@ -46,7 +46,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     turn: TurnRow | None = None
     captured: Event | None = None
     summary: SummaryRow | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SummarySource, ...] = ()
     used: int = 0
     last_used_at: int | None = None
     use_times: tuple[int, ...] = ()

@@ -11,14 +11,14 @@ from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.state.text.polarity import Heard
 from memtape.state.views.context import Known, known_of
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.standing import is_row_stale
 
 _BEHIND = 10**15
 """The order of texts that no view has counted yet."""
 
 
-def known_in(found: Found, now: int) -> list[Known]:
+def known_in(found: ScopeTexts, now: int) -> list[Known]:
     """Return all candidates for a start from a scope, at a time in microseconds."""
     of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
     return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])

@@ -15,7 +15,7 @@ from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.effects import PENDING_TYPES
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.proposals import Answered, answers_of
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import Order, is_row_stale, orders_among
@@ -43,7 +43,7 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
     return [Stale(**{name: getattr(row, name) for name in Stale.__struct_fields__}) for row in listed[:limit]]
 
 
-def _stale_in(found: Found, now: int) -> list[MemoryRow]:
+def _stale_in(found: ScopeTexts, now: int) -> list[MemoryRow]:
     def make() -> list[MemoryRow]:
         rows = [row for row in found.known() if isinstance(row, MemoryRow)]
         return [row for row in rows if row.into is None and is_row_stale(row, now)]

@@ -19,7 +19,7 @@ from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.views.last_session import left_of
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.given import first_line
 from memtape.tools.ask.naming import is_whole
 from memtape.tools.ask.results import Result
@@ -107,24 +107,24 @@ def check_limit(limit: int, most: int = MOST) -> None:
         raise MemtapeError(f"A limit of {limit} is not between 1 and {most:,}.", "Give another.")
 
 
-def _turns(found: Found) -> Ints:
+def _turns(found: ScopeTexts) -> Ints:
     """Return the places of the turns of sessions that are shown, in the order in which they were said."""
     segments = [part.segment for part in found.texts.parts]
     alone = joined([(each.session_keys == NO_SESSION)[each.sessions] for each in segments], np.bool_)
     return _by_time(found, np.flatnonzero(found.texts.shown & (found.texts.flags & TURN != 0) & ~alone))
 
 
-def _by_time(found: Found, places: Ints) -> Ints:
+def _by_time(found: ScopeTexts, places: Ints) -> Ints:
     """Return places, given in ascending order, ordered by the time of their texts."""
     ordered: Ints = places[np.argsort(found.texts.column("at", places), kind="stable")]
     return ordered
 
 
-def _told(found: Found, places: Ints, now: int) -> list[Result]:
+def _told(found: ScopeTexts, places: Ints, now: int) -> list[Result]:
     return [judged(found.result(place), found.row(place), now) for place in places.tolist()]
 
 
-def _session(found: Found, scope: str, ordered: Ints) -> Session:
+def _session(found: ScopeTexts, scope: str, ordered: Ints) -> Session:
     origins = [ORIGINS[number] for number in found.texts.whole("origins")[ordered].tolist()]
     people = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin in PEOPLE]
     answers = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin == "agent"]
@@ -142,7 +142,7 @@ def _session(found: Found, scope: str, ordered: Ints) -> Session:
     )
 
 
-def _requests(found: Found, people: Sequence[int]) -> Iterator[str]:
+def _requests(found: ScopeTexts, people: Sequence[int]) -> Iterator[str]:
     """Yield the first lines of a session's first requests by people."""
     for place in people[:REQUESTS]:
         text = found.text(place)

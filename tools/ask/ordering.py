@@ -18,12 +18,12 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.ranking.lanes import PERHAPS, is_perhaps
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
-from memtape.state.ranking.wording import Reading
+from memtape.state.ranking.wording import QuestionTerms
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.choosing import Told, best, said_of, told_otherwise
+from memtape.tools.ask.choosing import ChosenHit, best, said_of, told_otherwise
 from memtape.tools.ask.found import among_of, holding_at
-from memtape.tools.ask.readied import Dense, Ready
-from memtape.tools.ask.results import Read, Result, Why
+from memtape.tools.ask.readied import Dense, PreparedTexts
+from memtape.tools.ask.results import QuestionReading, Result, Why
 from memtape.tools.ask.sources import found_by_source
 from memtape.tools.ask.standing import judged
 
@@ -34,7 +34,7 @@ EVERYTHING = 1_000_000
 """A limit out of reach: the lanes' caps are far below."""
 
 
-class Asked(NamedTuple):
+class SearchQuery(NamedTuple):
     """A query with its filters and options.
 
     With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
     deep: Deepening | None = None
 
 
-class Order(NamedTuple):
+class RankedResults(NamedTuple):
     """The results, best first, without passages; each with the number shared by turns of the same text.
 
     `told` has, by id, the number of a result's scope among the scopes read, and its hit. `marked` has the
@@ -61,10 +61,10 @@ class Order(NamedTuple):
     """
 
     pairs: list[tuple[Result, int | None]]
-    told: dict[str, tuple[int, Told]]
+    told: dict[str, tuple[int, ChosenHit]]
     marked: dict[str, tuple[str, ...]]
     rankings: list[Ranking]
-    reads: tuple[Read, ...]
+    reads: tuple[QuestionReading, ...]
     repeats: bool
     trace: tuple[Traced, ...] = ()
 
@@ -81,7 +81,7 @@ class Order(NamedTuple):
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
         return counts
 
-    def found(self, readies: Sequence[Ready]) -> dict[Source, int]:
+    def found(self, readies: Sequence[PreparedTexts]) -> dict[Source, int]:
         """Return how many texts of each source were found, in all scopes."""
         counts: dict[Source, int] = {}
         for ready, ranking in zip(readies, self.rankings, strict=True):
@@ -90,16 +90,18 @@ class Order(NamedTuple):
         return counts
 
 
-def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense: Dense | None) -> Order:
+def ordered(
+    readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, limit: int, dense: Dense | None
+) -> RankedResults:
     """Return the best results of all readable scopes, as many as `limit` may need."""
     found: list[tuple[Result, int | None]] = []
-    told_of: dict[str, tuple[int, Told]] = {}
-    reads = list[Read]()
+    told_of: dict[str, tuple[int, ChosenHit]] = {}
+    reads = list[QuestionReading]()
     amongs = [_among(ready, asked.filters, asked.valid_at) for ready in readies]
     rankings, trace = _rankings(readies, asked, amongs, now, limit, dense)
     for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
         if asked.repeats:
-            hits = [Told(hit) for hit in islice(ranking.hits, limit)]
+            hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
         else:
             hits = list(best(ready.found, ready.corpus, ranking, asked.query, limit, among))
         reading = ready.corpus.told(asked.query)[1] if asked.explain else None
@@ -117,10 +119,12 @@ def ordered(readies: Sequence[Ready], asked: Asked, now: int, limit: int, dense:
             if len(result.marks) > len(was.marks):
                 marked[result.id] = result.marks[len(was.marks) :]
     found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
-    return Order(found, told_of, marked, rankings, tuple(reads), asked.repeats, trace)
+    return RankedResults(found, told_of, marked, rankings, tuple(reads), asked.repeats, trace)
 
 
-def with_passages(order: Order, readies: Sequence[Ready], query: str, results: Sequence[Result]) -> list[Result]:
+def with_passages(
+    order: RankedResults, readies: Sequence[PreparedTexts], query: str, results: Sequence[Result]
+) -> list[Result]:
     """Return results of an order, each with the passage of its text that best matches the query."""
     passages = [ready.corpus.passages(query) for ready in readies]
     placed = [(result, *order.told[result.id]) for result in results]
@@ -128,7 +132,12 @@ def with_passages(order: Order, readies: Sequence[Ready], query: str, results: S
 
 
 def _rankings(
-    readies: Sequence[Ready], asked: Asked, amongs: Sequence[Among | None], now: int, limit: int, dense: Dense | None
+    readies: Sequence[PreparedTexts],
+    asked: SearchQuery,
+    amongs: Sequence[Among | None],
+    now: int,
+    limit: int,
+    dense: Dense | None,
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
     """Return the passing texts of each scope, best first, and the steps of a deep search."""
     scopes = list(zip(readies, amongs, strict=True))
@@ -138,7 +147,7 @@ def _rankings(
     # Hardly any search is deep, and a hook searches and does nothing else.
     from memtape.tools.ask.deep import field_of, looked
 
-    def rank(ready: Ready, among: Among | None, query: str) -> Ranking:
+    def rank(ready: PreparedTexts, among: Among | None, query: str) -> Ranking:
         return _ranking(ready, asked._replace(query=query), among, now, dense)
 
     fields = [
@@ -148,7 +157,7 @@ def _rankings(
     return looked(asked.query, readies, fields, asked.deep, limit)
 
 
-def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: Dense | None) -> Ranking:
+def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None) -> Ranking:
     """Return the passing texts of a scope, best first."""
     query, lanes = asked.query, asked.lanes
     encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
@@ -158,7 +167,7 @@ def _ranking(ready: Ready, asked: Asked, among: Among | None, now: int, dense: D
     )
 
 
-def _among(ready: Ready, filters: Filters, valid_at: int | None) -> Among | None:
+def _among(ready: PreparedTexts, filters: Filters, valid_at: int | None) -> Among | None:
     """Return a filter of places by filters and validity time; None where all places pass."""
     if valid_at is None:
         return None if filters == NO_FILTERS else among_of(ready.found, filters)
@@ -176,7 +185,7 @@ def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
     return list(best.values())
 
 
-def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> Result:
+def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | None, now: int) -> Result:
     """Return a result without its passage, with the reasons of its rank, and with its terms if read.
 
     `now` is the time of the answer; staleness depends on it.
@@ -218,10 +227,10 @@ def told_result(ready: Ready, told: Told, reading: Reading | None, now: int) -> 
     )
 
 
-def _read(ready: Ready, query: str, ranking: Ranking) -> Read:
+def _read(ready: PreparedTexts, query: str, ranking: Ranking) -> QuestionReading:
     recipe, reading = ready.corpus.told(query)
     least, most, strength = ranking.scale
-    return Read(
+    return QuestionReading(
         scope=ready.scope,
         recipe=recipe,
         least=least,

@@ -29,8 +29,8 @@ from memtape.tools.ask.cursors import (
     written,
 )
 from memtape.tools.ask.earlier import Moment, earlier, ids_of, living
-from memtape.tools.ask.ordering import EVERYTHING, Asked, Order, ordered, told_result
-from memtape.tools.ask.readied import Ready
+from memtape.tools.ask.ordering import EVERYTHING, RankedResults, SearchQuery, ordered, told_result
+from memtape.tools.ask.readied import PreparedTexts
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer, Retriever
 from memtape.tools.ask.sources import counted, within
@@ -41,7 +41,7 @@ class Paged(NamedTuple):
     """A paged query: its scope, query, page length, inclusion of archived texts, and quotas."""
 
     scope: str
-    asked: Asked
+    asked: SearchQuery
     limit: int
     archived: bool
     quotas: Mapping[Source, int]
@@ -115,19 +115,19 @@ class _Page:
         self,
         views: Retriever,
         names: Sequence[str],
-        present: Sequence[Ready],
-        then: Sequence[Ready],
-        order: Order,
+        present: Sequence[PreparedTexts],
+        then: Sequence[PreparedTexts],
+        order: RankedResults,
         cursor: Cursor,
     ) -> None:
         self._views, self._names = views, names
         self._present, self._then = present, then
         self._order, self._cursor = order, cursor
         self._given = cursor.ids()
-        self._every: dict[int, Ready] = {}
+        self._every: dict[int, PreparedTexts] = {}
         self._alike = [alike(ready.found, ranking.places) for ready, ranking in zip(then, order.rankings, strict=True)]
 
-    def results(self, asked: Asked) -> Iterator[Result]:
+    def results(self, asked: SearchQuery) -> Iterator[Result]:
         """Yield the results not yet given and still shown, in the earlier order, each once."""
         told: dict[str, None] = {}
         said: dict[int, None] = {}
@@ -166,7 +166,7 @@ class _Page:
         ids = [id for place in places for id in ids_of(then.shown(place))]
         return places, not self._given.isdisjoint(map(told_id, ids))
 
-    def _placed(self, number: int, places: Iterable[int]) -> tuple[Ready, int, bool] | None:
+    def _placed(self, number: int, places: Iterable[int]) -> tuple[PreparedTexts, int, bool] | None:
         """Return the current text that shows the first of some earlier places, and if it is archived.
 
         None where none of them is shown any more.

@@ -42,7 +42,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     folder: str | None
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class ProjectChange(msgspec.Struct, frozen=True, kw_only=True):
     """A change of a project and its new state; `texts` counts the texts archived or brought back by the
     change.
     """
@@ -83,19 +83,19 @@ class Projects:
             )
         return to_be_archived(scope)
 
-    def finish(self) -> Said:
+    def finish(self) -> ProjectChange:
         """Append that the project is finished, with its texts up to now archived. Raises as `to_finish`."""
         texts = self.to_finish()
         return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
 
-    def resume(self) -> Said:
+    def resume(self) -> ProjectChange:
         """Append that the project is active: the texts archived with it return. Raises `MemtapeError`."""
         scope = self._stands("resume")
         if scope.lifecycle.project.state == "active":
             raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
         return self._say(ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
 
-    def rename(self, name: str) -> Said:
+    def rename(self, name: str) -> ProjectChange:
         """Append a new name of the project; its scope stays. Raises `MemtapeError`."""
         name = " ".join(name.split())
         if not 0 < len(name) <= MOST_NAME_CHARS:
@@ -117,12 +117,12 @@ class Projects:
             raise _nothing(name)
         return scope
 
-    def _say(self, body: ScopeChanged, texts: int) -> Said:
+    def _say(self, body: ScopeChanged, texts: int) -> ProjectChange:
         scope = self._writer.scope
         self._writer.append("scope_changed", body, scope)
         stands = state_of(self._writer, scope)
         mark = LifeMark() if stands is None else stands.lifecycle.mark()
-        return Said(scope=scope, state=mark.state, name=mark.name, texts=texts)
+        return ProjectChange(scope=scope, state=mark.state, name=mark.name, texts=texts)
 
 
 def _nothing(scope: str) -> NotFound:

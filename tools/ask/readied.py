@@ -26,13 +26,13 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import Choice
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
-from memtape.state.ranking.ranker import Corpus, Used
+from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 
 PAGE_SLOTS = 5_000
 
@@ -47,7 +47,7 @@ class Dense(Protocol):
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
 
-    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         """Return the vectors of a scope's searchable texts, None where no text has one under the embedder."""
 
 
@@ -76,21 +76,21 @@ class Key(NamedTuple):
     choice: Choice
 
 
-class Ready(NamedTuple):
+class PreparedTexts(NamedTuple):
     """A scope's visible texts, prepared for ranking; valid as long as `key` is the same."""
 
     scope: str
     key: Key
     view: ScopeView
-    found: Found
+    found: ScopeTexts
     corpus: Corpus
     embedder: str
     vectors: TextVectors | None
-    use: Use | None
+    use: UsageSource | None
     use_at: int = 0
 
 
-class Use(NamedTuple):
+class UsageSource(NamedTuple):
     """The source of a scope's uses and edges at any time."""
 
     uses: dict[str, UseRow]
@@ -98,7 +98,7 @@ class Use(NamedTuple):
     texts: Texts
     name_of: Callable[[int], str]
 
-    def at(self, now: int) -> dict[int, Used]:
+    def at(self, now: int) -> dict[int, TextUse]:
         """Return the number and recency of uses of each used text in the scope, and its edges."""
         times = {id: row.times for id, row in self.uses.items()}
         ids_at: dict[int, list[str]] = {}
@@ -115,7 +115,7 @@ class Use(NamedTuple):
             neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
             neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
         return {
-            place: Used(
+            place: TextUse(
                 sum(self.uses[id].used for id in ids_at.get(place, ())),
                 hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
                 tuple(neighbours.get(place, ())),
@@ -132,10 +132,10 @@ def make_ready(
     key: Key,
     partition: int,
     scope: str,
-    found: Found,
+    found: ScopeTexts,
     tail: list[Event],
     dense: Dense | None,
-) -> Ready:
+) -> PreparedTexts:
     texts, watermark = found.texts, key.watermark
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None
@@ -145,9 +145,9 @@ def make_ready(
     use = None
     if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
-        use = Use(uses, ties, texts, lambda place: found.result(place).id)
+        use = UsageSource(uses, ties, texts, lambda place: found.result(place).id)
     corpus = Corpus(texts, found.text, texts.called, vectors)
-    return Ready(scope, key, view, found, corpus, embedder, vectors, use)
+    return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
 
 
 def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:

@@ -20,7 +20,7 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.index.vectors import TextVectors, joined_rows
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.served_vectors import served_vector
 
 ASK_AGAIN_S = 60
@@ -109,7 +109,7 @@ class RecordedVectors:
         self._failed_at, self.note = None, ""
         return np.frombuffer(vector, dtype="<i2").astype(np.int16)
 
-    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         """Return the index's vectors of a scope's searchable texts, None without any."""
         segments = found.opened.vectors_of(embedder)
         if not segments:

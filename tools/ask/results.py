@@ -33,7 +33,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers the same. `looked` is the factor by the looks of a deep search, of which `look` saw it first.
     `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine,
     use as a share of the hottest text's, youth (1 now, 0 at three days), and the relevance lent by an edge,
-    where more than its own. If asked for, `parts` adds up to the relevance by the `Reading` of its scope,
+    where more than its own. If asked for, `parts` adds up to the relevance by the `QuestionTerms` of its scope,
     `terms` are the question's terms in the text, and `around` those only in the turns around it or in its
     day.
     """
@@ -51,7 +51,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     around: tuple[str, ...] = ()
 
 
-class Read(msgspec.Struct, frozen=True, kw_only=True):
+class QuestionReading(msgspec.Struct, frozen=True, kw_only=True):
     """The reading of a question in one scope.
 
     A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the

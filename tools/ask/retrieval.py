@@ -28,18 +28,18 @@ from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
-from memtape.sinks.search_index import NOTHING, Opened
+from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.wording import Weighed
 from memtape.state.text.orders import is_about, named_by
 from memtape.tools.ask.aged import is_hidden, life_of, purged_of
 from memtape.tools.ask.choosing import holding
-from memtape.tools.ask.found import Found, found_of
+from memtape.tools.ask.found import ScopeTexts, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
-from memtape.tools.ask.ordering import EVERYTHING, Asked, Order, ordered, with_passages
-from memtape.tools.ask.readied import Dense, Key, Ready, ScopeView, make_ready, text_at
-from memtape.tools.ask.results import Read, Result
+from memtape.tools.ask.ordering import EVERYTHING, RankedResults, SearchQuery, ordered, with_passages
+from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, text_at
+from memtape.tools.ask.results import QuestionReading, Result
 from memtape.tools.ask.served import Served
 from memtape.tools.ask.sources import SourceCount, counted, within
 from memtape.tools.ask.standing import orders_among
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
     now: int
     lanes: dict[Lane, int]
     note: str = ""
-    read: tuple[Read, ...] = ()
+    read: tuple[QuestionReading, ...] = ()
     held: int = 0
     warnings: tuple[str, ...] = ()
     aside: str = ""
@@ -107,7 +107,7 @@ class Retriever(Served):
     def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
         super().__init__(home, log, past)
         self.dense = dense
-        self._ready: dict[tuple[str, Choice], Ready] = {}
+        self._ready: dict[tuple[str, Choice], PreparedTexts] = {}
 
     def now(self, views: Collection[ScopeView]) -> int:
         """Return the time for decaying weights: the hour of the question, or of the named past time.
@@ -135,12 +135,12 @@ class Retriever(Served):
 
         `now` is that of a search which is asked again, by default as `Retriever.now` says.
         """
-        return self.answer(scope, Asked(query, filters, lanes, repeats=repeats, session=session), limit, now)
+        return self.answer(scope, SearchQuery(query, filters, lanes, repeats=repeats, session=session), limit, now)
 
     def answer(
         self,
         scope: str,
-        asked: Asked,
+        asked: SearchQuery,
         limit: int,
         now: int | None = None,
         archived: bool = False,
@@ -158,12 +158,12 @@ class Retriever(Served):
         answer = answer._replace(aside="" if archived else self._aside(scope, bool(answer.results)))
         return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked, limit)
 
-    def _with_summaries(self, answer: Answer, scope: str, asked: Asked, limit: int) -> Answer:
+    def _with_summaries(self, answer: Answer, scope: str, asked: SearchQuery, limit: int) -> Answer:
         """Return an answer with the best summaries below its results."""
         if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
             return answer
         most = min(MOST_SUMMARIES, limit - len(answer.results))
-        plain = Asked(asked.query, asked.filters, asked.lanes)
+        plain = SearchQuery(asked.query, asked.filters, asked.lanes)
         other = self._ranked(scope, plain, most, answer.now, SUMMARIES, answer.quotas)
         least = min((result.score for result in answer.results), default=1.0)
         below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
@@ -181,7 +181,7 @@ class Retriever(Served):
     def _ranked(
         self,
         scope: str,
-        asked: Asked,
+        asked: SearchQuery,
         limit: int,
         now: int | None = None,
         choice: Choice = AT_HAND,
@@ -197,11 +197,11 @@ class Retriever(Served):
         answer = self.answered(readies, order, results, now, quotas)
         return answer._replace(sources=counted(order.found(readies), results, quotas))
 
-    def _now_of(self, readies: Sequence[Ready]) -> int:
+    def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
         return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
 
-    def readied(self, scope: str, *, archived: bool) -> Ready:
+    def readied(self, scope: str, *, archived: bool) -> PreparedTexts:
         """Return the texts of one scope ready for ranking, with or without archived ones."""
         return self._get_ready(scope, EVERY_TEXT if archived else AT_HAND)
 
@@ -215,7 +215,12 @@ class Retriever(Served):
         return ends
 
     def answered(
-        self, readies: Sequence[Ready], order: Order, results: list[Result], now: int, quotas: Mapping[Source, int]
+        self,
+        readies: Sequence[PreparedTexts],
+        order: RankedResults,
+        results: list[Result],
+        now: int,
+        quotas: Mapping[Source, int],
     ) -> Answer:
         """Return the answer with the watermarks and lag of its views, without the sources of results."""
         views = [ready.view for ready in readies]
@@ -240,7 +245,7 @@ class Retriever(Served):
         Orders about memory, and texts that people want left out by an order, are excluded. So are replaced
         memories and turns that repeat them: their replacement counts as equally sure.
         """
-        answer = self._ranked(scope, Asked(prompt), OFFERED_FROM)
+        answer = self._ranked(scope, SearchQuery(prompt), OFFERED_FROM)
         if answer.results and (names := self._left_out(scope)):
             results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
             answer = answer._replace(results=results)
@@ -277,12 +282,12 @@ class Retriever(Served):
         ]
         return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
 
-    def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[Found, ScopeView]:
+    def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[ScopeTexts, ScopeView]:
         """Return the searchable texts of a scope, and the position of its views."""
         ready = self._get_ready(scope, choice)
         return ready.found, ready.view
 
-    def opened(self, scope: str) -> Opened:
+    def opened(self, scope: str) -> OpenIndex:
         """Return the written search index of a scope, whose rows are read without any table."""
         shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
@@ -345,7 +350,7 @@ class Retriever(Served):
         """Hold nothing ready."""
         self._ready.clear()
 
-    def _get_ready(self, scope: str, choice: Choice = AT_HAND) -> Ready:
+    def _get_ready(self, scope: str, choice: Choice = AT_HAND) -> PreparedTexts:
         """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
         partition = partition_of(scope, self._log.partitions)
         shard = self.shard(partition)
@@ -365,7 +370,7 @@ class Retriever(Served):
             ready = self._ready[scope, choice] = make_ready(key, partition, scope, found, tail, self.dense)
         return ready
 
-    def _used_at(self, ready: Ready, now: int) -> Ready:
+    def _used_at(self, ready: PreparedTexts, now: int) -> PreparedTexts:
         """Return a scope's texts with uses and edges as of the hour of `now`; its changes are small."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:

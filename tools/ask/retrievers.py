@@ -18,7 +18,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.vectors import TextVectors, text_vectors
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.results import Result, embedded_text
 
 MOST = 50
@@ -61,7 +61,7 @@ class EmbedderVectors:
             self.spent_s += time.perf_counter() - start
         return self._queries[text]
 
-    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         """Return the vectors of a scope's searchable texts; None for no texts."""
         matrix = self._of([found.text(place) for place in range(found.texts.size)])
         return None if matrix is None else text_vectors(matrix)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from memtape.flows.workers.shadow import Answered, Question
+from memtape.flows.workers.shadow import ShadowAnswer, ShadowQuestion
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import open_log
 from memtape.tools.ask.shadowing import Shadowing
@@ -34,9 +34,9 @@ def main() -> None:
         shadowing = Shadowing(home, log)
         for line in sys.stdin.buffer:
             try:
-                answered = shadowing.answer(msgspec.json.decode(line, type=Question))
+                answered = shadowing.answer(msgspec.json.decode(line, type=ShadowQuestion))
             except Exception as error:  # A retriever of whatever kind can fail in whatever way.
-                answered = Answered(failure="raised", reason=f"{type(error).__name__}: {error}")
+                answered = ShadowAnswer(failure="raised", reason=f"{type(error).__name__}: {error}")
             answers.write(msgspec.json.encode(answered) + b"\n")
             answers.flush()
 

@@ -21,7 +21,7 @@ from memtape.state.ranking.shadowing import judged
 from memtape.state.subjects.edges import WINDOW_US
 from memtape.state.subjects.usage import other_row_id
 from memtape.tools.ask.comparing import events_of, uses_by_recall
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.given import answers_of, first_line
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.keep.retriever_states import states_on
@@ -45,7 +45,7 @@ class _Names:
     """The visible texts of a scope and `global`: the current ids of folded texts, and uses."""
 
     def __init__(self, views: Retriever, scope: str) -> None:
-        self._found: list[Found] = [views.found(name)[0] for name in scopes_read(scope)]
+        self._found: list[ScopeTexts] = [views.found(name)[0] for name in scopes_read(scope)]
         own = self._found[0]
         self.own = own
         self._uses = {row.id: row for row in own.opened.rows("uses") if isinstance(row, UseRow)}

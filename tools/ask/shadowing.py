@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.workers.shadow import Answered, Question
+from memtape.flows.workers.shadow import ShadowAnswer, ShadowQuestion
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Mark, Recalled
@@ -24,7 +24,7 @@ from memtape.state.index.vectors import TextVectors
 from memtape.state.views.effects import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
 from memtape.tools.ask.comparing import asks_of
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import Ask
@@ -41,7 +41,7 @@ class Shadowing:
         self._log = log
         self._present: dict[str, Retriever] = {}
 
-    def answer(self, question: Question) -> Answered:
+    def answer(self, question: ShadowQuestion) -> ShadowAnswer:
         """Return a retriever's results for a search, as of its place on the log and at its time.
 
         Where nothing that a search reads has come since, the current views are asked, else the views of then.
@@ -58,16 +58,16 @@ class Shadowing:
         if recipe.embedder and views.dense is not None and views.dense.note:
             raise MemtapeError(views.dense.note)
         marks = tuple(Mark(offset=offset, partition=number) for number, offset in positions.items())
-        return Answered(results=results, took_us=took, marks=marks)
+        return ShadowAnswer(results=results, took_us=took, marks=marks)
 
-    def _asked(self, question: Question) -> Event:
+    def _asked(self, question: ShadowQuestion) -> Event:
         slots = self._log.read(question.partition, question.offset, 1)
         event = event_of(slots[0].payload) if slots else None
         if event is None or not isinstance(event.body, Recalled):
             raise MemtapeError(f"No search stands at {question.partition}/{question.offset}.")
         return event
 
-    def _positions(self, scope: str, question: Question, event: Event) -> Positions:
+    def _positions(self, scope: str, question: ShadowQuestion, event: Event) -> Positions:
         """Return the positions up to which the search could read each of its partitions."""
         numbers = dict.fromkeys(partition_of(name, self._log.partitions) for name in scopes_read(scope))
         positions = {number: self._log.offset_after(number, event.sent) for number in numbers}
@@ -109,7 +109,7 @@ class UnderEmbedder(RecordedVectors):
         """See `RecordedVectors.of_query`."""
         return super().of_query(text, self._only)
 
-    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         """See `RecordedVectors.of_texts`. Raises `MemtapeError` where the views have no vector of the embedder."""
         vectors = super().of_texts(found, self._only)
         if vectors is None and found.texts.size:

@@ -16,7 +16,7 @@ from memtape.schemas.events import Kind, Source
 from memtape.state.index.entries import KINDS, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import distinct
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.results import Result
 
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -86,7 +86,7 @@ def within(results: Iterable[Result], quotas: Mapping[Source, int], limit: int) 
     return chosen, has_more
 
 
-def found_by_source(found: Found, places: Ints) -> dict[Source, int]:
+def found_by_source(found: ScopeTexts, places: Ints) -> dict[Source, int]:
     """Return how many texts of each source a ranking has placed."""
     if found.choice.summaries:
         return {"summaries": len(places)}

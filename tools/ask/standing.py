@@ -15,7 +15,7 @@ from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.categories import is_stale
 from memtape.state.text.orders import words_named_by
 from memtape.state.text.polarity import orders_in, polarity
-from memtape.tools.ask.found import Found
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.results import Result
 
 
@@ -35,7 +35,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     about: tuple[str, ...]
 
 
-def orders_among(found: Found) -> Iterator[Order]:
+def orders_among(found: ScopeTexts) -> Iterator[Order]:
     """Yield the orders in a scope's statements by people, a sentence each."""
     for said in found.ordering():
         if isinstance(said, Event):

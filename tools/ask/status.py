@@ -21,7 +21,7 @@ from memtape.sinks.home.disk import disk_of
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import ModelUse, Use, model_use
+from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, tally_of
@@ -115,7 +115,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, int]
     paused: tuple[Pause, ...]
     model: ModelUse
-    model_budget: Use
+    model_budget: UseAmounts
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
     lives: dict[str, LifeMark] = {}
@@ -149,7 +149,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         embedder=embedder,
         lag=sum(its.lag_events for its in views if its.view == "rows"),
         warnings=warnings,
-        model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
+        model_budget=UseAmounts(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
         scopes=_scope_counts(held, now, consolidates=settings.consolidate),
         positions={
             number: PartitionPosition(end=end, watermark=mark.offset if (mark := held.marks[number]) else 0)
@@ -162,7 +162,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
     )
 
 
-class _Held(NamedTuple):
+class _HomeContents(NamedTuple):
     """The contents of a home's views: watermarks by partition, and their content by scope."""
 
     marks: dict[int, Watermark | None]
@@ -173,9 +173,11 @@ class _Held(NamedTuple):
     dead_letters: list[DeadLetter]
 
 
-def _held(retriever: Retriever, partitions: int, letters: bool) -> _Held:
+def _held(retriever: Retriever, partitions: int, letters: bool) -> _HomeContents:
     """Return the contents of the views; `letters` opens the table of the latest dead letters."""
-    held = _Held({number: retriever.watermark(number) for number in range(partitions)}, Counters(), {}, {}, {}, [])
+    held = _HomeContents(
+        {number: retriever.watermark(number) for number in range(partitions)}, Counters(), {}, {}, {}, []
+    )
     for number, mark in held.marks.items():
         if mark is None:
             continue
@@ -189,7 +191,7 @@ def _held(retriever: Retriever, partitions: int, letters: bool) -> _Held:
     return held
 
 
-def _scope_counts(held: _Held, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
+def _scope_counts(held: _HomeContents, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
     """Return the counts of each scope, by name; with `consolidates` also the state of its next pass."""
     return {
         scope: ScopeCount(
@@ -204,7 +206,7 @@ def _scope_counts(held: _Held, now_us: int, *, consolidates: bool) -> dict[str, 
     }
 
 
-def _totals(held: _Held) -> dict[str, Any]:
+def _totals(held: _HomeContents) -> dict[str, Any]:
     """Return the fields of a `Status` that sum up the contents of the views."""
     scopes, counters = held.scopes.values(), held.counters
     return {

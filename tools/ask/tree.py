@@ -29,7 +29,7 @@ MOST_DEPTH = 100
 REF_CHARS = 300
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the drawn tree, with the pages below it; `more` counts pages below that are not drawn.
 
     `again` marks a page that was drawn before with all its children. `versions` counts the current versions:
@@ -42,15 +42,15 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     versions: int
     again: bool
     more: int
-    children: tuple[Node, ...]
+    children: tuple[TreeNode, ...]
 
 
-class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+class DrawnTree(msgspec.Struct, frozen=True, kw_only=True):
     """The tree of a scope below a page, the pages without a parent, and the number of pages."""
 
     scope: str
-    top: Node | None
-    loose: tuple[Node, ...]
+    top: TreeNode | None
+    loose: tuple[TreeNode, ...]
     pages: int
 
 
@@ -104,14 +104,14 @@ class Tree:
         self._writer = writer
         self._fresh = fresh
 
-    def draw(self, name: str = ROOT, depth: int = DEPTH, per_page: int = PER_PAGE) -> Drawn:
+    def draw(self, name: str = ROOT, depth: int = DEPTH, per_page: int = PER_PAGE) -> DrawnTree:
         """Return the tree from a page down, and from the root also the pages that stand below none, by their slugs.
 
         Raises `NotFound`.
         """
         rows = self._rows()
         if not rows and name == ROOT:
-            return Drawn(scope=self._writer.scope, top=None, loose=(), pages=0)
+            return DrawnTree(scope=self._writer.scope, top=None, loose=(), pages=0)
         by_slug = {row.slug: row for row in rows.values() if row.slug}
         top = by_slug.get(name) or rows.get(name) or rows[meant(self.folded(name), name).id]
         known = dict[str, None]()
@@ -119,7 +119,7 @@ class Tree:
         parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
         loose = islice(sorted(parentless, key=name_of), per_page) if top.slug == ROOT else ()
         nodes = tuple(_node(rows, row, depth - 1, per_page, known) for row in loose)
-        return Drawn(
+        return DrawnTree(
             scope=self._writer.scope, top=drawn, loose=nodes, pages=sum(row.slug != ROOT for row in rows.values())
         )
 
@@ -192,11 +192,11 @@ def no_page(scope: str, name: str) -> NotFound:
     return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
 
 
-def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, known: dict[str, None]) -> Node:
+def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, known: dict[str, None]) -> TreeNode:
     again, children = row.id in known, [rows[id] for id in row.children if id in rows]
     known[row.id] = None
     below = [] if again or depth <= 0 else children[:per_page]
-    return Node(
+    return TreeNode(
         name=name_of(row),
         id=row.id,
         title=row.title,

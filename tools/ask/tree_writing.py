@@ -16,7 +16,7 @@ from memtape.schemas.slugs import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.page import NOBODY, Page
-from memtape.state.tree.checking import Problem, check
+from memtape.state.tree.checking import TreeProblem, check
 from memtape.state.tree.ways import way_down
 from memtape.state.views.tree_pages import name_of
 from memtape.tools.ask.deciding import state_of
@@ -190,12 +190,12 @@ class TreeWriting:
         self._writer.log.append([self._linked(scope.name, page.id, relation, to=id, slug=slug, on=not undo)])
         return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[TreeProblem]:
         """Return the problems of the tree, with the events that would mend them."""
         scope = self._state()
         return [] if scope is None else check(scope)
 
-    def mend(self, problems: Sequence[Problem]) -> list[Problem]:
+    def mend(self, problems: Sequence[TreeProblem]) -> list[TreeProblem]:
         """Append the events that mend problems, in one batch; return the remaining problems.
 
         A link by a more trusted author stays, and its problem too.

@@ -37,7 +37,7 @@ _SPACE = re.compile(r"\s+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class Cut(NamedTuple):
+class DocumentSpan(NamedTuple):
     """A part of a document: the characters `start` to `end` (exclusive), and its headings in one line."""
 
     start: int
@@ -72,26 +72,26 @@ def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captu
     return made
 
 
-def text_of(text: str, cut: Cut) -> str:
+def text_of(text: str, cut: DocumentSpan) -> str:
     """Return the text of a part's event."""
     piece = text[cut.start : cut.end]
     titles = cut.titles or ("" if piece.strip() else _BLANK)
     return f"{titles}\n\n{piece}" if titles else piece
 
 
-def cuts(text: str) -> list[Cut]:
+def cuts(text: str) -> list[DocumentSpan]:
     """Return the parts of a text; none for a blank text, or a text short enough for one event."""
     if len(text) <= MAX_PART_CHARS or not text.strip():
         return []
     sections = _sections(text)
     starts = [section.start for section in sections]
-    found: list[Cut] = []
+    found: list[DocumentSpan] = []
     for start, end in _blocks([*starts, len(text)]):
         while start < end:
             titles = _titles_at(sections[bisect_right(starts, start) - 1], start)
             limit = MAX_PART_CHARS - len(titles) - len("\n\n" if titles else f"{_BLANK}\n\n")
             stop = _end(text, start, start + limit, end)
-            found.append(Cut(start, stop, titles))
+            found.append(DocumentSpan(start, stop, titles))
             start = stop if stop == end else _begin(text, stop)
     return found
 

@@ -22,7 +22,7 @@ from memtape.tools.commands.logs import with_log
 from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:
-    from memtape.tools.agents.connecting import Ran
+    from memtape.tools.agents.connecting import HostCommand
     from memtape.tools.agents.leftovers import Leftovers
     from memtape.tools.agents.mcp.server import ServedMemory
 
@@ -293,7 +293,7 @@ def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any], as_json: bool) -
         say(f"Left: {visible(sentence)}")
 
 
-def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
+def _tell(host: str, ran: Sequence[HostCommand], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
     """Print a host's executed commands, the removed and remaining files, and the resulting state."""
     commands = [shlex.join(step.command) for step in ran]
     if as_json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from memtape.schemas.errors import NotFound
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
-from memtape.state.views.ages import Age, Moving, Pass, Place, Standing, Stays
+from memtape.state.views.ages import Age, Moving, Pass, Place, Stays, UnitCounts
 from memtape.tools.ask.aging import Aging
 from memtape.tools.ask.inspection import Explained
 from memtape.tools.client import Client
@@ -104,7 +104,7 @@ def aging_lines(aging: Aging, limit: int) -> Iterator[str]:
         yield from _pass(aging.pass_, limit)
 
 
-def _standing(it: Standing) -> Iterator[str]:
+def _standing(it: UnitCounts) -> Iterator[str]:
     for name in ("short", "mid", "long", "archived", "purged"):
         yield f"  {name:<12} {getattr(it, name):>9,}"
     for name, count in it.apart.items():

@@ -9,7 +9,7 @@ import click
 from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.tools.ask.conflicts import Conflict, Told
+from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.client import Client
 from memtape.tools.commands.options import print_json, say, with_arguments, with_client
 
@@ -84,7 +84,7 @@ def _lines(conflict: Conflict) -> list[str]:
     return lines
 
 
-def _side(name: str, side: Told) -> list[str]:
+def _side(name: str, side: ConflictMember) -> list[str]:
     if side.text is None:
         return [f"     {name}  no longer shown"]
     said = f"{format_day(side.at or 0)}, {one_line(side.actor or '', 40)} ({side.origin})"

@@ -8,7 +8,7 @@ import click
 
 from memtape.schemas.visible import many, one_line
 from memtape.state.consolidation.gate import Gate
-from memtape.state.consolidation.rules import Operation
+from memtape.state.consolidation.rules import ConcludedOperation
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, say, with_client
 
@@ -70,13 +70,13 @@ def _when(gate: Gate) -> str:
     return f"begin now: {gate.reason}" if gate.is_open else f"not begin yet: {gate.reason}"
 
 
-def _told(operation: Operation) -> dict[str, object]:
+def _told(operation: ConcludedOperation) -> dict[str, object]:
     survivor = operation.survivor.id if operation.survivor else None
     ids = [candidate.id for candidate in operation.of]
     return {"op": operation.op, "ids": ids, "survivor": survivor, "text": operation.text or None}
 
 
-def _lines(operation: Operation) -> list[str]:
+def _lines(operation: ConcludedOperation) -> list[str]:
     text = operation.survivor.text if operation.survivor else operation.text
     told = [f"  {candidate.id} {one_line(candidate.text, SHOWN_CHARS)}" for candidate in operation.of]
     return [one_line(text, SHOWN_CHARS), f" {_STANDS[operation.op]}", *told]

@@ -17,7 +17,7 @@ from memtape.tools.commands.options import Phases, confirmed, is_asked, print_js
 
 if TYPE_CHECKING:
     from memtape.sinks.proof.remains import Needles
-    from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, Kept
+    from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
 
 LISTED = 50
 
@@ -199,7 +199,7 @@ def _print_plan(made: ErasurePlan) -> None:
     print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
-def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[Kept]) -> None:
+def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
     if carriers or unreadable:
         _print_items("What else carries the text, and stays unless `erase` is given --everywhere:", carriers)

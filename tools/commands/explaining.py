@@ -9,7 +9,7 @@ from memtape.schemas.visible import one_line
 from memtape.tools.ask.telling import told_trace
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.results import Read, Result
+    from memtape.tools.ask.results import QuestionReading, Result
     from memtape.tools.ask.retrieval import Answer
 
 PARTS = {
@@ -46,7 +46,7 @@ def told_sources(answer: Answer, *, whole: bool) -> str:
     return f"sources: {', '.join(told) or 'nothing in any'}"
 
 
-def explained(result: Result, reads: Sequence[Read]) -> list[str]:
+def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
     """Return the lines about a result: terms, and parts of the score."""
     why = result.why
     assert why is not None

@@ -28,7 +28,7 @@ from memtape.tools.commands.options import print_json, progress, say, with_folde
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
-    from memtape.tools.importing.summary import Summary
+    from memtape.tools.importing.summary import ImportSummary
     from memtape.tools.importing.taking import Importer
 
 SHOWN_PROBLEMS = 20
@@ -100,7 +100,7 @@ def import_command(
 
 def _sources(
     paths: Sequence[Path], everything: bool, format: str | None, gone: bool
-) -> tuple[list[finding.Source | finding.Unfit], list[Path]]:
+) -> tuple[list[finding.ImportSource | finding.Unfit], list[Path]]:
     """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
     from memtape.tools.importing.finding import host_files, memory_folders
 
@@ -113,9 +113,9 @@ def _sources(
 def _taken(
     make: Callable[..., Importer],
     log: Log,
-    sources: Sequence[finding.Source | finding.Unfit],
+    sources: Sequence[finding.ImportSource | finding.Unfit],
     folders: Sequence[Path],
-) -> Summary:
+) -> ImportSummary:
     """Import files under a progress bar. Raises `LogAway` with the count of texts taken before."""
     with progress(sum(map(_size, sources)), "Importing") as bar:
         importer = make(on_progress=bar.update)
@@ -124,7 +124,7 @@ def _taken(
             return importer.take(sources, folders)
 
 
-def _print_import(speaker: Client, summary: Summary, as_json: bool) -> None:
+def _print_import(speaker: Client, summary: ImportSummary, as_json: bool) -> None:
     """Print the result of an import. Exits 1 where no file could be read."""
     if as_json:
         print_json(summary)
@@ -253,21 +253,21 @@ def _project(scope: str | None) -> str | None:
     return check_scope(scope) if scope is not None else None
 
 
-def _named(paths: Iterable[Path], format: str | None) -> Iterable[finding.Source | finding.Unfit]:
+def _named(paths: Iterable[Path], format: str | None) -> Iterable[finding.ImportSource | finding.Unfit]:
     from memtape.tools.importing.finding import named_files
 
     for path in dict.fromkeys(paths):
         yield from named_files(path, format)
 
 
-def _size(source: finding.Source | finding.Unfit) -> int:
+def _size(source: finding.ImportSource | finding.Unfit) -> int:
     try:
         return source.path.stat().st_size
     except OSError:
         return 0
 
 
-def _vectors_told(speaker: Client, summary: Summary) -> str:
+def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
     """Return a sentence on the wait of texts for vectors, empty for less than a minute or no vectors."""
     from memtape.schemas.embedding import FLOOR
     from memtape.sinks.logs.configuring import settings_on
@@ -279,7 +279,7 @@ def _vectors_told(speaker: Client, summary: Summary) -> str:
     return f"They are found by words now, and by meaning in about {many(minutes, 'minute')} of `memtape run`."
 
 
-def _print_summary(summary: Summary) -> None:
+def _print_summary(summary: ImportSummary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
     if summary.withdrawn or summary.again:
@@ -307,7 +307,7 @@ def _print_summary(summary: Summary) -> None:
         say(f"… and {summary.problem_count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
 
 
-def _files(summary: Summary) -> str:
+def _files(summary: ImportSummary) -> str:
     parts = [f"{many(summary.files, 'file')} read"]
     parts += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
     parts += [f"{summary.unread:,} could not be read"] if summary.unread else []

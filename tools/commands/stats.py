@@ -24,7 +24,7 @@ COLUMNS = 60
 """So many columns a chart has at most: of more days each column is several."""
 
 
-class Drawn(NamedTuple):
+class Chart(NamedTuple):
     """A chart: its title, its unit, and the value of some days together; None where nothing was to be measured."""
 
     title: str
@@ -45,13 +45,13 @@ def _share(part: str, *whole: str) -> Callable[[Sequence[DayStats]], float | Non
 
 
 CHARTS = (
-    Drawn("captured", "texts", _sum("turns", "documents", "long_term")),
-    Drawn("searches", "", _sum("searches")),
-    Drawn("given unasked", "", _sum("given")),
-    Drawn("used", "", _sum("used")),
-    Drawn("found nothing", "% of searches", _share("empty", "searches")),
-    Drawn("use rate", "% of recalls", _share("used", "searches", "given")),
-    Drawn("fold rate", "% of long-term captures", _share("folded", "long_term")),
+    Chart("captured", "texts", _sum("turns", "documents", "long_term")),
+    Chart("searches", "", _sum("searches")),
+    Chart("given unasked", "", _sum("given")),
+    Chart("used", "", _sum("used")),
+    Chart("found nothing", "% of searches", _share("empty", "searches")),
+    Chart("use rate", "% of recalls", _share("used", "searches", "given")),
+    Chart("fold rate", "% of long-term captures", _share("folded", "long_term")),
 )
 """The drawn charts."""
 
@@ -100,7 +100,7 @@ def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
     return [days[start : start + size] for start in range(0, len(days), size)]
 
 
-def drawn(chart: Drawn, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
+def drawn(chart: Chart, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
     """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
     values = [chart.value(group) for group in groups]
     most = max((value for value in values if value is not None), default=0)

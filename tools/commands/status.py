@@ -17,7 +17,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.options import as_of_option, print_json, say, with_home
 
 if TYPE_CHECKING:
-    from memtape.sinks.home.model_use import ModelUse, Use
+    from memtape.sinks.home.model_use import ModelUse, UseAmounts
     from memtape.state.views.health import Health
     from memtape.tools.ask.status import ScopeCount, Status
 
@@ -187,10 +187,10 @@ def size_told(size: float) -> str:
     return f"{size:.0f} {SIZES[unit]}" if unit < 2 else f"{size:.1f} {SIZES[unit]}"
 
 
-def _model_use(use: ModelUse, most: Use) -> list[str]:
+def _model_use(use: ModelUse, most: UseAmounts) -> list[str]:
     """Return the lines about model calls; tokens only where an endpoint tells them."""
 
-    def told(asked: Use) -> str:
+    def told(asked: UseAmounts) -> str:
         tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
         return f"{many(asked.calls, 'call')}, {asked.characters:,} characters{tokens}"
 

@@ -11,8 +11,8 @@ from memtape.schemas.events import Linked
 from memtape.schemas.slugs import ROOT
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.state.tree.checking import Problem
-from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, Node, PageShown, Version
+from memtape.state.tree.checking import TreeProblem
+from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version
 from memtape.tools.client import Client
 from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client
 from memtape.tools.commands.tree_pages import edit, link, move, new
@@ -78,7 +78,7 @@ def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> No
                 say(line)
 
 
-def _below(node: Node, margin: str) -> Iterator[str]:
+def _below(node: TreeNode, margin: str) -> Iterator[str]:
     rest = [f"… {many(node.more, 'more page')}: memtape tree {node.name}"] if node.more else []
     last = len(node.children) + len(rest) - 1
     for number, child in enumerate(node.children):
@@ -88,7 +88,7 @@ def _below(node: Node, margin: str) -> Iterator[str]:
         yield f"{margin}└── {line}"
 
 
-def _named(node: Node) -> str:
+def _named(node: TreeNode) -> str:
     title = "" if node.title == node.name else f"  {one_line(node.title, SHOWN_CHARS)}"
     marks = ["see above"] * node.again + [f"{node.versions} versions stand"] * (node.versions > 1)
     told = f" ({', '.join(marks)})" if marks else ""
@@ -210,7 +210,7 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
         say(f"{many(len(steps), 'link')} changed, {many(len(left), 'problem')} left.")
 
 
-def _step(problem: Problem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
+def _step(problem: TreeProblem, body: Linked, names: dict[str, str]) -> tuple[str, str]:
     """Return an event in words, and the command that undoes the event."""
     page, to = names.get(body.id, body.id), body.slug or names.get(body.to or "", body.to or "")
     said = f"{page} {'leads' if body.on else 'no longer leads'} to {to} as {body.relation}"

@@ -20,7 +20,16 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
-from memtape.tools.importing.records import FAILED, MAX_NAME_CHARS, RECALLED, Ran, Record, Skipped, State, text_of
+from memtape.tools.importing.records import (
+    FAILED,
+    MAX_NAME_CHARS,
+    RECALLED,
+    FinishedCommand,
+    Record,
+    Skipped,
+    State,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -179,12 +188,12 @@ def _ran(
     told = _EXIT.search(output)
     code = exit if exit is not None else int(told[1]) if told else None
     failed = failed or bool(code)
-    ran = Ran(call.act, call.command, _bare(said(_ANSI.sub("", output))), failed, code)
+    ran = FinishedCommand(call.act, call.command, _bare(said(_ANSI.sub("", output))), failed, code)
     tags = action_tags(call.act, code if code is not None else int(failed))
     return Record(native_id=native_id, origin="tool", text=call.command, actor=call.name, tags=tags, ran=ran, **fields)
 
 
-def ran_text(ran: Ran, redactor: Redactor) -> str:
+def ran_text(ran: FinishedCommand, redactor: Redactor) -> str:
     """Return a finished command as one line. Secrets are removed before anything is cut or chosen."""
     command, output = redactor.text(_one_line(ran.command)), redactor.text(ran.output)
     how = "passed" if ran.act == "test" else ""
@@ -195,7 +204,7 @@ def ran_text(ran: Ran, redactor: Redactor) -> str:
     return ": ".join(part for part in said_of if part)
 
 
-def _line(output: str, ran: Ran) -> str:
+def _line(output: str, ran: FinishedCommand) -> str:
     """Return the most telling line of an output: the count of tests, the failure, else the first line."""
     lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ") and not _TAG.fullmatch(line)]
     if not lines:

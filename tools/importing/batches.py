@@ -26,7 +26,7 @@ from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in
 from memtape.tools.importing.records import Record, Skipped
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.summary import ImportSummary
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
@@ -58,7 +58,7 @@ class Waiting(NamedTuple):
 class Batch:
     """Records waiting to be appended. `scope` overrides the scope of a record's folder."""
 
-    def __init__(self, writer: Writer, scope: str | None, summary: Summary) -> None:
+    def __init__(self, writer: Writer, scope: str | None, summary: ImportSummary) -> None:
         self._writer = writer
         self._scope = scope
         self._summary = summary

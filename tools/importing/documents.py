@@ -38,7 +38,7 @@ _NOT_READ = ("script", "style", "nav", "noscript", "template")
 """The elements of a page that are not its text."""
 
 
-class _Read(NamedTuple):
+class _DocumentText(NamedTuple):
     """A document's text; `at` is its own date, `attached` has the names of its attached files."""
 
     text: str
@@ -55,7 +55,7 @@ class _Refused(Exception):
 class _Format(NamedTuple):
     """A file format: its reader, the module the reader needs, and the assumed origin of the text."""
 
-    read: Callable[[bytes], _Read]
+    read: Callable[[bytes], _DocumentText]
     needs: str | None
     origin: Origin
 
@@ -97,7 +97,7 @@ def can_read(ending: str) -> bool:
     return needs is None or find_spec(needs) is not None
 
 
-def _pdf(data: bytes) -> _Read:
+def _pdf(data: bytes) -> _DocumentText:
     from pypdf import PdfReader
     from pypdf.errors import FileNotDecryptedError
 
@@ -108,11 +108,11 @@ def _pdf(data: bytes) -> _Read:
         raise _Refused(_LOCKED) from None
     title = str((reader.metadata and reader.metadata.title) or "").strip()
     body = "\n\n".join(pages)
-    return _Read(_titled(title if title.lower() not in _NO_TITLES else "", body))
+    return _DocumentText(_titled(title if title.lower() not in _NO_TITLES else "", body))
 
 
-def _html(data: bytes) -> _Read:
-    return _Read(_markdown(data))
+def _html(data: bytes) -> _DocumentText:
+    return _DocumentText(_markdown(data))
 
 
 def _markdown(page: bytes | str) -> str:
@@ -133,13 +133,13 @@ def _markdown(page: bytes | str) -> str:
     return _titled("" if has_heading else title, text)
 
 
-def _word(data: bytes) -> _Read:
+def _word(data: bytes) -> _DocumentText:
     import mammoth
 
-    return _Read(_markdown(mammoth.convert_to_html(_unpacked(data)).value))
+    return _DocumentText(_markdown(mammoth.convert_to_html(_unpacked(data)).value))
 
 
-def _slides(data: bytes) -> _Read:
+def _slides(data: bytes) -> _DocumentText:
     from pptx import Presentation
 
     pieces = []
@@ -153,10 +153,10 @@ def _slides(data: bytes) -> _Read:
                 pieces.append(_table([cell.text for cell in row.cells] for row in shape.table.rows))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             pieces.append(slide.notes_slide.notes_text_frame.text)
-    return _Read("\n\n".join(piece for piece in pieces if piece.strip()))
+    return _DocumentText("\n\n".join(piece for piece in pieces if piece.strip()))
 
 
-def _sheets(data: bytes) -> _Read:
+def _sheets(data: bytes) -> _DocumentText:
     from openpyxl import load_workbook
 
     book = load_workbook(_unpacked(data), read_only=True, data_only=True)
@@ -164,10 +164,10 @@ def _sheets(data: bytes) -> _Read:
     for sheet in book.worksheets:
         rows = ([str(cell) if cell is not None else "" for cell in row] for row in sheet.iter_rows(values_only=True))
         pieces.append(f"## {_line(sheet.title)}\n\n{_table(row for row in rows if any(row))}")
-    return _Read("\n\n".join(pieces))
+    return _DocumentText("\n\n".join(pieces))
 
 
-def _mail(data: bytes) -> _Read:
+def _mail(data: bytes) -> _DocumentText:
     from email import message_from_bytes, policy
 
     message = message_from_bytes(data, policy=policy.default)
@@ -180,7 +180,7 @@ def _mail(data: bytes) -> _Read:
     names = (part.get_filename() for part in message.iter_attachments())
     date = message["Date"]
     at = getattr(date, "datetime", None)
-    return _Read(
+    return _DocumentText(
         _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}"),
         at.isoformat() if at is not None else None,
         tuple(filter(None, names)),

@@ -27,7 +27,7 @@ _ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
-class Source(NamedTuple):
+class ImportSource(NamedTuple):
     """A file to import. `name` is its path below the named folder; `cwd` and `session` are from its place."""
 
     path: Path
@@ -64,7 +64,7 @@ def host_folders() -> dict[str, list[Path]]:
     }
 
 
-def host_files() -> Iterator[Source | Unfit]:
+def host_files() -> Iterator[ImportSource | Unfit]:
     """Yield the sessions and memory files of every host that has been used here."""
     for format, folders in host_folders().items():
         for folder in folders:
@@ -82,7 +82,7 @@ def memory_folders() -> list[Path]:
 
 def kept_by(host: str) -> tuple[int, int]:
     """Return how many sessions and how many memory files a host has kept on this machine."""
-    formats = [source.format for source in host_files() if isinstance(source, Source)]
+    formats = [source.format for source in host_files() if isinstance(source, ImportSource)]
     if host not in HOSTS:
         return 0, 0
     own = (HOSTS[host], CLAUDE_MEMORY) if host == "claude" else (HOSTS[host],)
@@ -90,7 +90,7 @@ def kept_by(host: str) -> tuple[int, int]:
     return len(found) - found.count(CLAUDE_MEMORY), found.count(CLAUDE_MEMORY)
 
 
-def host_file(path: Path, format: str, folder: Path) -> Source | None:
+def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     """Return a host's file as a source, None for a file that is not imported."""
     name = path.relative_to(folder).as_posix()
     if format == CLAUDE_CODE and path.suffix == ".md":
@@ -107,12 +107,12 @@ def host_file(path: Path, format: str, folder: Path) -> Source | None:
     return None
 
 
-def named_session(path: Path, format: str) -> Source:
+def named_session(path: Path, format: str) -> ImportSource:
     """Return a session file of a known host, in any folder."""
     return _named(path, format, path.name)
 
 
-def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfit]:
+def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource | Unfit]:
     """Yield the importable files of a path; `format` overrides the detected format."""
     if path.is_dir():
         for found in walk(path):
@@ -168,19 +168,19 @@ def format_of_row(row: dict[str, Any]) -> str | None:
     return EXPORT if exports.source_of(row) is not None else None
 
 
-def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
+def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
     ending = path.suffix.lower()
     if ending == ".zip":
-        return Source(path, ARCHIVE, name)
+        return ImportSource(path, ARCHIVE, name)
     if reading.is_packed(path):
         is_codex = format == CODEX or (format is None and _ROLLOUT.match(path.name) is not None)
         return _named(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
     if ending in _MARKDOWN_ENDINGS:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)
-        return Source(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
+        return ImportSource(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
     if ending in documents.FORMATS and format in (None, DOCUMENTS) and not _is_of_export(path):
-        return Source(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
+        return ImportSource(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
     if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
         return Unfit(path, NO_FORMAT)
     found = format if format in BY_ROWS else None if format is None else EXPORT
@@ -222,15 +222,15 @@ def _format_of_document(path: Path) -> str | None:
     return None
 
 
-def _named(path: Path, format: str, name: str) -> Source:
+def _named(path: Path, format: str, name: str) -> ImportSource:
     """Return a session file with the session id and folder from its path."""
     if format == CODEX:
         found = _ROLLOUT.match(path.name)
-        return Source(path, format, name, session=found[1] if found else None)
+        return ImportSource(path, format, name, session=found[1] if found else None)
     if format == GEMINI:
         format = EXPORT if path.suffix == ".json" else GEMINI
-        return Source(path, format, name, cwd=_gemini_root(path))
-    return Source(path, format, name)
+        return ImportSource(path, format, name, cwd=_gemini_root(path))
+    return ImportSource(path, format, name)
 
 
 def _is_chat(path: Path) -> bool:
@@ -250,9 +250,9 @@ def _in_claude_memory(path: Path) -> bool:
     return path.parent.name == "memory" and any(path.parent.parent.glob("*.jsonl"))
 
 
-def _memory_file(path: Path, project: Path) -> Source:
+def _memory_file(path: Path, project: Path) -> ImportSource:
     name = path.relative_to(project / "memory").as_posix() if path.is_relative_to(project / "memory") else path.name
-    return Source(path, CLAUDE_MEMORY, name, cwd=_claude_root(project))
+    return ImportSource(path, CLAUDE_MEMORY, name, cwd=_claude_root(project))
 
 
 def _claude_root(project: Path) -> str | None:

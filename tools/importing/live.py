@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtape.tools.importing import reading
-from memtape.tools.importing.finding import Source
+from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.latest import records
 from memtape.tools.importing.records import State
 
@@ -28,7 +28,7 @@ class Growth(NamedTuple):
     messages: int
 
 
-class Sessions:
+class ChangedSessions:
     """The changed sessions and their due times. Times are seconds of any one clock."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ def is_due(growth: Growth, ended: bool) -> bool:
     return growth.bytes > 0 and (ended or growth.bytes >= GROWN_BYTES or growth.messages >= GROWN_MESSAGES)
 
 
-def growth(source: Source, indexed: int) -> Growth:
+def growth(source: ImportSource, indexed: int) -> Growth:
     """Return how far a file has grown beyond an offset; messages are only counted where bytes do not decide."""
     size = source.path.stat().st_size
     if reading.is_packed(source.path):  # It has ended, and its bytes are not those that were read.

@@ -72,7 +72,7 @@ class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool
 
 
-class _File(NamedTuple):
+class _FolderFile(NamedTuple):
     """A file of the imported folder: the path in the folder, slug and bytes."""
 
     path: str
@@ -80,7 +80,7 @@ class _File(NamedTuple):
     data: bytes
 
 
-class _Old(NamedTuple):
+class _ImportedFile(NamedTuple):
     """The log's state of an imported file: the page, its last imported version, and the version before."""
 
     page: Page
@@ -149,7 +149,7 @@ class PageFolder:
         state = state_at(log, self._writer.home.current(), number, end) if end else None
         return (state.scopes.get(self._name) if state is not None else None) or Scope(self._name)
 
-    def _take_parts(self, file: _File, level: int = 2) -> None:
+    def _take_parts(self, file: _FolderFile, level: int = 2) -> None:
         """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""
         first, *rest = parts_of(file.data, level)
         parts = [(file.slug, first.data)]
@@ -161,7 +161,7 @@ class PageFolder:
             parts.append((slug, part.data))
         for slug, data in parts:
             if len(data) > MAX_TEXT_BYTES and level < DEEPEST and slug != file.slug:
-                self._take_parts(_File(file.path, slug, data), level + 1)
+                self._take_parts(_FolderFile(file.path, slug, data), level + 1)
             else:
                 self._take(file.path, slug, data)
 
@@ -170,7 +170,7 @@ class PageFolder:
         old, pages = self._known.get(slug), self._scope.pages
         try:
             self._writer.redactor.check_path(str(self._folder / path))
-            file = _File(path, slug, (self._folder / path).read_bytes() if data is None else data)
+            file = _FolderFile(path, slug, (self._folder / path).read_bytes() if data is None else data)
             if data is None and len(file.data) > MAX_TEXT_BYTES:
                 self._take_parts(file)
                 return
@@ -185,7 +185,7 @@ class PageFolder:
         except (OSError, Denied, InvalidEvent) as error:
             self._tell(path, str(error))
 
-    def _said(self, file: _File, old: _Old | None) -> list[Event]:
+    def _said(self, file: _FolderFile, old: _ImportedFile | None) -> list[Event]:
         """Return the events of a new or changed file. Raises the errors of the writer."""
         read = self._sound(file)
         last = old.last if old is not None else None
@@ -208,7 +208,7 @@ class PageFolder:
         self._done["new" if old is None else "versions"].append(file.slug)
         return events
 
-    def _sound(self, file: _File) -> PageFile:
+    def _sound(self, file: _FolderFile) -> PageFile:
         """Return the parsed file; invalid YAML front matter stays a part of the text."""
         read = page_file(file.data)
         if read.fields is None and read.problems and read.text is not None:
@@ -222,7 +222,7 @@ class PageFolder:
             raise InvalidEvent("too_large", TOO_LONG, "$")
         return read
 
-    def _edit(self, file: _File, read: PageFile, old: _Old | None, by: Event) -> Edited:
+    def _edit(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None, by: Event) -> Edited:
         """Return the page fields from front matter; fields edited since the last import keep their value."""
         given = changes_of(None, read.fields or Fields(), self._scope).edit
         if old is None:
@@ -233,7 +233,7 @@ class PageFolder:
                 given = replace(given, **{name: None})
         return replace(given, id=old.page.id, by=by.id, base=old.last.id)
 
-    def _links(self, file: _File, read: PageFile, old: _Old | None) -> list[_Link]:
+    def _links(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None) -> list[_Link]:
         """Return the links that a file begins or ends: from its parent, its front matter and its text.
 
         A link ended by a person since the last import stays ended; a link made by a person stays.
@@ -275,18 +275,18 @@ class PageFolder:
         self._events = []
 
 
-def _native(file: _File, before: Capture | None) -> str:
+def _native(file: _FolderFile, before: Capture | None) -> str:
     digest = blake2b(file.data, digest_size=16).hexdigest()
     return f"{file.slug}#{digest}#{before.id if before is not None else ''}"
 
 
-def _imported(scope: Scope) -> Iterator[tuple[str, _Old]]:
+def _imported(scope: Scope) -> Iterator[tuple[str, _ImportedFile]]:
     """Yield the imported pages, by the slug of their birth."""
     for page in scope.pages.by_birth.values():
         captures = (scope.captures.by_seq[seq] for seq in page.versions)
         found = [capture for capture in captures if capture.own is not None and capture.own.source == SOURCE]
         if found and found[0].own is not None and found[0].own.path:
-            yield found[0].own.path, _Old(page, found[-1], found[-2] if len(found) > 1 else None)
+            yield found[0].own.path, _ImportedFile(page, found[-1], found[-2] if len(found) > 1 else None)
 
 
 def _ends(scope: Scope, page: Page) -> Iterator[tuple[str, str]]:

@@ -19,14 +19,14 @@ _WIKI = lazy(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _ENDING = ".md"
 
 
-class Part(NamedTuple):
+class PageSection(NamedTuple):
     """A part of a page under a heading: the heading's text, empty before the first heading, and the bytes."""
 
     title: str
     data: bytes
 
 
-def parts_of(data: bytes, level: int = 2) -> list[Part]:
+def parts_of(data: bytes, level: int = 2) -> list[PageSection]:
     """Return the part before the first heading of a level, then each such heading with all below it.
 
     Joined, the parts are the page, to the byte.
@@ -41,7 +41,7 @@ def parts_of(data: bytes, level: int = 2) -> list[Part]:
     ]
     starts = [(0, ""), *found]
     ends = [line for line, _ in found] + [len(lines)]
-    return [Part(title, b"".join(lines[line:end])) for (line, title), end in zip(starts, ends, strict=True)]
+    return [PageSection(title, b"".join(lines[line:end])) for (line, title), end in zip(starts, ends, strict=True)]
 
 
 def links_in(text: str, path: str, layout: Layout) -> list[str]:

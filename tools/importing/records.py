@@ -21,7 +21,7 @@ State = dict[str, Any]
 """A parser's state of a session from earlier rows, as plain JSON; it is remembered between two imports."""
 
 
-class Ran(msgspec.Struct, frozen=True):
+class FinishedCommand(msgspec.Struct, frozen=True):
     """A finished command: its words, its output, whether it failed, and the exit code where known."""
 
     act: Act
@@ -54,7 +54,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     media: tuple[MediaLine, ...] = ()
     heard: str | None = None
     only_head: bool = False
-    ran: Ran | None = None
+    ran: FinishedCommand | None = None
 
 
 class Skipped(msgspec.Struct, frozen=True):

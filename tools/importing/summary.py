@@ -12,7 +12,7 @@ MAX_PROBLEMS = 1_000
 NAMED_HIDDEN = 20
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ImportProblem(msgspec.Struct, frozen=True):
     """Something that could not be read: the file, where in it (a byte, or a name in an archive), and why."""
 
     path: str
@@ -27,7 +27,7 @@ class Tally(msgspec.Struct):
     known: int = 0
 
 
-class Summary(msgspec.Struct):
+class ImportSummary(msgspec.Struct):
     """Counts of an import. `files` were read, `unchanged` not again, `unread` gave nothing, `denied` stayed
     shut.
 
@@ -56,7 +56,7 @@ class Summary(msgspec.Struct):
     hidden: int = 0
     hidden_ids: list[str] = msgspec.field(default_factory=list)
     problem_count: int = 0
-    problems: list[Problem] = msgspec.field(default_factory=list)
+    problems: list[ImportProblem] = msgspec.field(default_factory=list)
 
     def skip(self, skipped: Skipped, path: object, place: object = "") -> None:
         """Count a skipped record, and list its place where the skip is a problem."""
@@ -64,7 +64,7 @@ class Summary(msgspec.Struct):
         if skipped.problem:
             self.problem_count += 1
             if len(self.problems) < MAX_PROBLEMS:
-                self.problems.append(Problem(str(path), str(place), skipped.reason))
+                self.problems.append(ImportProblem(str(path), str(place), skipped.reason))
 
     def count(self, source: str, scope: str, known: bool) -> None:
         """Count a record that was taken or stood on the log."""

@@ -27,10 +27,10 @@ from memtape.tools.capture.withdrawing import Withdrawing
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import claude_code, codex, documents, exports, finding, gemini, notes, reading
 from memtape.tools.importing.batches import SECRETS, Batch, Waiting
-from memtape.tools.importing.finding import Source, Unfit
+from memtape.tools.importing.finding import ImportSource, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Found, Record, Skipped, State, Take
-from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.summary import ImportSummary
 
 SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
@@ -62,7 +62,7 @@ class Importer:
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
         self._writer = writer
-        self.summary = Summary(dry_run=dry_run)
+        self.summary = ImportSummary(dry_run=dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
         self._withdrawing = Withdrawing(writer, dry_run=dry_run)
@@ -77,7 +77,7 @@ class Importer:
         self._saved = time.monotonic()
         self._unsaved = False
 
-    def take(self, sources: Iterable[Source | Unfit], folders: Iterable[Path] = ()) -> Summary:
+    def take(self, sources: Iterable[ImportSource | Unfit], folders: Iterable[Path] = ()) -> ImportSummary:
         """Import these files, and remember the read position of each.
 
         `folders` are folders wholly given by the files, or missing files: texts of files gone from them are
@@ -102,7 +102,7 @@ class Importer:
         self.finish()
         return self.summary
 
-    def take_file(self, source: Source) -> None:
+    def take_file(self, source: ImportSource) -> None:
         """Read a file; its records may wait until `finish`."""
         seen = self.summary.problem_count
         self._anything = False
@@ -208,7 +208,7 @@ class Importer:
                 self.positions.save()
         self._saved, self._unsaved = time.monotonic(), False
 
-    def _take_rows(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
+    def _take_rows(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
         offset, state = self._start(source, file)
         if source.format == GEMINI:
             # Rows change afterwards, so that only the whole file tells which of them count.
@@ -234,24 +234,24 @@ class Importer:
                 file.seek(end)
         self._remember(source, file, status, end, state)
 
-    def _take_packed(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
+    def _take_packed(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
         whole, problem = reading.unpacked(file)
         with whole:
             self._take_rows(source, whole, status)
         if problem is not None:
             self.summary.skip(problem, source.path)
 
-    def _start(self, source: Source, file: IO[bytes]) -> tuple[int, State]:
+    def _start(self, source: ImportSource, file: IO[bytes]) -> tuple[int, State]:
         """Return the offset to begin at, and the parser's state there."""
         if self._reread:
             return 0, self._state(source)
         offset, state = self.positions.resume(source.path, file)
         return (offset, state) if offset else (0, self._state(source))
 
-    def _state(self, source: Source) -> State:
+    def _state(self, source: ImportSource) -> State:
         return {"session": source.session, "cwd": source.cwd}
 
-    def _take_whole(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
+    def _take_whole(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
         modified, problems = status.st_mtime_ns // 1_000, self.summary.problem_count
         self._said, self._sound = {}, True
         if source.format == finding.ARCHIVE:
@@ -269,7 +269,7 @@ class Importer:
             if not sound or (self._said and scope not in self._said):
                 self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
 
-    def _take_archive(self, source: Source, file: IO[bytes], modified: int) -> None:
+    def _take_archive(self, source: ImportSource, file: IO[bytes], modified: int) -> None:
         for member in reading.members(file):
             if isinstance(member.file, Skipped):
                 self.summary.skip(member.file, source.path, member.name)
@@ -283,7 +283,9 @@ class Importer:
                     self.summary.skip(Skipped("damaged in its archive", problem=True), source.path, member.name)
             self._on_progress(member.size)
 
-    def _take_member(self, source: Source, file: IO[bytes], format: str | None, place: str, modified: int) -> None:
+    def _take_member(
+        self, source: ImportSource, file: IO[bytes], format: str | None, place: str, modified: int
+    ) -> None:
         """Take a file that is read whole: an export, a note, or rows in an archive."""
         if format in (MARKDOWN, CLAUDE_MEMORY):
             self._take_text(source, file, format, place, modified)
@@ -306,7 +308,7 @@ class Importer:
         else:
             self.summary.skip(finding.NO_FORMAT, source.path, place)
 
-    def _take_items(self, source: Source, file: IO[bytes], place: str, modified: int) -> None:
+    def _take_items(self, source: ImportSource, file: IO[bytes], place: str, modified: int) -> None:
         state = self._state(source)
         for number, item in enumerate(reading.items(file)):
             where = f"{place} item {number}".strip()
@@ -318,7 +320,7 @@ class Importer:
     def _of_source(self, item: reading.ListItem, state: State) -> Iterator[Found]:
         return exports.take(item.key, item.value, state)
 
-    def _take_text(self, source: Source, file: IO[bytes], format: str, place: str, modified: int) -> None:
+    def _take_text(self, source: ImportSource, file: IO[bytes], format: str, place: str, modified: int) -> None:
         text, problem = reading.text(file)
         text = without_private(text)  # A private part may reach over several points.
         if problem is not None:
@@ -331,7 +333,7 @@ class Importer:
         else:
             self._put_all(notes.take_note(text, name, modified), source, place, modified)
 
-    def _put_all(self, found: Iterable[Found], source: Source, place: str, moment: int) -> int:
+    def _put_all(self, found: Iterable[Found], source: ImportSource, place: str, moment: int) -> int:
         """Add records to the batch; return the time of the last. One without a time has its predecessor's."""
         for one in found:
             if isinstance(one, Record) and self._only in (None, one.source):
@@ -352,7 +354,7 @@ class Importer:
                 self._anything = self._anything or not one.problem
         return moment
 
-    def _remember(self, source: Source, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
+    def _remember(self, source: ImportSource, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
         """Note the read position of a file; it counts once all records up to it are on the log."""
         kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
         packed = status.st_size if reading.is_packed(source.path) else 0
@@ -365,7 +367,7 @@ class Importer:
         )  # fmt: skip
         self._pending[source.path] = position
 
-    def _folder_of(self, source: Source) -> str:
+    def _folder_of(self, source: ImportSource) -> str:
         """Return the key of the folder that a file was named with, empty where it was named by itself."""
         parents = frozenset(source.path.parents)
         return next((key for folder, key in self._folders.items() if folder in parents), "")

@@ -17,8 +17,8 @@ from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding
-from memtape.tools.importing.finding import BY_ROWS, Source
-from memtape.tools.importing.live import QUIET_S, Sessions, growth, is_due
+from memtape.tools.importing.finding import BY_ROWS, ImportSource
+from memtape.tools.importing.live import QUIET_S, ChangedSessions, growth, is_due
 from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.zones import Zones
 
@@ -64,7 +64,7 @@ class Watcher:
         self._zones = Zones(writer.home, writer.log, on_note)
         self._on_written = on_written
         self._saved_at: float | None = None
-        self._sessions = Sessions()
+        self._sessions = ChangedSessions()
         self.stop = threading.Event()
 
     def run(self) -> None:
@@ -81,7 +81,7 @@ class Watcher:
         self.index(filter(None, map(self._source, self._sessions.rest())), always=True)
         self._take_zones()
 
-    def sources(self) -> Iterator[Source]:
+    def sources(self) -> Iterator[ImportSource]:
         """Yield the existing sessions."""
         for folder in self._watched():
             for path in finding.walk(folder) if folder != self._vault else ():
@@ -109,7 +109,7 @@ class Watcher:
             else:
                 self.index([source], always=self._sessions.ended(path, now))
 
-    def index(self, sources: Iterable[Source], *, always: bool) -> None:
+    def index(self, sources: Iterable[ImportSource], *, always: bool) -> None:
         """Index sessions with enough growth, or with any growth at their end; none in a pause."""
         if silence_of(self._writer.home.path, None) is not None:
             return
@@ -150,7 +150,7 @@ class Watcher:
         hosts = (folder for folders in self._folders.values() for folder in folders)
         return [folder for folder in (*hosts, self._vault) if folder.is_dir()]
 
-    def _source(self, path: Path) -> Source | None:
+    def _source(self, path: Path) -> ImportSource | None:
         for format, folders in self._folders.items():
             for folder in folders:
                 if path.is_relative_to(folder):

@@ -25,9 +25,9 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import all_of
 from memtape.sinks.tables import Shard
 from memtape.state.consolidation import rules
-from memtape.state.consolidation.clusters import Candidate, Cluster, Due, plan
+from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, plan
 from memtape.state.consolidation.gate import Gate, gate
-from memtape.state.consolidation.rules import Conclusion, Operation
+from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
@@ -53,7 +53,7 @@ statement of at most {chars} characters that stands by itself, in words that the
 nothing is to be done, and where you are in doubt, write []."""
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One operation in a model's answer; memories are numbered from 1."""
 
     op: Literal["keep", "add", "conflict", "replace", "remove"]
@@ -70,7 +70,7 @@ class Consolidator:
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    def __call__(self, due: Due) -> list[Conclusion]:
+    def __call__(self, due: DueCluster) -> list[Conclusion]:
         """Return the decisions about a cluster: by rule, and for the rest by the configured model.
 
         A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
@@ -109,9 +109,9 @@ def prompt_for(cluster: Cluster) -> str:
     return about(_WHAT, _TASK.format(chars=MOST_CHARS), "\n".join(lines), "Now write the JSON list, and nothing else.")
 
 
-def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
+def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ...]:
     """Return the operations of an answer about a cluster. Raises `BadAnswer`: then nothing of it is kept."""
-    found = listed_in(answer, Answer, "operations")
+    found = listed_in(answer, OperationAnswer, "operations")
     found = [it for it in found if it.op != "keep"]
     if len(found) > MAX_INPUTS:
         raise BadAnswer("The model's answer has more operations than it was given memories.")
@@ -123,7 +123,7 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
     return _joined(operations)
 
 
-def _operation(answer: Answer, cluster: Cluster) -> Operation:
+def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
     """Return a checked operation on the candidates of an answer."""
 
     def named(number: int | None) -> Candidate:
@@ -136,20 +136,20 @@ def _operation(answer: Answer, cluster: Cluster) -> Operation:
             gone, survivor = named(answer.id), named(answer.survivor)
             if gone is survivor or gone.family != survivor.family or not is_told_by(gone.text, survivor.text):
                 raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
-            return Operation("remove", (gone,), survivor=survivor)
+            return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
-            return Operation("replace", of, text=_whole(_checked(answer.text, of), of))
+            return ConcludedOperation("replace", of, text=_whole(_checked(answer.text, of), of))
         case "conflict":
             return _conflict(tuple(dict.fromkeys(map(named, answer.ids))))
         case _:
             of = tuple(dict.fromkeys(map(named, answer.ids)))
             if len(of) < 2:
                 raise BadAnswer("The model's answer adds what it has from nowhere.", "Try another model.")
-            return Operation("add", of, text=_checked(answer.text, of))
+            return ConcludedOperation("add", of, text=_checked(answer.text, of))
 
 
-def _conflict(of: Cluster) -> Operation:
+def _conflict(of: Cluster) -> ConcludedOperation:
     """Return the conflict of two candidates. Raises `BadAnswer` where they cannot be in one."""
     if len(of) != 2 or any(it.made or it.family != "fact" for it in of):
         raise BadAnswer("The model's answer opposes what are no two facts.", "Try another model.")
@@ -159,14 +159,14 @@ def _conflict(of: Cluster) -> Operation:
         raise BadAnswer("The model's answer opposes what says the same.", "Try another model.")
     if not frozenset(terms(one.text)) & frozenset(terms(other.text)):
         raise BadAnswer("The model's answer opposes what has no word in common.", "Try another model.")
-    return Operation("conflict", (other,), survivor=one)
+    return ConcludedOperation("conflict", (other,), survivor=one)
 
 
-def _sides(operation: Operation) -> Cluster:
+def _sides(operation: ConcludedOperation) -> Cluster:
     return operation.of if operation.survivor is None else (operation.survivor, *operation.of)
 
 
-def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
+def _joined(operations: list[ConcludedOperation]) -> tuple[ConcludedOperation, ...]:
     """Merge removals in favour of a replaced memory into the replacement, in the form of an event."""
     replaced = {it.of[0].id: it for it in operations if it.op == "replace"}
     gone = {it.id: None for operation in operations if operation.op == "remove" for it in operation.of}

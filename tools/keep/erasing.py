@@ -29,7 +29,7 @@ from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.questions import drop_questions
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.proof.remains import Needles, Place, search_home, search_log, without_structure
+from memtape.sinks.proof.remains import Needles, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.proof.sqlite_pages import Piece
 from memtape.sinks.unfinished_erasures import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.vault import Vault
@@ -44,7 +44,7 @@ from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import scope_now, state_at
-from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
+from memtape.tools.keep.surviving import ErasedCorrection, SurvivingText, corrections_among, kept_anew, still_saying
 
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of erased events."""
@@ -75,7 +75,7 @@ class ErasedItem(NamedTuple):
     places: tuple[str, ...] = ()
 
 
-class Kept(NamedTuple):
+class RemainingName(NamedTuple):
     """A name that carries a text and stays: in the header of `events` events of a scope, or in a kept field.
 
     `scope` is empty for settings and time, which have none.
@@ -91,7 +91,7 @@ class Carried(msgspec.Struct, kw_only=True):
     """Other places of the texts: erasable events, names that cannot be erased, and unreadable slots."""
 
     carriers: list[ErasedItem] = []
-    kept: list[Kept] = []
+    kept: list[RemainingName] = []
     unreadable: list[tuple[int, int]] = []
 
 
@@ -103,12 +103,12 @@ class KeptPlan(msgspec.Struct, kw_only=True):
     scope: str
     items: list[ErasedItem]
     carriers: list[ErasedItem]
-    kept: list[Kept]
+    kept: list[RemainingName]
     unreadable: list[tuple[int, int]]
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
-    standing: list[Standing] = []
+    standing: list[SurvivingText] = []
     take_unreadable: bool = False
     vectors: list[bytes] = []
 
@@ -124,7 +124,7 @@ class ErasurePlan(KeptPlan, kw_only=True):
     the items' vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
     """
 
-    corrections: list[Correction] = []
+    corrections: list[ErasedCorrection] = []
     keep_corrections: bool = False
     is_resumed: bool = False
 
@@ -226,25 +226,25 @@ class FileSearch(NamedTuple):
     """A search in every byte of a home: each searched file with its findings."""
 
     needles: Needles
-    places: list[Place]
+    places: list[SearchedFile]
 
     @property
-    def found(self) -> list[Place]:
+    def found(self) -> list[SearchedFile]:
         """The files with a finding."""
         return [place for place in self.places if place.found]
 
     @property
-    def own(self) -> list[Place]:
+    def own(self) -> list[SearchedFile]:
         """The places in the vault that a person wrote or changed; Memtape never deletes them."""
         return [place for place in self.found if place.own]
 
     @property
-    def ours(self) -> list[Place]:
+    def ours(self) -> list[SearchedFile]:
         """The rest of them."""
         return [place for place in self.found if not place.own]
 
     @property
-    def unreadable(self) -> list[Place]:
+    def unreadable(self) -> list[SearchedFile]:
         """The unreadable files."""
         return [place for place in self.places if place.unreadable]
 
@@ -572,7 +572,7 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
         elif words:
             queries.append((_item(slot, event), list(words)))
     carried.carriers += [item for item, words in queries if any(word not in spoken for word in words)]
-    carried.kept = [Kept(*name, events) for name, events in kept.items()]
+    carried.kept = [RemainingName(*name, events) for name, events in kept.items()]
     return carried
 
 

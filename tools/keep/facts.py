@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from memtape.flows.workers.distill import Answered, fact_id
+from memtape.flows.workers.distill import WindowAnswer, fact_id
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
 from memtape.schemas.placeholders import head_of, tail_of
@@ -68,7 +68,7 @@ class FactAsker:
         self._home = home
         self._redactor = Redactor(home)
 
-    def __call__(self, window: Window, number: int) -> Answered:
+    def __call__(self, window: Window, number: int) -> WindowAnswer:
         """Return the captures of a window, or the problem of the answer.
 
         Raises `BudgetSpent`, and `MemtapeError` without a usable model.
@@ -77,14 +77,14 @@ class FactAsker:
             outcome, events = self._ask(window, number)
         except (ModelTimeout, BadAnswer) as error:
             self._count("timeout" if isinstance(error, ModelTimeout) else "refused")
-            return Answered([], str(error))
+            return WindowAnswer([], str(error))
         except BudgetSpent:
             raise
         except MemtapeError:
             self._count("error")
             raise
         self._count(outcome)
-        return Answered(events)
+        return WindowAnswer(events)
 
     def _ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
         talk = talk_of(window)

@@ -20,14 +20,14 @@ from memtape.state.views.page_rows import page_of
 Links = tuple[tuple[str, str], ...]
 
 
-class Change(NamedTuple):
+class PageChange(NamedTuple):
     """An edit, and the links that were made or ended."""
 
     edit: Edited = NO_EDIT
     links: tuple[Linked, ...] = ()
 
 
-def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> Change:
+def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageChange:
     """Return the changes of front matter against the written page; `written` is None for a new page.
 
     A removed name ends a person's edit; a value taken from the text by Memtape is no change.
@@ -42,7 +42,7 @@ def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> Change
             refs=fields.refs or None,
             rest=fields.rest or None,
         )
-        return Change(edit, _links((), fields.links, "", scope))
+        return PageChange(edit, _links((), fields.links, "", scope))
     page = page_of(scope, row.id)
     assert page is not None
     edit = replace(
@@ -56,7 +56,7 @@ def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> Change
     )
     before = [(CHILD, it.name) for it in written.children] + [(it.relation, it.name) for it in written.edges]
     before.sort(key=lambda link: link[0] != CHILD)
-    return Change(edit, _links(tuple(before), fields.links, row.id, scope))
+    return PageChange(edit, _links(tuple(before), fields.links, row.id, scope))
 
 
 def target_of(scope: Scope, link: Linked) -> Page | None:

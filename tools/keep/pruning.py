@@ -79,7 +79,7 @@ def plan(
         on_progress(done, len(numbers))
         for name, scope in sorted(state_at(log, writer.home.current(), number, log.ends()[number]).scopes.items()):
             if own in (None, name) and (name != GLOBAL or writer.actor.origin == "operator"):
-                made = _with(made, _Old(writer, scope, number, named, before))
+                made = _with(made, _OldCaptures(writer, scope, number, named, before))
     on_progress(len(numbers), len(numbers))
     return made
 
@@ -96,7 +96,7 @@ def prune(writer: Writer, made: Pruned) -> Pruned:
     return msgspec.structs.replace(made, dry_run=False)
 
 
-class _Old:
+class _OldCaptures:
     """The old captures of one scope that carry a tag, by id, and the memories derived from them alone."""
 
     def __init__(self, writer: Writer, scope: Scope, number: int, tags: tuple[str, ...], before: int) -> None:
@@ -142,7 +142,7 @@ class _Old:
             yield PrunedItem(id=capture.id, scope=self.scope.name, kind=capture.kind, at=event.sent, text=told)
 
 
-def _with(made: Pruned, old: _Old) -> Pruned:
+def _with(made: Pruned, old: _OldCaptures) -> Pruned:
     """Return the plan with the old captures of one more scope."""
     captures = [capture for capture, _ in old.found.values()]
     shown = [capture for capture in captures if not capture.hidden]

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
-from memtape.flows.workers.shadow import Answered, Question, Shadows
+from memtape.flows.workers.shadow import ShadowAnswer, ShadowQuestion, Shadows
 from memtape.flows.workers.worker import OnNote
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
@@ -40,21 +40,21 @@ class ShadowProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
-    def ask(self, question: Question, stopping: threading.Event) -> Answered | None:
+    def ask(self, question: ShadowQuestion, stopping: threading.Event) -> ShadowAnswer | None:
         """See `Asker.ask`. One that does not answer in time is ended, as is the process where `stopping` is set."""
         if self._process is None and not self._start():
-            return Answered(failure="raised", reason="Another process cannot open the log of this home.")
+            return ShadowAnswer(failure="raised", reason="Another process cannot open the log of this home.")
         self._tell(msgspec.json.encode(question))
         until = time.monotonic() + self._late_s
         while time.monotonic() < until and not stopping.is_set():
             with suppress(queue.Empty):
                 line = self._lines.get(timeout=LOOK_S)
                 if line:
-                    return msgspec.json.decode(line, type=Answered)
+                    return msgspec.json.decode(line, type=ShadowAnswer)
                 self.close()
-                return Answered(failure="raised", reason="Its process has ended.")
+                return ShadowAnswer(failure="raised", reason="Its process has ended.")
         self._end()
-        return None if stopping.is_set() else Answered(failure="late", reason=f"No answer in {self._late_s:g} s.")
+        return None if stopping.is_set() else ShadowAnswer(failure="late", reason=f"No answer in {self._late_s:g} s.")
 
     def close(self) -> None:
         """See `Asker.close`."""

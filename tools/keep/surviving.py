@@ -26,7 +26,7 @@ from memtape.tools.capture.writing import now_us
 CORRECTION_TAGS = (STATED_TAG, "correction")
 
 
-class Correction(NamedTuple):
+class ErasedCorrection(NamedTuple):
     """A person's correction: the erased capture, and the value it replaced (empty if unknown)."""
 
     event: Event
@@ -39,7 +39,7 @@ class Correction(NamedTuple):
         return self.event.body.text
 
 
-class Standing(NamedTuple):
+class SurvivingText(NamedTuple):
     """A remaining text with a replaced value: its id, kind and words."""
 
     id: str
@@ -47,7 +47,7 @@ class Standing(NamedTuple):
     text: str
 
 
-def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[Correction]:
+def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
     """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
 
     A correction goes with an erased sentence of the person.
@@ -66,11 +66,11 @@ def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterab
             continue
         event = _event(log, scope.name, capture.offset)
         if event.refs and event.refs[0] not in left:
-            found.append(Correction(event, _older(scope, event)))
+            found.append(ErasedCorrection(event, _older(scope, event)))
     return found
 
 
-def kept_anew(correction: Correction) -> Event:
+def kept_anew(correction: ErasedCorrection) -> Event:
     """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
 
     Its id follows from the erased capture: a repeated erasure keeps the correction once.
@@ -80,14 +80,16 @@ def kept_anew(correction: Correction) -> Event:
     return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
 
-def still_saying(log: Log, scope: str, corrections: Iterable[Correction], gone: Iterable[str]) -> list[Standing]:
+def still_saying(
+    log: Log, scope: str, corrections: Iterable[ErasedCorrection], gone: Iterable[str]
+) -> list[SurvivingText]:
     """Return the remaining captures of a scope with a replaced value, in the order of the log.
 
     A correction marks them as long as the corrected text exists; after the erasure nothing does.
     """
     values = [words for it in corrections if (words := all_words(it.older))]
     left = dict.fromkeys(gone)
-    found: dict[str, Standing] = {}
+    found: dict[str, SurvivingText] = {}
     number = partition_of(scope, log.partitions)
     for slot in slots_between(log, number, 0, log.ends()[number]) if values else ():
         event = event_of(slot.payload)
@@ -95,7 +97,7 @@ def still_saying(log: Log, scope: str, corrections: Iterable[Correction], gone: 
             continue
         said = dict.fromkeys(all_words(event.body.text))
         if any(all(word in said for word in words) for words in values):
-            found.setdefault(event.id, Standing(event.id, event.body.kind, event.body.text))
+            found.setdefault(event.id, SurvivingText(event.id, event.body.kind, event.body.text))
     return list(found.values())
 
 

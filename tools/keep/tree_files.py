@@ -39,7 +39,7 @@ from memtape.state.views.page_rows import page_of
 from memtape.state.views.tree_pages import path_of, tree_page
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer, now_us
-from memtape.tools.keep.page_changes import Change, changes_of, target_of
+from memtape.tools.keep.page_changes import PageChange, changes_of, target_of
 from memtape.tools.keep.states import state_at
 
 SOURCE = "pages"
@@ -198,7 +198,7 @@ class TreeFiles:
         if captured is None:
             return []
         fields = due.read.fields
-        change = changes_of(None, fields, self._before) if fields is not None else Change()
+        change = changes_of(None, fields, self._before) if fields is not None else PageChange()
         edit = replace(change.edit, id=captured.id)
         if due.given != due.path and edit.title is None and not text.startswith("# "):
             edit = replace(edit, title=due.given.rpartition("/")[2].removesuffix(".md"))
@@ -223,7 +223,9 @@ class TreeFiles:
                 by = replace(NO_EDIT, id=page.id, by=captured.id, base=base)
                 events += [captured, *self._made(due, [by], page.id, slug, problems)]
         is_sound = read.fields is not None and not read.fields.problems
-        change = changes_of(written, read.fields, self._before) if read.fields is not None and is_sound else Change()
+        change = (
+            changes_of(written, read.fields, self._before) if read.fields is not None and is_sound else PageChange()
+        )
         edit = change.edit
         if slug != page.slug and page.slug != ROOT:
             edit = replace(edit, slug=slug)

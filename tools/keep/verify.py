@@ -12,7 +12,7 @@ from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
-from memtape.sinks.search_index import Opened
+from memtape.sinks.search_index import OpenIndex
 from memtape.sinks.tables import Shard, foreign
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
@@ -59,7 +59,7 @@ class Verification(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
-class _Found(NamedTuple):
+class _ViewRows(NamedTuple):
     """The views of one partition: rows by table and key, pages by scope and path, Memtape's pages (`listed`).
 
     `indexes` are the search indexes by scope.
@@ -70,7 +70,7 @@ class _Found(NamedTuple):
     pages: dict[str, dict[str, bytes]]
     listed: dict[str, list[str]]
     differences: list[Difference]
-    indexes: dict[str, Opened]
+    indexes: dict[str, OpenIndex]
 
 
 def verify(
@@ -123,9 +123,9 @@ def _listed_pages(vault: Vault, scope: str) -> list[str]:
     return [path for path in vault.listed(scope) if path in found]
 
 
-def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _Found:
+def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _ViewRows:
     shard = Shard(build.shard(number), number)
-    found = _Found(0, {}, {}, {}, [], {})
+    found = _ViewRows(0, {}, {}, {}, [], {})
     if not shard.exists():
         if vault is not None and vault.covered(number):
             found.differences.append(Difference("watermarks", "", str(number), "missing"))
@@ -148,7 +148,7 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
     known = watermark.sent if watermark is not None else {}
     scopes = dict.fromkeys((*named, *(name for name in known if scope in (None, name))))
     if watermark is not None and foreign(log, watermark):
-        return _Found(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")], {})
+        return _ViewRows(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")], {})
     if vault is not None:
         found.pages.update((name, vault.read(name)) for name in scopes)
         found.listed.update((name, vault.listed(name)) for name in scopes)
@@ -169,7 +169,9 @@ def _scopes(state: Partition, scope: str | None) -> list[Scope]:
     return [found for name, found in state.scopes.items() if scope in (None, name)]
 
 
-def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:
+def _compare_tables(
+    state: Partition, views: _ViewRows, scope: str | None, leaves: dict[str, str]
+) -> Iterator[Difference]:
     changes = [change for found in _scopes(state, scope) for change in all_changes(found)]
     for table, found in views.rows.items():
         rows = [row_of(state.scopes[change.scope], change) for change in changes if change.table == table]
@@ -184,7 +186,7 @@ def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: 
 
 
 def _compare_indexes(
-    state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]
+    state: Partition, views: _ViewRows, scope: str | None, leaves: dict[str, str]
 ) -> Iterator[Difference]:
     """Yield the differences between a scope's search index and an index built from the state's rows."""
     if any(difference.view == "index" for difference in views.differences):
@@ -205,7 +207,7 @@ def _compare_indexes(
     leaves |= index_leaf(state.number, indexed)
 
 
-def _found_index(opened: Opened | None) -> dict[tuple[str, str], str]:
+def _found_index(opened: OpenIndex | None) -> dict[tuple[str, str], str]:
     """Return the content of an index by key. Raises `ValueError` for an inconsistent index."""
     if opened is None:
         return {}
@@ -219,7 +221,9 @@ def _found_index(opened: Opened | None) -> dict[tuple[str, str], str]:
     return found
 
 
-def _compare_pages(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:
+def _compare_pages(
+    state: Partition, views: _ViewRows, scope: str | None, leaves: dict[str, str]
+) -> Iterator[Difference]:
     for found in _scopes(state, scope):
         rendered = {page.path: render(page).encode() for page in pages_of(state, all_changes(found))}
         expected = {path: data for path, data in sorted(rendered.items()) if data}

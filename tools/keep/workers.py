@@ -13,7 +13,7 @@ from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.deliver import Delivery
-from memtape.flows.workers.distill import Answered, Ask, Distillation
+from memtape.flows.workers.distill import Ask, Distillation, WindowAnswer
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
@@ -60,7 +60,7 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
         return FactAsker(home)
 
-    def ask(window: Window, number: int) -> Answered:
+    def ask(window: Window, number: int) -> WindowAnswer:
         return asker()(window, number)
 
     return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)

@@ -55,7 +55,7 @@ class _Text(NamedTuple):
     text: str
 
 
-class _Read(NamedTuple):
+class _PageZone(NamedTuple):
     """A page as read: its note and the texts of its zone; None where nothing is to be appended."""
 
     note: PageNote
@@ -110,7 +110,7 @@ class _ScopeZones:
         """Read the pages with a changed stamp, and append their events."""
         kept = self._notes.read(self._log)
         notes: dict[str, PageNote] = {}
-        due: dict[str, _Read] = {}
+        due: dict[str, _PageZone] = {}
         for path, stamp in stamps.items():
             known = kept.get(path)
             if known is not None and known.stamp == stamp:
@@ -129,23 +129,23 @@ class _ScopeZones:
         for problem in (problem for note in notes.values() for problem in note.problems):
             self._worker.note(problem)
 
-    def _read(self, path: str, page: Zoned, known: PageNote | None) -> _Read:
+    def _read(self, path: str, page: Zoned, known: PageNote | None) -> _PageZone:
         """Return the texts of a page. A page without a readable zone withdraws nothing."""
         found = parts(page.data)
         if found is None:
-            return _Read(PageNote(page.stamp, "", 0, (self._problem(path, DAMAGED),)))
+            return _PageZone(PageNote(page.stamp, "", 0, (self._problem(path, DAMAGED),)))
         if found.zone is None:
-            return _Read(PageNote(page.stamp))
+            return _PageZone(PageNote(page.stamp))
         digest = blake2b(found.zone, digest_size=16).hexdigest()
         if known is not None and digest == known.zone:
-            return _Read(msgspec.structs.replace(known, stamp=page.stamp))
+            return _PageZone(msgspec.structs.replace(known, stamp=page.stamp))
         try:
             texts = list(self._texts(path, inner(found.zone).decode()))
         except UnicodeDecodeError:
-            return _Read(PageNote(page.stamp, digest, 0, (self._problem(path, NOT_UTF8),)))
+            return _PageZone(PageNote(page.stamp, digest, 0, (self._problem(path, NOT_UTF8),)))
         if self._scope == GLOBAL:
-            return _Read(PageNote(page.stamp, digest, 0, (self._problem(path, NO_OPERATOR),) if texts else ()))
-        return _Read(PageNote(page.stamp, digest, len(texts)), texts)
+            return _PageZone(PageNote(page.stamp, digest, 0, (self._problem(path, NO_OPERATOR),) if texts else ()))
+        return _PageZone(PageNote(page.stamp, digest, len(texts)), texts)
 
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
         """Yield the texts of a zone without secrets, each once; the id of a text is the same on every page.

@@ -21,7 +21,7 @@ from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import LANES, Lane
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.state.ranking.evaluation import Asked, summary
+from memtape.state.ranking.evaluation import EvaluatedQuestion, summary
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.retrieval import Retriever
@@ -42,7 +42,7 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
     """
     conversations = read_corpus(path)
     vectors = EmbedderVectors(embedder)
-    asked: dict[str, list[Asked]] = {name: [] for name in names}
+    asked: dict[str, list[EvaluatedQuestion]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         log = EmbeddedLog(home.log_path)
@@ -113,7 +113,7 @@ def fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on
 
 def _ask_all(
     conversation: Conversation, made: Mapping[str | None, Sequence[Event]], ask: Ask, vectors: EmbedderVectors
-) -> list[Asked]:
+) -> list[EvaluatedQuestion]:
     """Ask every question whose evidence is there; the first one twice, since it makes things ready.
 
     `made` has the events of each turn: several where the turn is too long for one. Any of them counts as the turn.
@@ -121,7 +121,7 @@ def _ask_all(
     id_of = {native: events[0].id for native, events in made.items()}
     turn_of = turns_told(made)
     session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
-    asked: list[Asked] = []
+    asked: list[EvaluatedQuestion] = []
     for question in conversation.questions:
         wanted = tuple(id_of[native] for native in question.evidence if native in id_of)
         if not wanted:
@@ -132,7 +132,7 @@ def _ask_all(
         found = ask(question.text)
         took = time.perf_counter() - start - (vectors.spent_s - spent)
         turns = tuple(dict.fromkeys(turn_of.get(id, id) for id in found))
-        asked.append(Asked(question.category, wanted, turns, session_of, took * 1_000))
+        asked.append(EvaluatedQuestion(question.category, wanted, turns, session_of, took * 1_000))
     return asked
 
 

@@ -14,7 +14,7 @@ import orjson
 
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.state.ranking.evaluation import Given, given_summary
+from memtape.state.ranking.evaluation import PromptContext, given_summary
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.tokens import tokenizer
 from memtape.tools.client import Client
@@ -47,7 +47,7 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
     conversations = read_corpus(path)
     talk = [] if foreign is None else list(_talk(read_corpus(foreign)))
     count = tokenizer()
-    measured: dict[str, list[tuple[str, Given]]] = {}
+    measured: dict[str, list[tuple[str, PromptContext]]] = {}
     asked = [_prompts(conversation, conversations, talk) for conversation in conversations]
     total, done = sum(map(len, asked)), 0
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
                 for prompt in prompts:
                     text, answer = offered(client, prompt.text)
                     found = any(native.get(result.id) in prompt.evidence for result in answer.results)
-                    given = Given(count.count(text) if text else 0, found)
+                    given = PromptContext(count.count(text) if text else 0, found)
                     measured.setdefault(prompt.of, []).append((conversation.name, given))
                     done += 1
                     if not done % 100 or done == total:

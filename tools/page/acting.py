@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 from memtape.tools.page.views.waiting import listed
 
 MOST_IDS = 500
-Doing = Callable[[Client, Sequence[str], Asked], int]
+Doing = Callable[[Client, Sequence[str], PageQuery], int]
 Telling = Callable[[Client, str], str]
 
 
@@ -66,35 +66,35 @@ def _rule_of(client: Client, id: str) -> str:
     return rule.text
 
 
-def _reason(asked: Asked) -> str | None:
+def _reason(asked: PageQuery) -> str | None:
     return asked.text("reason") or None
 
 
-def _forget(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _forget(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return sum(len(client.forget(id, reason=_reason(asked))) for id in ids)
 
 
-def _restore(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _restore(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return sum(len(client.restore(id, reason=_reason(asked))) for id in ids)
 
 
-def _archive(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _archive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return len(client.archive(ids, reason=_reason(asked)).done)
 
 
-def _unarchive(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _unarchive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return len(client.unarchive(ids, reason=_reason(asked)).done)
 
 
-def _pin(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _pin(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return sum(len(client.pin(id)) for id in ids)
 
 
-def _unpin(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _unpin(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return sum(len(client.unpin(id)) for id in ids)
 
 
-def _settle(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _settle(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     chosen = asked.text("keep")
     keep: Literal["A", "B", "both"] | None = next((side for side in ("A", "B", "both") if side == chosen), None)
     if keep is None:
@@ -104,13 +104,13 @@ def _settle(client: Client, ids: Sequence[str], asked: Asked) -> int:
     return len(ids)
 
 
-def _accept(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _accept(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     for id in ids:
         client.accept(id)
     return len(ids)
 
 
-def _decline(client: Client, ids: Sequence[str], asked: Asked) -> int:
+def _decline(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     for id in ids:
         client.decline(id)
     return len(ids)
@@ -166,7 +166,7 @@ ACTIONS: dict[str, Action] = {
 }
 
 
-def action_of(asked: Asked) -> tuple[str, Action]:
+def action_of(asked: PageQuery) -> tuple[str, Action]:
     """Return the action that a form names. Raises `MemtapeError` for none."""
     name = asked.text("do")
     if name not in ACTIONS:
@@ -174,7 +174,7 @@ def action_of(asked: Asked) -> tuple[str, Action]:
     return name, ACTIONS[name]
 
 
-def meant(client: Client, name: str, action: Action, asked: Asked) -> Meant:
+def meant(client: Client, name: str, action: Action, asked: PageQuery) -> Meant:
     """Return the ids of a form: the named ids, or with `every` the whole list matched by its words.
 
     Raises `NotFound` for an unknown id, so that nothing is done in part, and `MemtapeError` for no ids or too

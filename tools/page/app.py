@@ -25,9 +25,9 @@ from memtape.sinks.home.samples import note
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
 from memtape.tools.page.acting import Meant, action_of, meant
-from memtape.tools.page.asked import Asked, asked_of
-from memtape.tools.page.drawing import HERE, VIEWS, Drawing, Drawn, View
-from memtape.tools.page.entry import Entry
+from memtape.tools.page.asked import PageQuery, asked_of
+from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
+from memtape.tools.page.entry import PageEntry
 from memtape.tools.page.guard import Guard
 from memtape.tools.page.memory import PageMemory
 from memtape.tools.page.past import Past
@@ -42,14 +42,14 @@ CUT_OFF = PlainTextResponse("The form was cut off, and nothing was done.\n", 400
 """The answer to a form without its end; nobody reads it."""
 
 
-class Page:
+class PageApp:
     """Answers the requests of one home's page."""
 
     def __init__(self, held: PageMemory) -> None:
         self._held = held
         self._drawing = Drawing(held)
         self._past = Past(held.home, held.scope)
-        self._slow: Slow[Drawn] = Slow()
+        self._slow: Slow[DrawnPage] = Slow()
 
     def routes(self) -> list[Route | Mount]:
         """Return where each view and each action is reached."""
@@ -83,18 +83,18 @@ class Page:
         timing = {"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"}
         return HTMLResponse(drawn.html, drawn.status, headers | timing)
 
-    def _drawn(self, view: View, pairs: list[tuple[str, str]]) -> tuple[Drawn, dict[str, str]]:
+    def _drawn(self, view: View, pairs: list[tuple[str, str]]) -> tuple[DrawnPage, dict[str, str]]:
         """Return a view with headers; where the log is folded for it, how far that is. Raises `MemtapeError`."""
         asked = asked_of(view.path, pairs, self._held.scope)
         if not _is_folded(view, asked):
             return self._drawing.view(view, pairs), {}
         found = self._slow.of(repr((view.path, pairs)), partial(self._past.drawn, view.path, pairs))
-        if isinstance(found, Drawn):
+        if isinstance(found, DrawnPage):
             return found, {}
         return self._making(view, asked, found), AGAIN
 
-    def _making(self, view: View, asked: Asked, progress: Progress) -> Drawn:
-        return Drawn(self._drawing.written("making.html", {"asked": asked, "view": view, "progress": progress}))
+    def _making(self, view: View, asked: PageQuery, progress: Progress) -> DrawnPage:
+        return DrawnPage(self._drawing.written("making.html", {"asked": asked, "view": view, "progress": progress}))
 
     def close(self) -> None:
         """Close the process of past views."""
@@ -203,7 +203,7 @@ async def _pairs(request: Request, most: int) -> list[tuple[str, str]] | None:
     return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
 
 
-def _is_folded(view: View, asked: Asked) -> bool:
+def _is_folded(view: View, asked: PageQuery) -> bool:
     """Whether the log is folded for a view."""
     return bool(view.is_past and asked.at) or asked.is_on("diff") or asked.is_on("age")
 
@@ -213,7 +213,7 @@ def _own_path(path: str) -> str:
     return path if path.startswith("./") and path.isprintable() else "./"
 
 
-def page_app(page: Page, entry: Entry) -> ASGIApp:
+def page_app(page: PageApp, entry: PageEntry) -> ASGIApp:
     """Return the application; the guard refuses requests without the token or the one-time code."""
     handlers = {HTTPException: page.missing, Exception: page.broken}
     app = Starlette(routes=page.routes(), exception_handlers=handlers)

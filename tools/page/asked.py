@@ -12,7 +12,7 @@ MOST_CHARS = 4_096
 """The longest parameter: no longer than a question worth keeping."""
 
 
-class Asked(NamedTuple):
+class PageQuery(NamedTuple):
     """The parameters of an address: the first value of each name, and all values where many are allowed.
 
     `scope` is the visited project; `at` a position or time of the past, empty for now.
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
         """The time, in the client's form."""
         return self.at or None
 
-    def today(self) -> Asked:
+    def today(self) -> PageQuery:
         """Return the address without a time, for links to later things."""
         return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
 
@@ -72,10 +72,10 @@ class Asked(NamedTuple):
         return f".{path or self.path}?{urlencode(told, doseq=True)}"
 
 
-def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> Asked:
+def asked_of(path: str, pairs: list[tuple[str, str]], scope: str) -> PageQuery:
     """Return the parameters of an address or form; `scope` is the default. Raises `InvalidScope`."""
     given: dict[str, list[str]] = {}
     for name, value in pairs:
         given.setdefault(name, []).append(value)
     named = given.get("scope", [""])[0]
-    return Asked(path, check_scope(named) if named else scope, given)
+    return PageQuery(path, check_scope(named) if named else scope, given)

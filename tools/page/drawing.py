@@ -16,7 +16,7 @@ from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
-from memtape.tools.page.asked import Asked, asked_of
+from memtape.tools.page.asked import PageQuery, asked_of
 from memtape.tools.page.memory import PageMemory
 from memtape.tools.page.telling import FILTERS
 from memtape.tools.page.views.graph import graph
@@ -42,7 +42,7 @@ class View(NamedTuple):
     path: str
     name: str
     key: str
-    of: Callable[[Client, Asked], dict[str, Any]]
+    of: Callable[[Client, PageQuery], dict[str, Any]]
     is_past: bool = True
     is_listed: bool = True
 
@@ -62,7 +62,7 @@ VIEWS: tuple[View, ...] = (
 """One more view is one more row, a file in `views` and a template under its function's name."""
 
 
-class Drawn(NamedTuple):
+class DrawnPage(NamedTuple):
     """A page as HTML, with its HTTP status, and the kind of its error, empty without an error."""
 
     html: str
@@ -85,12 +85,12 @@ class Drawing:
         self._templates.filters |= FILTERS
         self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
 
-    def view(self, view: View, pairs: list[tuple[str, str]]) -> Drawn:
+    def view(self, view: View, pairs: list[tuple[str, str]]) -> DrawnPage:
         """Return the view of an address, or a page about the error."""
         try:
             asked = asked_of(view.path, pairs, self.held.scope)
             found = self.held.do(asked.scope, lambda client: view.of(client, asked))
-            return Drawn(self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view} | found))
+            return DrawnPage(self.written(f"{view.of.__name__}.html", {"asked": asked, "view": view} | found))
         except MemtapeError as error:
             return self.told(view.path, error)
 
@@ -98,9 +98,9 @@ class Drawing:
         """Render a template with variables."""
         return self._templates.get_template(template).render(shown)
 
-    def told(self, path: str, error: MemtapeError) -> Drawn:
+    def told(self, path: str, error: MemtapeError) -> DrawnPage:
         """Return a page about an error and the next step."""
-        asked = Asked(path, self.held.scope, {})
+        asked = PageQuery(path, self.held.scope, {})
         status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, (Locked, LogGone)) else 400
         page = self.written("error.html", {"asked": asked, "view": None, "error": error})
-        return Drawn(page, status, type(error).__name__)
+        return DrawnPage(page, status, type(error).__name__)

@@ -13,7 +13,7 @@ TOKEN_BYTES = 32
 FOLDER_BYTES = 16
 
 
-class Entry:
+class PageEntry:
     """The means of entry: the token while the page is served, the code once. The folder alone does not do."""
 
     def __init__(self, port: int) -> None:

@@ -17,7 +17,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memtape.tools.page.entry import TOKEN_KEY, Entry
+from memtape.tools.page.entry import TOKEN_KEY, PageEntry
 from memtape.tools.page.peers import uid_of
 
 MAX_BODY_BYTES = 256 * 1024
@@ -39,7 +39,7 @@ HEADERS = {
 class Guard:
     """Lets a request through that knows the token, and gives every answer the headers that keep a page to itself."""
 
-    def __init__(self, app: ASGIApp, entry: Entry) -> None:
+    def __init__(self, app: ASGIApp, entry: PageEntry) -> None:
         self._app, self._own = app, entry
         self._hosts = tuple(f"{name}:{entry.port}" for name in ("127.0.0.1", "localhost"))
         self._origins = tuple(f"http://{host}" for host in self._hosts)

@@ -17,8 +17,8 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.keep.starting import python_of
 from memtape.tools.keep.waiting import who_waits
-from memtape.tools.page.drawing import Drawn
-from memtape.tools.page.past_process import Orders, Report, ToDraw
+from memtape.tools.page.drawing import DrawnPage
+from memtape.tools.page.past_process import PageOrders, PageReport, ToDraw
 
 MODULE = "memtape.tools.page.past_process"
 
@@ -27,12 +27,12 @@ class Past:
     """The process that draws the past of a home. `drawn` is for one thread, `close` for any."""
 
     def __init__(self, home: Path, scope: str) -> None:
-        self._orders = Orders(str(home), scope)
+        self._orders = PageOrders(str(home), scope)
         self._changing = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
 
-    def drawn(self, path: str, pairs: list[tuple[str, str]]) -> Drawn:
+    def drawn(self, path: str, pairs: list[tuple[str, str]]) -> DrawnPage:
         """Return a view, with progress for the waiting caller. Raises `MemtapeError` at the process's end."""
         process = self._started()
         self._tell(process, ToDraw(path, pairs))
@@ -41,7 +41,7 @@ class Past:
                 if report.broken:
                     raise RuntimeError(f"The process that looks at the past has met {report.broken}.")
                 if report.html is not None:
-                    return Drawn(report.html, report.status, report.error)
+                    return DrawnPage(report.html, report.status, report.error)
                 who_waits()(report.done, report.total)
         except BaseException:  # Nobody waits any more: the next must not be given this view.
             process.kill()
@@ -72,18 +72,18 @@ class Past:
             self._tell(self._process, self._orders)
             return self._process
 
-    def _tell(self, process: subprocess.Popen[bytes], told: Orders | ToDraw) -> None:
+    def _tell(self, process: subprocess.Popen[bytes], told: PageOrders | ToDraw) -> None:
         assert process.stdin is not None
         with suppress(BrokenPipeError):  # It has ended, which is seen where it is read.
             process.stdin.write(msgspec.json.encode(told) + b"\n")
             process.stdin.flush()
 
 
-def _reports(process: subprocess.Popen[bytes]) -> Iterator[Report]:
+def _reports(process: subprocess.Popen[bytes]) -> Iterator[PageReport]:
     assert process.stdout is not None
     for line in process.stdout:
         if line.endswith(b"\n"):  # Else it is half a line of one that was killed.
-            yield msgspec.json.decode(line, type=Report)
+            yield msgspec.json.decode(line, type=PageReport)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> MemtapeError:

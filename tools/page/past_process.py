@@ -26,7 +26,7 @@ NICE = 5
 TELL_S = 0.1
 
 
-class Orders(msgspec.Struct, frozen=True):
+class PageOrders(msgspec.Struct, frozen=True):
     """The home of the page, and the scope where it begins."""
 
     home: str
@@ -40,7 +40,7 @@ class ToDraw(msgspec.Struct, frozen=True):
     pairs: list[tuple[str, str]]
 
 
-class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+class PageReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """The numbers of folded slots and of all, or at the end the drawn page; `broken` names our mistake."""
 
     done: int = 0
@@ -56,7 +56,7 @@ def main() -> None:
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a library prints is no report.
     os.nice(NICE)
-    orders = msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders)
+    orders = msgspec.json.decode(sys.stdin.buffer.readline(), type=PageOrders)
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=[asked], daemon=True).start()
     drawing = Drawing(PageMemory(Path(orders.home), orders.scope))
@@ -64,7 +64,7 @@ def main() -> None:
         _send(reports, _drawn(drawing, msgspec.json.decode(asked.get(), type=ToDraw), reports))
 
 
-def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> Report:
+def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> PageReport:
     """Draw a view and send the progress on the way."""
     told_s = 0.0
 
@@ -72,7 +72,7 @@ def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> Report:
         nonlocal told_s
         if time.monotonic() - told_s >= TELL_S:
             told_s = time.monotonic()
-            _send(reports, Report(done, total))
+            _send(reports, PageReport(done, total))
 
     try:
         view = next(view for view in VIEWS if view.path == wanted.path)
@@ -80,8 +80,8 @@ def _drawn(drawing: Drawing, wanted: ToDraw, reports: IO[bytes]) -> Report:
             drawn = drawing.view(view, wanted.pairs)
     except Exception as error:
         traceback.print_exc()
-        return Report(html="", broken=type(error).__name__)
-    return Report(html=drawn.html, status=drawn.status, error=drawn.error)
+        return PageReport(html="", broken=type(error).__name__)
+    return PageReport(html=drawn.html, status=drawn.status, error=drawn.error)
 
 
 def _read(asked: queue.SimpleQueue[bytes]) -> None:
@@ -90,7 +90,7 @@ def _read(asked: queue.SimpleQueue[bytes]) -> None:
     os._exit(0)
 
 
-def _send(reports: IO[bytes], report: Report) -> None:
+def _send(reports: IO[bytes], report: PageReport) -> None:
     try:
         reports.write(msgspec.json.encode(report) + b"\n")
         reports.flush()

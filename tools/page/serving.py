@@ -12,8 +12,8 @@ import anyio
 import uvicorn
 
 from memtape.tools.agents.mcp.server import listen
-from memtape.tools.page.app import Page, page_app
-from memtape.tools.page.entry import Entry
+from memtape.tools.page.app import PageApp, page_app
+from memtape.tools.page.entry import PageEntry
 from memtape.tools.page.memory import PageMemory
 
 
@@ -23,9 +23,9 @@ class Serving:
     def __init__(self, home: Path, scope: str, port: int) -> None:
         self._listening: socket.socket = listen(port)
         self.port: int = self._listening.getsockname()[1]
-        self._entry = Entry(self.port)
+        self._entry = PageEntry(self.port)
         self._memory = PageMemory(home, scope)
-        self._page = Page(self._memory)
+        self._page = PageApp(self._memory)
         app = page_app(self._page, self._entry)
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
 

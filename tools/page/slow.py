@@ -44,7 +44,7 @@ class _Gone(Exception):
     """The answer is no longer requested."""
 
 
-class _Making(Generic[ResultT]):
+class _SlowAnswer(Generic[ResultT]):
     """An answer in progress: the begin of the current fold, and the time of the last request for it."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Slow(Generic[ResultT]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: dict[str, _Making[ResultT]] = {}
+        self._made: dict[str, _SlowAnswer[ResultT]] = {}
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
     def of(self, address: str, make: Callable[[], ResultT]) -> ResultT | Progress:
@@ -83,8 +83,8 @@ class Slow(Generic[ResultT]):
         # What was given up just now is begun anew when it is asked for again.
         return Progress(0, 0, 0) if answer is None else answer
 
-    def _begun(self, address: str, make: Callable[[], ResultT]) -> _Making[ResultT]:
-        making = self._made[address] = _Making[ResultT]()
+    def _begun(self, address: str, make: Callable[[], ResultT]) -> _SlowAnswer[ResultT]:
+        making = self._made[address] = _SlowAnswer[ResultT]()
 
         def made() -> ResultT | None:
             making.began_s = time.monotonic()

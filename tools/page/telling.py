@@ -12,7 +12,7 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.ask.naming import LEAST_CHARS, LEAST_NEW_CHARS
 from memtape.tools.capture.writing import now_us
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 MINUTE_US = 60 * US_PER_S
 _STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (MINUTE_US, "minute"))
@@ -56,7 +56,7 @@ def short(id: str) -> str:
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
 
 
-def linked(text: str, asked: Asked) -> Markup:
+def linked(text: str, asked: PageQuery) -> Markup:
     """Return a text with a link on each id."""
     told, at = Markup(), 0
     for found in _ID.finditer(text):

@@ -16,7 +16,7 @@ from memtape.state.index.entries import ENDS_ASKING
 from memtape.state.index.parts import Ints
 from memtape.state.index.sessions import NOBODY
 from memtape.state.ranking.deep.edges import walk
-from memtape.state.ranking.deep.seen import Seen, Spot
+from memtape.state.ranking.deep.seen import SeenText, Spot
 from memtape.state.ranking.lanes import LENT, Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking, Scale
@@ -65,11 +65,11 @@ class Ground:
         self.rankings: list[Ranking] = []
         """Those of the first look, by scope."""
 
-    def look(self, query: str, most: int, number: int) -> list[Seen]:
+    def look(self, query: str, most: int, number: int) -> list[SeenText]:
         """Return the best texts of all scopes for a query, at most `most`."""
         rankings = [field.rank(query) for field in self._fields]
         self.rankings = self.rankings or rankings
-        found = list[Seen]()
+        found = list[SeenText]()
         for scope, ranking in enumerate(rankings):
             found += self._note(scope, islice(ranking.hits, most), number)
         return sorted(found, key=lambda it: -it.score)[:most]
@@ -78,7 +78,7 @@ class Ground:
         """Return the pages reached by a walk down the trees for a query, each with its share of the query."""
         return [(Spot(n, place), share) for n, field in enumerate(self._fields) for place, share in field.walk(query)]
 
-    def near(self, seeds: Sequence[Seen], number: int) -> list[Seen]:
+    def near(self, seeds: Sequence[SeenText], number: int) -> list[SeenText]:
         """Return the texts within two hops of some texts, each lent a share of the seed's relevance."""
         reached = walk([seed.spot for seed in seeds], self._beside)
         hits = [self.hits[seed.spot] for seed in seeds]
@@ -86,12 +86,12 @@ class Ground:
             {spot: LENT * way.strength * hits[way.seed].relevance for spot, way in reached.items()}, number
         )
 
-    def lend(self, relevance: Mapping[Spot, float], number: int) -> list[Seen]:
+    def lend(self, relevance: Mapping[Spot, float], number: int) -> list[SeenText]:
         """Return the allowed texts, with the relevance lent to each."""
         lent: dict[int, dict[int, float]] = {}
         for spot, share in relevance.items():
             lent.setdefault(spot.scope, {})[spot.place] = share
-        found = list[Seen]()
+        found = list[SeenText]()
         for scope, shares in sorted(lent.items()):
             field = self._fields[scope]
             ranking = field.corpus.lent(shares, self._unsaid(field), field.now)
@@ -122,7 +122,7 @@ class Ground:
         """Return the whole text of a spot."""
         return self._fields[spot.scope].text_of(spot.place)
 
-    def ordered(self, found: Sequence[Seen]) -> list[Ranking]:
+    def ordered(self, found: Sequence[SeenText]) -> list[Ranking]:
         """Return the rankings by scope of the texts found in all looks, with the looks' factor of each."""
         made = list[Ranking]()
         for scope, ranking in enumerate(self.rankings):
@@ -132,20 +132,20 @@ class Ground:
             made.append(Ranking(ranking.counts, places, hits.__getitem__, ranking.scale if own else Scale(0, 1, 1)))
         return made
 
-    def _moved(self, seen: Seen) -> Hit:
+    def _moved(self, seen: SeenText) -> Hit:
         """Return a hit with the score that all looks together give it; parts add up to that of the first look alone."""
         hit, look = self.hits[seen.spot], self.first[seen.spot]
         looked = seen.score / hit.score if hit.score else 1.0
         return hit._replace(score=seen.score, looked=looked, look=look, parts=hit.parts if look == 1 else {})
 
-    def _note(self, scope: int, hits: Iterable[Hit], number: int) -> list[Seen]:
+    def _note(self, scope: int, hits: Iterable[Hit], number: int) -> list[SeenText]:
         """Record texts seen through hits, and return them; a text seen before keeps its first record."""
-        found = list[Seen]()
+        found = list[SeenText]()
         for hit in hits:
             spot = Spot(scope, hit.place)
             self.hits.setdefault(spot, hit)
             self.first.setdefault(spot, number)
-            found.append(Seen(spot, hit.score))
+            found.append(SeenText(spot, hit.score))
         return found
 
     def _beside(self, spot: Spot) -> list[tuple[Spot, float]]:

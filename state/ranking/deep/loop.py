@@ -13,8 +13,8 @@ from memtape.schemas.events import DeepStep, Failure
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.state.ranking.deep.asking import terms_of_kinds
 from memtape.state.ranking.deep.ground import Ground
-from memtape.state.ranking.deep.rules import BY_RULE, Judge, Told
-from memtape.state.ranking.deep.seen import Seen, Spot, merged
+from memtape.state.ranking.deep.rules import BY_RULE, Judge, StepDecision
+from memtape.state.ranking.deep.seen import SeenText, Spot, merged
 from memtape.state.ranking.lanes import LENT, SEEDS
 
 LOOKED_AT = 50
@@ -23,7 +23,7 @@ GATED = 10
 """So many of the best are judged for whether they are enough."""
 
 
-class Taken(NamedTuple):
+class FinishedStep(NamedTuple):
     """A finished step: `given` and `kept` count texts, `spots` are texts first seen or dropped in the step.
 
     `query` is the query of the step, or the next query that the step asks for.
@@ -44,8 +44,8 @@ class Taken(NamedTuple):
 class Deep(NamedTuple):
     """The results of a deep search, best first, and its steps."""
 
-    found: list[Seen]
-    steps: list[Taken]
+    found: list[SeenText]
+    steps: list[FinishedStep]
 
 
 def deepened(question: str, ground: Ground, judge: Judge, wanted: int, clock_us: Callable[[], int]) -> Deep:
@@ -70,14 +70,14 @@ class _Loop:
         self._most = most
         self._clock_us = clock_us
         self._number = 0
-        self._looks: list[list[Seen]] = []
+        self._looks: list[list[SeenText]] = []
         self._lent: dict[Spot, float] = {}
         self._dropped: dict[Spot, None] = {}
         self._of_kind: dict[Spot, None] = {}
-        self._found: list[Seen] = []
-        self.steps: list[Taken] = []
+        self._found: list[SeenText] = []
+        self.steps: list[FinishedStep] = []
 
-    def found(self) -> list[Seen]:
+    def found(self) -> list[SeenText]:
         """Return the texts found and kept in all looks, best first."""
         return [it for it in self._found if it.spot not in self._dropped]
 
@@ -93,17 +93,17 @@ class _Loop:
         self._found = merged(self._looks, self._lent, self._of_kind)
         return self._gate()
 
-    def _scouts(self, query: str) -> list[Seen]:
+    def _scouts(self, query: str) -> list[SeenText]:
         since = self._clock_us()
         known = dict.fromkeys(self._ground.first)
         seen = self._ground.look(query, self._most, self._number)
         new = [it.spot for it in seen if it.spot not in known]
-        self._note("scouts", len(seen), len(seen), new, Told((), query), since)
+        self._note("scouts", len(seen), len(seen), new, StepDecision((), query), since)
         return seen
 
-    def _filtered(self, seen: Sequence[Seen]) -> list[Seen]:
+    def _filtered(self, seen: Sequence[SeenText]) -> list[SeenText]:
         since, spots = self._clock_us(), [it.spot for it in seen]
-        told = self._judge.filter(self._question, self._ground, spots, self._number) if spots else Told(spots)
+        told = self._judge.filter(self._question, self._ground, spots, self._number) if spots else StepDecision(spots)
         kept = dict.fromkeys(told.kept)
         dropped = [spot for spot in spots if spot not in kept]
         self._note("filter", len(spots), len(kept), dropped, told, since)
@@ -120,7 +120,7 @@ class _Loop:
         since, known = self._clock_us(), dict.fromkeys(self._ground.first)
         visited = self._ground.walked(query)
         spots = [spot for spot, _ in visited]
-        told = self._judge.walk(self._question, self._ground, spots, self._number) if spots else Told(spots)
+        told = self._judge.walk(self._question, self._ground, spots, self._number) if spots else StepDecision(spots)
         kept = dict.fromkeys(told.kept)
         best = max((self._ground.hits[it.spot].relevance for it in self._looks[-1]), default=1.0)
         lent = {spot: LENT * best * share for spot, share in visited if spot in kept}
@@ -129,7 +129,7 @@ class _Loop:
         new = [it.spot for it in reached if it.spot not in known]
         self._note("walk", len(spots), len(reached), new, told, since)
 
-    def _lend(self, reached: Sequence[Seen]) -> None:
+    def _lend(self, reached: Sequence[SeenText]) -> None:
         for spot, score in reached:
             self._lent[spot] = max(self._lent.get(spot, 0.0), score)
 
@@ -140,7 +140,7 @@ class _Loop:
         near = self._ground.near(seeds, self._number)
         self._lend(near)
         new = [it.spot for it in near if it.spot not in known]
-        self._note("edges", len(seeds), len(near), new, Told(()), since)
+        self._note("edges", len(seeds), len(near), new, StepDecision(()), since)
 
     def _gate(self) -> str:
         since, spots = self._clock_us(), [it.spot for it in self.found()[:GATED]]
@@ -152,8 +152,12 @@ class _Loop:
         self._note("gate", len(spots), len(kept), dropped, told, since)
         return told.query
 
-    def _note(self, step: DeepStep, given: int, kept: int, spots: Iterable[Spot], told: Told, since: int) -> None:
+    def _note(
+        self, step: DeepStep, given: int, kept: int, spots: Iterable[Spot], told: StepDecision, since: int
+    ) -> None:
         took = max(0, self._clock_us() - since)
         by = BY_RULE if step in ("scouts", "edges") else told.by
-        taken = Taken(self._number, step, given, kept, list(spots), told.query, by, told.cost, told.failure, took)
+        taken = FinishedStep(
+            self._number, step, given, kept, list(spots), told.query, by, told.cost, told.failure, took
+        )
         self.steps.append(taken)

@@ -18,7 +18,7 @@ READY = 0.9
 BY_RULE = "rules"
 
 
-class Told(NamedTuple):
+class StepDecision(NamedTuple):
     """The decision of a step: author, cost in characters read and written by a model, and failure.
 
     `kept` are the texts kept, in the given order; `query` is the next query, empty at the end of the search.
@@ -34,33 +34,33 @@ class Told(NamedTuple):
 class Judge(Protocol):
     """The decisions in the steps of a deep search. `number` is that of the look, from 1 on."""
 
-    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """Return which seen texts of a look are kept."""
 
-    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """Return which pages reached by a walk are opened."""
 
-    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """Return the best texts to keep, and the next query."""
 
 
 class Rules:
     """A `Judge` that goes by words alone."""
 
-    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """Keep all results of the first look; of later ones only texts with a term or kind asked for."""
         if number == 1:
-            return Told(spots)
+            return StepDecision(spots)
         kinds = terms_of_kinds(question)
         asked = dict.fromkeys((*ground.weights(question), *(member for its in kinds.values() for member in its)))
         held = ground.holding(asked, spots)
-        return Told([spot for spot, its in zip(spots, held, strict=True) if its or ground.first[spot] == 1])
+        return StepDecision([spot for spot, its in zip(spots, held, strict=True) if its or ground.first[spot] == 1])
 
-    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """Open all to which the walk has come, which goes by the same words."""
-        return Told(spots)
+        return StepDecision(spots)
 
-    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> Told:
+    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
         """Keep all texts; the search ends if the found texts hold most of the question's weight.
 
         A term that names a kind is held by members of the kind, from the look that searched for them.
@@ -73,8 +73,8 @@ class Rules:
         open_kinds = kinds if number == 1 else {}
         held = [t for t, its in stand_for.items() if t not in open_kinds and any(member in found for member in its)]
         if share_held(weights, held) >= READY:
-            return Told(spots)
+            return StepDecision(spots)
         if number == 1:
-            return Told(spots, by_kinds(question))
+            return StepDecision(spots, by_kinds(question))
         missing = [term for term in weights if term not in held]
-        return Told(spots, by_names(question, missing, [ground.text(spot) for spot in spots]))
+        return StepDecision(spots, by_names(question, missing, [ground.text(spot) for spot in spots]))

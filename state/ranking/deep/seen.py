@@ -27,7 +27,7 @@ class Spot(NamedTuple):
     place: int
 
 
-class Seen(NamedTuple):
+class SeenText(NamedTuple):
     """A text seen in a look, with its score, comparable within the look."""
 
     spot: Spot
@@ -35,8 +35,8 @@ class Seen(NamedTuple):
 
 
 def merged(
-    looks: Sequence[Sequence[Seen]], lent: Mapping[Spot, float], of_kind: Mapping[Spot, None] = MappingProxyType({})
-) -> list[Seen]:
+    looks: Sequence[Sequence[SeenText]], lent: Mapping[Spot, float], of_kind: Mapping[Spot, None] = MappingProxyType({})
+) -> list[SeenText]:
     """Return all texts seen in looks as one order, best first, each once, no two with the same score.
 
     Each look is in its order. A text has the sum of its shares of each look's best score, by the looks'
@@ -74,10 +74,10 @@ def _with_sure(ranked: Sequence[Spot], sure: Sequence[Spot]) -> list[Spot]:
     return [*placed, *waiting]
 
 
-def _apart(ordered: Sequence[tuple[Spot, int]]) -> list[Seen]:
+def _apart(ordered: Sequence[tuple[Spot, int]]) -> list[SeenText]:
     """Return an order, given with scores in `LEAST_STEP`, with scores that fall by a step at least to the next."""
-    seen, least = list[Seen](), 0
+    seen, least = list[SeenText](), 0
     for spot, units in reversed(ordered):
         least = max(units, least + 1)
-        seen.append(Seen(spot, round(least * LEAST_STEP, DIGITS)))
+        seen.append(SeenText(spot, round(least * LEAST_STEP, DIGITS)))
     return seen[::-1]

@@ -18,9 +18,9 @@ from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
-from memtape.tools.ask.aged import Source
+from memtape.tools.ask.aged import SummarySource
 from memtape.tools.ask.archived import ArchivedText, ArchiveList
-from memtape.tools.ask.conflicts import Conflict, ConflictList, Told
+from memtape.tools.ask.conflicts import Conflict, ConflictList, ConflictMember
 from memtape.tools.ask.inspection import Behind, Explained, Opened
 from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
@@ -133,7 +133,7 @@ def _summary(row: SummaryRow, found: Opened) -> str:
     return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join([*lines, "It sums up:", *pieces, *more]))])
 
 
-def _source(source: Source) -> str:
+def _source(source: SummarySource) -> str:
     marks = f" · {', '.join(source.marks)}" if source.marks else ""
     text = "erased" if source.text is None else quoted(one_line(source.text, WORDING_CHARS))
     return f"`{source.id}` · {format_time(source.at)}{marks}\n{text}"
@@ -239,7 +239,7 @@ def _conflict(number: int, conflict: Conflict) -> str:
     return "\n".join([head, _side("A", conflict.a), _side("B", conflict.b)])
 
 
-def _side(name: str, side: Told) -> str:
+def _side(name: str, side: ConflictMember) -> str:
     if side.text is None or side.origin is None:
         return f"{name}: no longer shown"
     text = visible(side.text)

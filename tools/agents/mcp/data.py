@@ -15,7 +15,7 @@ from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES
 
 if TYPE_CHECKING:
     from memtape.tools.ask.archived import ArchiveList
-    from memtape.tools.ask.conflicts import Conflict, ConflictList, Told
+    from memtape.tools.ask.conflicts import Conflict, ConflictList, ConflictMember
     from memtape.tools.ask.inspection import Explained, Opened
     from memtape.tools.ask.looking import Session
     from memtape.tools.ask.results import Result
@@ -157,7 +157,7 @@ def _conflict(it: Conflict) -> dict[str, Any]:
     return about | {"a": _side(it.a), "b": _side(it.b)}
 
 
-def _side(side: Told) -> dict[str, Any]:
+def _side(side: ConflictMember) -> dict[str, Any]:
     text = None if side.text is None else _cut(visible(side.text), RESULT_CHARS)
     return {"id": side.id, "text": text, "origin": side.origin}
 

@@ -29,8 +29,8 @@ from memtape.tools.agents.mcp.progress import with_progress
 from memtape.tools.agents.mcp.prompts import PROMPTS, Prompt, prompted
 from memtape.tools.agents.mcp.resources import RESOURCES, TEMPLATES, Resource, read
 from memtape.tools.agents.mcp.schemas import short_schema
-from memtape.tools.agents.mcp.tools import TOOLS, Answered, Tool, answered
-from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.mcp.tools import TOOLS, Tool, ToolAnswer, answered
+from memtape.tools.agents.ready import HookResponder
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
 
@@ -56,7 +56,7 @@ MAX_ACTOR_CHARS = 4_000
 """The rest of a longer name is ignored; the kept part is cut after the removal of secrets."""
 
 
-class Memory(Protocol):
+class ServerClients(Protocol):
     """The clients of one server, by project and speaker."""
 
     @property
@@ -69,7 +69,7 @@ class Memory(Protocol):
     def actor(self) -> str | None: ...
 
     @property
-    def ready(self) -> Ready: ...
+    def ready(self) -> HookResponder: ...
 
     def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT: ...
 
@@ -81,7 +81,7 @@ class Handlers:
     memory has a scope.
     """
 
-    def __init__(self, memory: Memory, fallback: Path | None) -> None:
+    def __init__(self, memory: ServerClients, fallback: Path | None) -> None:
         self._memory = memory
         self._roots = Roots(fallback)
         self._likely = memory.scope or fallback or GLOBAL
@@ -113,7 +113,7 @@ class Handlers:
         except MemtapeError as error:
             told = types.TextContent(type="text", text=_sentence(error))
             return types.CallToolResult(content=[told], is_error=True)
-        return _result(done, _is_for_programs(ctx)) if isinstance(done, Answered) else done
+        return _result(done, _is_for_programs(ctx)) if isinstance(done, ToolAnswer) else done
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """List the prompts."""
@@ -263,7 +263,7 @@ def _described(name: str, tool: Tool, every: bool, for_programs: bool) -> types.
     )
 
 
-def _result(done: Answered, for_programs: bool) -> types.CallToolResult:
+def _result(done: ToolAnswer, for_programs: bool) -> types.CallToolResult:
     text = types.TextContent(type="text", text=bounded(done.text))
     return types.CallToolResult(content=[text], structured_content=done.data if for_programs else None)
 

@@ -34,7 +34,7 @@ from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.handlers import Handlers
 from memtape.tools.agents.mcp.lines import lines
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, call
-from memtape.tools.agents.ready import Offer, Ready
+from memtape.tools.agents.ready import HookOffer, HookResponder
 from memtape.tools.agents.warm import Asked, told_session
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -68,12 +68,12 @@ class ServedMemory:
         actor: str | None = None,
         host: int | None = None,
         session: str | None = None,
-        ready: Ready | None = None,
+        ready: HookResponder | None = None,
     ) -> None:
         self.home = home
         self.scope = scope
         self.actor = actor
-        self.ready = ready or Ready(home)
+        self.ready = ready or HookResponder(home)
         self._shares = ready is not None
         self._host = host
         self._named = os.environ.get(SESSION_VARIABLE) if session is None else session
@@ -94,7 +94,7 @@ class ServedMemory:
             with self.ready.lent(client):
                 return action(client)
 
-    def offer(self, asked: Asked) -> Offer:
+    def offer(self, asked: Asked) -> HookOffer:
         """Return the context of a start, or the sure memories for a prompt."""
         return self.ready.offer(asked)
 

@@ -2,7 +2,7 @@
 
 Each session has its own thread, event loop, SDK server and clients, and is served as by a process of its own:
 for its folder, its scope and the session of its host. A slow call of a session therefore delays no other
-session. All sessions share the loaded texts of a scope, by `Ready`. The SDK is imported for the first
+session. All sessions share the loaded texts of a scope, by `HookResponder`. The SDK is imported for the first
 session, not for hooks.
 """
 
@@ -23,7 +23,7 @@ from memtape.tools.agents.handing import NOT_MINE
 from memtape.tools.agents.mcp.lines import lines
 from memtape.tools.agents.mcp.server import ServedMemory, make_server
 from memtape.tools.agents.mcp.tools import TOOLS
-from memtape.tools.agents.ready import Ready
+from memtape.tools.agents.ready import HookResponder
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
 for _tool in TOOLS.values():
@@ -33,7 +33,7 @@ READS = orjson.dumps([name for name, tool in TOOLS.items() if tool.offer.effect 
 """The answer to a forwarder whose session is taken: the tools that may be called again without an answer."""
 
 
-def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
+def serve(ready: HookResponder, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
     """Serve one session until its host closes; refuse scopes that the command would refuse with a message."""
     if not _may_serve(told["scope"]):
         talking.sendall(NOT_MINE)

@@ -72,7 +72,7 @@ class GetContext(verbs.ContextArguments, frozen=True):
     )
 
 
-def add_memory(client: Client, asked: AddMemory) -> Answered:
+def add_memory(client: Client, asked: AddMemory) -> ToolAnswer:
     """Capture a text in the project."""
     if len(asked.text) > MAX_DOCUMENT_CHARS:  # Of other kinds less is refused by the client.
         raise MemtapeError(
@@ -91,10 +91,10 @@ def add_memory(client: Client, asked: AddMemory) -> Answered:
             f"Stored in {client.scope} as `{receipt.id}` ({place}), but hidden: the same was forgotten, and no search "
             f"finds it. If the user wants it again: restore_memory `{receipt.id}`.{_profile(client)}"
         )
-    return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile} | _hidden(receipt))
+    return ToolAnswer(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile} | _hidden(receipt))
 
 
-def search_memories(client: Client, asked: SearchMemories) -> Answered:
+def search_memories(client: Client, asked: SearchMemories) -> ToolAnswer:
     """Search the project and `global`; the recall is on the log."""
     from memtape.tools.agents.mcp.answers import searched
 
@@ -116,33 +116,33 @@ def search_memories(client: Client, asked: SearchMemories) -> Answered:
     notes = [note for note in (*answer.warnings, answer.aside) if note]
     more = {"recall": found.recall_id, "cursor": answer.next, "lag": answer.lag, "notes": notes}
     told = _at_most(asked.limit, MAX_RESULTS, "results") + searched(answer, client.scope, found.recall_id)
-    return Answered(told, data.results(answer.results, client.scope, **more))
+    return ToolAnswer(told, data.results(answer.results, client.scope, **more))
 
 
-def get_memory(client: Client, asked: GetMemory) -> Answered:
+def get_memory(client: Client, asked: GetMemory) -> ToolAnswer:
     """Open a memory or turn, with every event behind it."""
     from memtape.tools.agents.mcp.answers import opened
 
     found, explained = client.show(asked.id), client.why(asked.id)
-    return Answered(opened(found, explained, asked.from_char), data.opened(found, explained, asked.from_char))
+    return ToolAnswer(opened(found, explained, asked.from_char), data.opened(found, explained, asked.from_char))
 
 
-def get_context(client: Client, asked: GetContext) -> Answered:
+def get_context(client: Client, asked: GetContext) -> ToolAnswer:
     """Return the context of a starting agent."""
     from memtape.tools.agents.mcp.answers import context
 
     made = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS))
     told = _at_most(asked.budget_tokens, MAX_BUDGET_TOKENS, "tokens") + context(made.text, client.scope)
-    return Answered(told, {"scope": client.scope, "text": bounded(made.text)})
+    return ToolAnswer(told, {"scope": client.scope, "text": bounded(made.text)})
 
 
-def mark_used(client: Client, asked: verbs.UsedArguments) -> Answered:
+def mark_used(client: Client, asked: verbs.UsedArguments) -> ToolAnswer:
     """Record that memories were useful."""
     client.use(asked.ids, asked.recall)
-    return Answered(f"Noted: {len(asked.ids)} used.", {"ids": list(asked.ids)})
+    return ToolAnswer(f"Noted: {len(asked.ids)} used.", {"ids": list(asked.ids)})
 
 
-def update_memory(client: Client, asked: verbs.UpdateArguments) -> Answered:
+def update_memory(client: Client, asked: verbs.UpdateArguments) -> ToolAnswer:
     """Capture a text that takes the place of a memory of the project."""
     _hold_global(client, asked.id)
     done = client.update(asked.id, asked.text)
@@ -155,7 +155,7 @@ def update_memory(client: Client, asked: verbs.UpdateArguments) -> Answered:
             f"again: restore_memory `{done.id}`; then it replaces `{asked.id}`."
         )
     data = {"id": done.id, "scope": done.scope, "replaced": done.replaced, "profile": done.profile}
-    return Answered(f"{told}{_profile(client)}", data | _hidden(done))
+    return ToolAnswer(f"{told}{_profile(client)}", data | _hidden(done))
 
 
 def _hidden(done: Receipt | Updated) -> dict[str, Any]:
@@ -167,97 +167,97 @@ def _profile(client: Client) -> str:
     return f" {client.profile.told}" if client.profile.told else ""
 
 
-def list_recent(client: Client, asked: verbs.RecentArguments) -> Answered:
+def list_recent(client: Client, asked: verbs.RecentArguments) -> ToolAnswer:
     """List the latest texts of the project."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
     told = _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "the latest first")
-    return Answered(told, data.results(found, client.scope))
+    return ToolAnswer(told, data.results(found, client.scope))
 
 
-def list_sessions(client: Client, asked: verbs.SessionsArguments) -> Answered:
+def list_sessions(client: Client, asked: verbs.SessionsArguments) -> ToolAnswer:
     """List the sessions of the project."""
     from memtape.tools.agents.mcp.answers import sessions
 
     found = client.sessions(min(asked.limit, MAX_RESULTS))
     told = _at_most(asked.limit, MAX_RESULTS, "sessions") + sessions(found, client.scope)
-    return Answered(told, data.sessions(found, client.scope))
+    return ToolAnswer(told, data.sessions(found, client.scope))
 
 
-def timeline(client: Client, asked: verbs.TimelineArguments) -> Answered:
+def timeline(client: Client, asked: verbs.TimelineArguments) -> ToolAnswer:
     """List the texts around a memory or a time."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
     told = _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "in the order of time")
-    return Answered(told, data.results(found, client.scope))
+    return ToolAnswer(told, data.results(found, client.scope))
 
 
-def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> Answered:
+def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> ToolAnswer:
     """List contradictions; only people settle them."""
     from memtape.tools.agents.mcp.answers import conflicts
 
     found = client.conflicts(settled=asked.settled)
-    return Answered(conflicts(found), data.conflicts(found))
+    return ToolAnswer(conflicts(found), data.conflicts(found))
 
 
-def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> Answered:
+def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> ToolAnswer:
     """Archive memories of the project."""
     done = client.archive(asked.ids, reason=asked.reason)
     named = ", ".join(f"`{it.id}`" for it in done.done)
     already = f" Archived before: {len(done.already)}." if done.already else ""
     told = f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
-    return Answered(told, {"ids": [it.id for it in done.done]})
+    return ToolAnswer(told, {"ids": [it.id for it in done.done]})
 
 
-def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> Answered:
+def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> ToolAnswer:
     """Bring memories of the project back."""
     done = client.unarchive(asked.ids, all_of=asked.all_of, reason=asked.reason)
     already = f" Not archived: {len(done.already)}." if done.already else ""
-    return Answered(f"Brought back {len(done.done)}.{already}", {"ids": [it.id for it in done.done]})
+    return ToolAnswer(f"Brought back {len(done.done)}.{already}", {"ids": [it.id for it in done.done]})
 
 
-def list_archived(client: Client, asked: verbs.ArchivedArguments) -> Answered:
+def list_archived(client: Client, asked: verbs.ArchivedArguments) -> ToolAnswer:
     """List the archived texts of the project."""
     from memtape.tools.agents.mcp.answers import archived
 
     found = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged)
-    return Answered(_at_most(asked.limit, MAX_RESULTS, "texts") + archived(found), data.archived(found))
+    return ToolAnswer(_at_most(asked.limit, MAX_RESULTS, "texts") + archived(found), data.archived(found))
 
 
-def memory_status(client: Client, asked: verbs.StatusArguments) -> Answered:
+def memory_status(client: Client, asked: verbs.StatusArguments) -> ToolAnswer:
     """Count the rows of the project and of `global`."""
     from memtape.tools.agents.mcp.answers import status
 
     state = client.status()
-    return Answered(status(state, client.scope), data.status(state, client.scope))
+    return ToolAnswer(status(state, client.scope), data.status(state, client.scope))
 
 
-def read_page(client: Client, asked: verbs.PageArguments) -> Answered:
+def read_page(client: Client, asked: verbs.PageArguments) -> ToolAnswer:
     """Open a page of the project's tree."""
     from memtape.tools.agents.mcp.answers import page
 
     found = client.tree.show(asked.page)
-    return Answered(page(found, client.scope), data.page(found))
+    return ToolAnswer(page(found, client.scope), data.page(found))
 
 
-def new_page(client: Client, asked: verbs.NewPageArguments) -> Answered:
+def new_page(client: Client, asked: verbs.NewPageArguments) -> ToolAnswer:
     """Write a page of the project's tree."""
     done = client.tree_writing.new(asked.slug, asked.text, title=asked.title, summary=asked.summary)
     told = f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
-    return Answered(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
+    return ToolAnswer(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
 
 
-def edit_page(client: Client, asked: verbs.EditPageArguments) -> Answered:
+def edit_page(client: Client, asked: verbs.EditPageArguments) -> ToolAnswer:
     """Give a page of the project's tree another text."""
     done = client.tree_writing.edit(asked.page, asked.text, base=asked.base)
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
     told = f"The page {done.slug} is at version `{done.version}`.{beside}"
-    return Answered(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
+    return ToolAnswer(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
 
 
-class Answered(NamedTuple):
+class ToolAnswer(NamedTuple):
     """A tool's answer: Markdown, and the same for programs, by the tool's schema (`data`)."""
 
     text: str
@@ -267,12 +267,12 @@ class Answered(NamedTuple):
 class Tool(NamedTuple):
     """A tool for agents: the function of a client and arguments, the argument type, and the verb's offer."""
 
-    run: Callable[[Client, Any], Answered]
+    run: Callable[[Client, Any], ToolAnswer]
     arguments: type[verbs.Arguments]
     offer: verbs.Offer
 
 
-_RUN: dict[str, tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]] = {
+_RUN: dict[str, tuple[Callable[[Client, Any], ToolAnswer], type[verbs.Arguments]]] = {
     "capture": (add_memory, AddMemory),
     "search": (search_memories, SearchMemories),
     "show": (get_memory, GetMemory),
@@ -293,20 +293,20 @@ _RUN: dict[str, tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]]
 }
 
 
-def _decided(name: str) -> tuple[Callable[[Client, Any], Answered], type[verbs.Arguments]]:
+def _decided(name: str) -> tuple[Callable[[Client, Any], ToolAnswer], type[verbs.Arguments]]:
     """Return the function and arguments of a tool that decides about a memory, from the verb's row."""
     verb = verbs.VERBS[name]
     assert verb.method is not None and verb.arguments is not None and verb.decision is not None
     method, decision = verb.method, verb.decision
     undo = verbs.VERBS[decision.undo].tool if decision.undo else None
 
-    def decide(client: Client, asked: verbs.Arguments) -> Answered:
+    def decide(client: Client, asked: verbs.Arguments) -> ToolAnswer:
         _hold_global(client, asked.id)  # type: ignore[attr-defined]
         named = getattr(client, method)(**msgspec.structs.asdict(asked))
         undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
         note = getattr(named, "note", "")
         data = {"ids": list(named)} | ({"was_hidden": False} if note else {})
-        return Answered(f"{decision.done} {many(len(named), 'capture')}.{note}{undone}", data)
+        return ToolAnswer(f"{decision.done} {many(len(named), 'capture')}.{note}{undone}", data)
 
     return decide, verb.arguments
 
@@ -328,7 +328,7 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
     return answered(client, name, arguments).text
 
 
-def answered(client: Client, name: str, arguments: dict[str, Any]) -> Answered:
+def answered(client: Client, name: str, arguments: dict[str, Any]) -> ToolAnswer:
     """Run a tool by name, listed or not. Raises `MemtapeError` with a sentence for errors the agent can act
     on.
     """
@@ -348,7 +348,7 @@ def answered(client: Client, name: str, arguments: dict[str, Any]) -> Answered:
     counts = client.redactor.counts - before
     if not counts:
         return done
-    return Answered(f"{redacted(counts)}\n\n{done.text}", done.data | {"redacted": dict(counts)})
+    return ToolAnswer(f"{redacted(counts)}\n\n{done.text}", done.data | {"redacted": dict(counts)})
 
 
 def _what_it_takes(tool: Tool, error: str) -> str:

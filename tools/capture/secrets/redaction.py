@@ -230,14 +230,14 @@ _MARK = re.compile(re.escape(MARK))
 _found_in_label = lru_cache(maxsize=1_000)(_found)
 
 
-class Reader(NamedTuple):
+class SecretReader(NamedTuple):
     """A reader of one sort of secrets, and the stems of which a text needs at least one."""
 
     read: Callable[[Places], Iterator[FoundSecret]]
     needs: Stems
 
 
-def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]:
+def found_in(places: Places, readers: Iterable[SecretReader]) -> Iterator[FoundSecret]:
     """Yield the secrets that readers find in a text; skip readers that cannot find any."""
     able = places.able
     for read, needs in readers:
@@ -253,24 +253,24 @@ def _drawn(places: Places) -> Iterator[FoundSecret]:
             yield found
 
 
-NAME_READERS = (Reader(known_secrets, MAY_KNOW),)
+NAME_READERS = (SecretReader(known_secrets, MAY_KNOW),)
 NOT_DRAWN = (
     *NAME_READERS,
-    Reader(assigned_secrets, MAY_ASSIGN),
-    Reader(url_secrets, MAY_ADDRESS),
-    Reader(command_secrets, MAY_COMMAND),
-    Reader(call_secrets, MAY_CALL),
-    Reader(said_secrets, MAY_SAY),
-    Reader(secrets_beside, MAY_STAND_BESIDE),
-    Reader(pair_secrets, MAY_PAIR),
-    Reader(pairs_in_rows, MAY_PAIR_IN_ROWS),
-    Reader(answers, MAY_ASK),
-    Reader(table_secrets, MAY_HEAD),
-    Reader(number_codes, MAY_NUMBER),
-    Reader(seeds, MAY_WORD),
+    SecretReader(assigned_secrets, MAY_ASSIGN),
+    SecretReader(url_secrets, MAY_ADDRESS),
+    SecretReader(command_secrets, MAY_COMMAND),
+    SecretReader(call_secrets, MAY_CALL),
+    SecretReader(said_secrets, MAY_SAY),
+    SecretReader(secrets_beside, MAY_STAND_BESIDE),
+    SecretReader(pair_secrets, MAY_PAIR),
+    SecretReader(pairs_in_rows, MAY_PAIR_IN_ROWS),
+    SecretReader(answers, MAY_ASK),
+    SecretReader(table_secrets, MAY_HEAD),
+    SecretReader(number_codes, MAY_NUMBER),
+    SecretReader(seeds, MAY_WORD),
 )
 """The readers by form or by neighbouring words."""
-READERS = (*NOT_DRAWN, Reader(_drawn, MAY_BE_RANDOM))
+READERS = (*NOT_DRAWN, SecretReader(_drawn, MAY_BE_RANDOM))
 """All readers of secrets. Where two find the same, the first decides its kind."""
 
 

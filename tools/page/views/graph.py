@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.decay import ONE, decayed
-from memtape.tools.ask.edges import Linked
+from memtape.tools.ask.edges import UseEdge
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 MOST_EDGES = 400
 RADIUS, EDGE = 420.0, 30.0
 """The disc in which memories stand, and the margin around it, in pixels."""
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """A memory or turn in the drawing; `weight` is the sum of its edges."""
 
     id: str
@@ -31,15 +31,15 @@ class Node(NamedTuple):
     weight: float
 
 
-class Line(NamedTuple):
+class GraphLine(NamedTuple):
     """An edge of the drawing, with its two ends."""
 
-    edge: Linked
-    source: Node
-    target: Node
+    edge: UseEdge
+    source: GraphNode
+    target: GraphNode
 
 
-def graph(client: Client, asked: Asked) -> dict[str, Any]:
+def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the heaviest edges of a scope and where their ends stand."""
     least = asked.number("least", 0, 0, 10_000) / 100
     listed = client.all_edges(as_of=asked.as_of)
@@ -48,7 +48,7 @@ def graph(client: Client, asked: Asked) -> dict[str, Any]:
     return {
         "all": len(listed.edges),
         "edges": edges,
-        "lines": [Line(edge, nodes[edge.source.id], nodes[edge.target.id]) for edge in edges],
+        "lines": [GraphLine(edge, nodes[edge.source.id], nodes[edge.target.id]) for edge in edges],
         "nodes": list(nodes.values()),
         "side": 2 * (RADIUS + EDGE),
         "least": int(least * 100),
@@ -57,11 +57,11 @@ def graph(client: Client, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _by_weight(edge: Linked) -> tuple[float, str, str]:
+def _by_weight(edge: UseEdge) -> tuple[float, str, str]:
     return -edge.weight, edge.source.id, edge.target.id
 
 
-def _placed(edges: list[Linked]) -> dict[str, Node]:
+def _placed(edges: list[UseEdge]) -> dict[str, GraphNode]:
     """Return the ends of edges where they stand: a digest of the id, spread evenly over the disc."""
     ends = {end.id: end for edge in edges for end in (edge.source, edge.target)}
     weights = dict.fromkeys(ends, 0.0)
@@ -73,5 +73,5 @@ def _placed(edges: list[Linked]) -> dict[str, Node]:
         digest = blake2b(id.encode(), digest_size=8).digest()
         around, away = (int.from_bytes(half, "big") / 2**32 for half in (digest[:4], digest[4:]))
         turn, far = 2 * pi * around, RADIUS * sqrt(away)
-        nodes[id] = Node(id, end.kind, end.text, far * cos(turn), far * sin(turn), weights[id])
+        nodes[id] = GraphNode(id, end.kind, end.text, far * cos(turn), far * sin(turn), weights[id])
     return nodes

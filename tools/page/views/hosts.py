@@ -26,7 +26,7 @@ from memtape.tools.client import Client
 HOOKLESS = "Any other host"
 
 
-class Given(NamedTuple):
+class HostText(NamedTuple):
     """A text given to a host: its title, its length in tokens of the host's model, and the whole text."""
 
     title: str
@@ -40,7 +40,7 @@ class ToHost(NamedTuple):
     name: str
     is_connected: bool
     when: str
-    context: Given
+    context: HostText
 
 
 def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[ToHost]:
@@ -52,11 +52,11 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
     told = [_to_host(client.home, name, context.text, note) for name in HOSTS_OF_HOOKS]
     told.sort(key=lambda host: not host.is_connected)
     asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
-    opened = Given(f"get_context, or the resource {CONTEXT}", tokenizer().count(asked), asked)
+    opened = HostText(f"get_context, or the resource {CONTEXT}", tokenizer().count(asked), asked)
     return [*told, ToHost(HOOKLESS, False, "when its agent asks", opened)]
 
 
-def beside(home: Home) -> list[Given]:
+def beside(home: Home) -> list[HostText]:
     """Return the text given besides to hosts with Memtape's server: the server's instructions, its tools.
 
     Of a tool the name, the description and the schema of its arguments count, which hosts put before their
@@ -76,9 +76,9 @@ def beside(home: Home) -> list[Given]:
     listed = "\n".join(orjson.dumps(tool).decode() for tool in tools)
     block = instructions()
     return [
-        Given("Instructions of the server", count(INSTRUCTIONS), INSTRUCTIONS),
-        Given(f"{len(tools)} tools", count(listed), listed),
-        Given("The block for AGENTS.md, where somebody has put it there", count(block), block),
+        HostText("Instructions of the server", count(INSTRUCTIONS), INSTRUCTIONS),
+        HostText(f"{len(tools)} tools", count(listed), listed),
+        HostText("The block for AGENTS.md, where somebody has put it there", count(block), block),
     ]
 
 
@@ -91,7 +91,7 @@ def _to_host(home: Home, name: str, text: str, note: str) -> ToHost:
     tokens = tokenizer().count(given_in(text)) if printed else 0
     when = f"{'with the first prompt' if host.begins_at_prompt else 'when a session starts'} ({event})"
     return ToHost(
-        CONNECTABLE[name].name, _is_connected(home, name), when, Given("What its hook prints", tokens, printed)
+        CONNECTABLE[name].name, _is_connected(home, name), when, HostText("What its hook prints", tokens, printed)
     )
 
 

@@ -15,7 +15,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.visible import many
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 AT_ONCE = 100
 MOST_ERRORS = 20
@@ -36,7 +36,7 @@ class LogLine(NamedTuple):
     told: str
 
 
-def log(client: Client, asked: Asked) -> dict[str, Any]:
+def log(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the latest events of a scope, or those from an offset on, the latest first."""
     partition = partition_of(asked.scope, client.log.partitions)
     end, types = client.log.ends()[partition], _types(asked)
@@ -60,7 +60,7 @@ def log(client: Client, asked: Asked) -> dict[str, Any]:
     }
 
 
-def lines_from(client: Client, asked: Asked, offset: int) -> list[LogLine]:
+def lines_from(client: Client, asked: PageQuery, offset: int) -> list[LogLine]:
     """Return events of the scope that is asked for from an offset on, at most `AT_ONCE`, in the order of the log."""
     partition = partition_of(asked.scope, client.log.partitions)
     slots = client.log.read(partition, offset, AT_ONCE, scope=asked.scope, types=_types(asked))
@@ -72,7 +72,7 @@ def errors_of(client: Client) -> list[str]:
     return latest_errors(client.home.path, MOST_ERRORS)[::-1]
 
 
-def _types(asked: Asked) -> tuple[str, ...]:
+def _types(asked: PageQuery) -> tuple[str, ...]:
     """Return the chosen types, by default all readable ones."""
     return tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
 

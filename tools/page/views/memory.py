@@ -14,7 +14,7 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.schemas.visible import visible_json
 from memtape.tools.ask.inspection import Behind
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 MOST_EVENTS = 200
 USE_DAYS = 18
@@ -30,7 +30,7 @@ class UseDay(NamedTuple):
     height: int
 
 
-def memory(client: Client, asked: Asked) -> dict[str, Any]:
+def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return all that is known of an id. Raises `NotFound`."""
     id = asked.text("id")
     if not id:

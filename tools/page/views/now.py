@@ -7,14 +7,14 @@ from typing import Any
 from memtape.schemas.log import Log
 from memtape.tools.ask.status import Status, next_steps
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 LATEST = 8
 MOST_COUNTED = 10_000
 """Of a partition that is further behind no captures are counted."""
 
 
-def now(client: Client, asked: Asked) -> dict[str, Any]:
+def now(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the state of the home and of one scope."""
     status = client.status(as_of=asked.as_of)
     held = sum(at.end > 0 for at in status.positions.values())

@@ -6,12 +6,12 @@ from typing import Any
 
 from memtape.tools.ask.given import EVERY_WAY, By
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 AT_ONCE = 25
 
 
-def recalls(client: Client, asked: Asked) -> dict[str, Any]:
+def recalls(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the latest recalls of a scope, narrowed to a way, a session and words of the question."""
     limit = asked.number("limit", AT_ONCE, 1, 500)
     by: By | None = next((way for way in EVERY_WAY if way == asked.text("by")), None)

@@ -14,7 +14,7 @@ from memtape.state.views.filters import make_filters
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 NAME_CHARS = 80
 KEPT = ("scope", "at", "q", "limit", "kind", "origin", "tier", "tag", "without", "archived", "deep")
@@ -23,7 +23,7 @@ BELOW = 5
 """So many results are told that were not good enough for the answer."""
 
 
-def search(client: Client, asked: Asked) -> dict[str, Any]:
+def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the answer to a question as agents get it; nothing is put on the log."""
     query, limit = asked.text("q"), asked.number("limit", 10, 1, 200)
     shown: dict[str, Any] = {
@@ -68,11 +68,11 @@ def search(client: Client, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _chosen(asked: Asked, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
+def _chosen(asked: PageQuery, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(value for value in asked.many(name) if value in known)
 
 
-def kept_or_dropped(client: Client, asked: Asked) -> str:
+def kept_or_dropped(client: Client, asked: PageQuery) -> str:
     """Keep a question of a form under a name, or `drop` one; return the question's address.
 
     Secrets are removed, as from any question. Raises `MemtapeError` for no name and for no question.

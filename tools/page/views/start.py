@@ -9,13 +9,13 @@ from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.tokens import tokenizer
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 from memtape.tools.page.views.hosts import beside, to_hosts
 
 LEAST_TOKENS, MOST_TOKENS = 100, 8_000
 
 
-class Part(NamedTuple):
+class StartSection(NamedTuple):
     """A section of a start: its heading, its numbers of lines, omitted lines and tokens."""
 
     heading: str
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     tokens: int
 
 
-def start(client: Client, asked: Asked) -> dict[str, Any]:
+def start(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the context of the next start in a budget and form. Nothing is put on the log."""
     budget = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS)
     form: FormName = next((form for form in FORMS if form == asked.text("form")), "prompt")
@@ -44,7 +44,7 @@ def start(client: Client, asked: Asked) -> dict[str, Any]:
     }
 
 
-def parts_of(context: ProjectContext) -> list[Part]:
+def parts_of(context: ProjectContext) -> list[StartSection]:
     """Return the cost of each section of a context: its lines as printed, without the heading."""
     count = tokenizer().count
     parts = []
@@ -53,7 +53,7 @@ def parts_of(context: ProjectContext) -> list[Part]:
         omitted = context.omitted.get(section, 0)
         if items or omitted:
             tokens = sum(count(item.text) for item in items)
-            parts.append(Part(HEADINGS[section], len(items), omitted, tokens))
+            parts.append(StartSection(HEADINGS[section], len(items), omitted, tokens))
     told = sum(part.tokens for part in parts)
-    parts.append(Part("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
+    parts.append(StartSection("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
     return parts

@@ -12,7 +12,7 @@ from memtape.tools.ask.as_of import parse_position, time_asked
 from memtape.tools.ask.diff import Diff
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 STOPS = 200
 """So many positions of the slider, spread evenly over the events of the scope's partition."""
@@ -20,7 +20,7 @@ AROUND = 30
 MARKS = 12
 
 
-def timeline(client: Client, asked: Asked) -> dict[str, Any]:
+def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the texts around a time, the counts then, and the changes until now or another time."""
     now, stops = now_us(), stops_of(client, asked.scope)
     at = time_of(client, asked.scope, asked.at, now)
@@ -48,7 +48,7 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
     return next((event.sent for slot in slots if (event := event_of(slot.payload)) is not None), now)
 
 
-def _diff(client: Client, asked: Asked, at: int, other: str, now: int) -> Diff:
+def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Diff:
     """Return the changes between the page's time and another, by default now, the earlier first."""
     until = parse_time(other, now) if other else now
     return client.diff(format_time(min(at, until)), format_time(max(at, until)), scope=asked.scope)

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from memtape.schemas.rows import PageRow
 from memtape.schemas.slugs import root_id
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 MOST_LINES = 2_000
 MOST_DEPTH = 12
 
 
-class Line(NamedTuple):
+class TreeLine(NamedTuple):
     """A page in the tree: its depth below the root, and whether it was drawn before with its children."""
 
     depth: int
@@ -21,7 +21,7 @@ class Line(NamedTuple):
     again: bool
 
 
-def tree(client: Client, asked: Asked) -> dict[str, Any]:
+def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
     root = rows.get(root_id(asked.scope))
@@ -37,16 +37,16 @@ def tree(client: Client, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _below(root: PageRow, rows: dict[str, PageRow]) -> list[Line]:
+def _below(root: PageRow, rows: dict[str, PageRow]) -> list[TreeLine]:
     """Return the lines of the tree below a page in drawing order; each page's children are drawn once."""
-    lines, seen = list[Line](), {root.id}
+    lines, seen = list[TreeLine](), {root.id}
     waiting = [(0, id) for id in reversed(root.children)]
     while waiting:
         depth, id = waiting.pop()
         row = rows.get(id)
         if row is None:
             continue
-        lines.append(Line(depth, row, id in seen))
+        lines.append(TreeLine(depth, row, id in seen))
         if id not in seen and depth < MOST_DEPTH:
             waiting += [(depth + 1, child) for child in reversed(row.children)]
         seen.add(id)

@@ -8,7 +8,7 @@ from typing import Any
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.client import Client
-from memtape.tools.page.asked import Asked
+from memtape.tools.page.asked import PageQuery
 
 Listed = Sequence[MemoryRow | TurnRow | ArchivedText]
 SHOWN = 100
@@ -16,7 +16,7 @@ LOOKED_AT = 5_000
 """So many of a list are looked through for words."""
 
 
-def waiting(client: Client, asked: Asked) -> dict[str, Any]:
+def waiting(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return waiting conflicts, rules and edges, and archived, hidden and pinned texts with some words."""
     words = asked.text("words")
     limit = asked.number("limit", SHOWN, 1, 1_000)
