@@ -241,14 +241,25 @@ def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
 # The topic
 
 
+def alter(admin: Any, topic: str, configs: dict[str, str]) -> None:
+    """Set what a topic keeps, and wait until the broker says so: it takes a setting later than it confirms it."""
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs=configs)])
+    wanted = ConfigResource(ConfigResourceType.TOPIC, topic, [*configs])
+    while True:
+        found = admin.describe_configs([wanted], config_filter="all")["topic"][topic]
+        if all(found[name]["value"] == value for name, value in configs.items()):
+            return
+        time.sleep(0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "by_tool"), soaked(MENDED, MENDED[-1]))
 def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
     kafka: Broker, admin: Any, opened: Open, name: str, value: str, by_tool: bool
 ) -> None:
     """Kafka's own tool takes seconds to start, so that one case does what the command says without it."""
-    from kafka.admin import ConfigResource, ConfigResourceType
-
     topic = make_topic(admin, **{name.replace(".", "_"): value})
     with pytest.raises(MemtapeError, match=f"{name} is ") as refusal:
         opened(1, kafka.url(topic))
@@ -259,11 +270,11 @@ def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_i
     else:
         assert (command, said["--entity-name"], "--alter" in said) == ("kafka-configs.sh", topic, True)
         mended = dict(setting.split("=") for setting in said["--add-config"].split(","))
-        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs=mended)])
+        alter(admin, topic, mended)
     log = opened(1, kafka.url(topic))
     log.check()
     # And where somebody changes it later, a check says so.
-    admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs={name: value})])
+    alter(admin, topic, {name: value})
     with pytest.raises(MemtapeError, match=f"{name} is "):
         log.check()
 
