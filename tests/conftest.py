@@ -148,6 +148,13 @@ def nothing_serving() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def seeded(request: pytest.FixtureRequest) -> None:
+    """In `make test` each test draws the same seeds at every run; a soak draws new ones."""
+    if request.config.option.markexpr == "not soak":
+        random.seed(request.node.nodeid)
+
+
+@pytest.fixture(autouse=True)
 def nothing_noted() -> Iterator[None]:
     """What a test notes about homes that are gone, the next does not find."""
     yield

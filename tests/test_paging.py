@@ -48,7 +48,7 @@ class World:
     """A home whose clock the test moves, with a project, `global`, and who projects nothing while it is `lagging`."""
 
     def __init__(self, home: Path, stack: ExitStack, *, embedded: bool = False) -> None:
-        (home / "settings.toml").write_text("extract = false\n")
+        (home / "settings.toml").write_text("extract = false\ncatch_up = false\n")
         self.now = START
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(time, "time_ns", lambda: self.now * 1_000)
