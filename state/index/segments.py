@@ -211,7 +211,7 @@ def segment_of(
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
     spoken = [entry.document for entry in entries]
-    terms, starts, term_text, term_ends, rows, counts = _postings(taken)
+    postings = _postings(taken)
     names = list(dict.fromkeys(document.speaker for document in spoken))
     name_places = {name: place for place, name in enumerate(names)}
     keys = [NO_SESSION if document.session is None else number_of(document.session) for document in spoken]
@@ -219,12 +219,7 @@ def segment_of(
     guards = [*(guard for _, _, guard, _ in documents), *(guard for _, guard in others)]
     records = [*(entry.record for entry in entries), *(other.record for other, _ in others)]
     return _finished(
-        terms=terms,
-        starts=starts,
-        term_text=term_text,
-        term_ends=term_ends,
-        rows=rows,
-        counts=counts,
+        **postings._asdict(),
         ids=np.array([id_numbers(document.id) for document in spoken], "<u8").reshape(-1, 2),
         kinds=[KINDS.index(document.kind) for document in spoken],
         origins=[ORIGINS.index(entry.origin) for entry in entries],
@@ -254,8 +249,19 @@ def segment_of(
     )
 
 
-def _postings(taken: Sequence[TextTokens]) -> tuple[Array, ...]:
-    """Return terms, starts, their text with its ends, rows and counts of documents given by their tokens."""
+class _Postings(NamedTuple):
+    """The arrays of a segment that tell which documents hold a term, and how often (`Segment`)."""
+
+    terms: Array
+    starts: Array
+    term_text: Array
+    term_ends: Array
+    rows: Array
+    counts: Array
+
+
+def _postings(taken: Sequence[TextTokens]) -> _Postings:
+    """Return the postings of documents given by their tokens."""
     numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
     ordered = sorted(numbers, key=numbers.__getitem__)
     encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
@@ -264,7 +270,7 @@ def _postings(taken: Sequence[TextTokens]) -> tuple[Array, ...]:
     places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
     counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
     by_term = np.argsort(places, kind="stable")
-    return (
+    return _Postings(
         np.array([numbers[term] for term in ordered], np.uint64),
         np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
         np.frombuffer(b"".join(encoded), np.uint8),
@@ -277,7 +283,7 @@ def _postings(taken: Sequence[TextTokens]) -> tuple[Array, ...]:
 def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     """Return one segment with the living rows of several, in their order; `living` has a flag for each row of each."""
     of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
-    terms, starts, term_text, term_ends, rows, counts = _merged_postings(segments, of_documents)
+    postings = _merged_postings(segments, of_documents)
     names, name_places = _union([segment.speaker_names() for segment in segments])
     session_keys = distinct(np.concatenate([part.session_keys for part in segments]))
     sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
@@ -298,12 +304,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     bases = np.cumsum([0, *(int(alive.sum()) for alive in of_documents)]).tolist()
     called = [_called(part, alive, base) for part, alive, base in zip(segments, of_documents, bases, strict=False)]
     return _finished(
-        terms=terms,
-        starts=starts,
-        term_text=term_text,
-        term_ends=term_ends,
-        rows=rows,
-        counts=counts,
+        **postings._asdict(),
         ids=kept([part.ids for part in segments]),
         speakers=kept(speakers),
         names=np.frombuffer(msgspec.json.encode(names), np.uint8),
@@ -324,8 +325,8 @@ def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
     return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
 
 
-def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, ...]:
-    """Return terms, starts, their text with its ends, rows and counts of the living documents of segments."""
+def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> _Postings:
+    """Return the postings of the living documents of segments."""
     base, terms, rows, counts = 0, [], [], []
     for segment, alive in zip(segments, living, strict=True):
         moved = base + np.cumsum(alive) - 1
@@ -349,7 +350,7 @@ def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> tu
         first[np.searchsorted(known, unique)],
     )
     starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1))
-    return unique, starts, text, ends, np.concatenate(rows)[by_term], np.concatenate(counts)[by_term]
+    return _Postings(unique, starts, text, ends, np.concatenate(rows)[by_term], np.concatenate(counts)[by_term])
 
 
 def _merged_records(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, Array]:

@@ -123,7 +123,8 @@ def about_one(cosines: Floats) -> Flags:
 Alike = Callable[[int, int], bool]
 
 
-def _nothing_alike(one: int, other: int) -> bool:
+def nothing_alike(one: int, other: int) -> bool:
+    """Return False: no text has a vector."""
     return False
 
 
@@ -138,7 +139,7 @@ class Placed(NamedTuple):
     above: tuple[int, ...] = ()
 
 
-def latest_first(found: Sequence[FoundMemory | None], alike: Alike = _nothing_alike) -> list[Placed]:
+def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_alike) -> list[Placed]:
     """Return the results in a new order, by their numbers.
 
     Each place goes to the latest result about the same thing as its old one, of no less trusted source. None,

@@ -29,6 +29,7 @@ from memtape.state.ranking.currency import (
     about_one,
     latest_first,
     memory,
+    nothing_alike,
 )
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
@@ -117,20 +118,20 @@ def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -
     """Yield the results of a ranking, the latest first among those about the same subject."""
     places = ranking.places[:AMONG].tolist()
     shares, asked = corpus.shares(query, places), corpus.weights(query)
-    yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
+    hits = [ranking.hit(number) for number in range(len(places))]
     told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
-    lasting = [None if low else it for it, low in zip(told, yields, strict=True)]
-    yield from latest_first(lasting, _alike(corpus, ranking, places))
+    lasting = [None if hit.yields < 1 else it for it, hit in zip(told, hits, strict=True)]
+    yield from latest_first(lasting, _alike(corpus, hits))
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
-def _alike(corpus: Corpus, ranking: Ranking, places: Sequence[int]) -> Alike:
-    """Return a function of two top places: whether both have one subject and similar relevance."""
-    cosines = corpus.cosines(np.array(places, np.int64))
+def _alike(corpus: Corpus, hits: Sequence[Hit]) -> Alike:
+    """Return a function of the numbers of two hits: whether both have one subject and similar relevance."""
+    cosines = corpus.cosines(np.array([hit.place for hit in hits], np.int64))
     if cosines is None:
-        return lambda one, other: False
-    near = [ranking.hit(number).lanes.get("dense", 0.0) for number in range(len(places))]
+        return nothing_alike
+    near = [hit.lanes.get("dense", 0.0) for hit in hits]
     alike = about_one(cosines)
     return lambda one, other: bool(alike[one, other]) and near[one] >= LEAST_NEAR * near[other]
 

@@ -28,10 +28,9 @@ ASK_AGAIN_S = 60
 
 
 class _Opened(NamedTuple):
-    """An open embedder with its key and the time of the last use."""
+    """An open embedder and the time of the last use."""
 
     embedder: Embedder
-    key: str
     asked_at: float
 
 
@@ -49,7 +48,7 @@ class QueryEmbedders:
     def embedder(self, home: Home, key: str) -> Embedder:
         """Return the embedder of a key. Raises `MemtapeError` if it is missing here or fails to answer."""
         with self._opening:
-            known = self._opened.get((str(home.path), key)) or _Opened(_open(home, key), key, 0)
+            known = self._opened.get((str(home.path), key)) or _Opened(_open(home, key), 0)
             self._opened[str(home.path), key] = known._replace(asked_at=time.monotonic())
             return known.embedder
 

@@ -39,7 +39,7 @@ class Question(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """One conversation: captures of its own scope, in order, and its questions."""
+    """One conversation: the captures of a scope, in order, and the questions."""
 
     scope: str
     lines: list[Line]
