@@ -33,10 +33,11 @@ from memtape.tools.client import Client
 from memtape.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
 from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.finding import ImportSource, host_files, named_files
-from memtape.tools.importing.live import growth
-from memtape.tools.importing.records import Record, Skipped
+from memtape.tools.importing.records import Record
+from memtape.tools.importing.skips import Skipped
 from memtape.tools.importing.summary import ImportSummary
-from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.watching import growth
 
 SCOPE = "project:test"
 
@@ -71,7 +72,8 @@ def said(log: Log, scope: str = SCOPE) -> list[tuple[str, str]]:
 
 def take(client: Client, *paths: Path, scope: str | None = SCOPE, **options: Any) -> ImportSummary:
     sources = [source for path in paths for source in named_files(path)]
-    return Importer(client, scope, **options).take(sources)
+    on_progress = options.pop("on_progress", lambda taken: None)
+    return Importer(client, scope, ImportOptions(**options), on_progress).take(sources)
 
 
 def put(folder: Path, name: str, data: bytes | str) -> Path:
@@ -520,8 +522,10 @@ def watched(client: Client, folder: Path) -> Iterator[int]:
     """Yield how far a watcher thinks that files have grown which were read before."""
     importer = Importer(client, SCOPE)
     for source in named_files(folder):
-        if isinstance(source, ImportSource) and (grown := growth(source, importer.positions.offset(source.path)).bytes):
-            yield grown
+        if isinstance(source, ImportSource):
+            grown, due = growth(source, importer.positions.offset(source.path), always=True)
+            if due:
+                yield grown
 
 
 def test_positions_that_are_lost_or_damaged_cost_time_alone(client: Client, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.summary import ImportSummary
-from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import Watcher
 from memtape.tools.keep.zones import Zones
 
@@ -151,7 +151,7 @@ def taken(home: Path, path: Path, project: Path, **more: Any) -> ImportSummary:
     with Client(home, folder=project) as client:
         client.session = None
         source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
-        return Importer(client, **more).take([source])
+        return Importer(client, options=ImportOptions(**more)).take([source])
 
 
 def second_us(second: int) -> int:
@@ -357,6 +357,6 @@ def test_a_dry_run_in_a_pause_says_what_would_be_left_out(home: Path, project: P
     with Client(home, folder=project, log=MemoryLog()) as client:
         pauses.pause(home, None, now_us(), None)
         source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
-        summary = Importer(client, dry_run=True).take([source])
+        summary = Importer(client, options=ImportOptions(dry_run=True)).take([source])
     assert summary.taken == 0 and summary.skipped == {"all paused, and read again after that": 1}
     assert format_time(pauses_of(home).pauses[0].since).startswith("20")

@@ -31,8 +31,7 @@ from memtape.state.text.points import points
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.importing.live import QUIET_S
-from memtape.tools.importing.watching import Watcher
+from memtape.tools.importing.watching import QUIET_S, Watcher
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.zones import Zones
 
@@ -337,22 +336,22 @@ def test_other_peoples_folders_in_the_vault_are_no_business_of_ours(home: Home, 
 def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> None:
     now = [0.0]
     with Client(home.path, scope=SCOPE) as client:
-        taken: list[int] = []
+        taken: list[object] = []
         folders = {CLAUDE_CODE: [tmp_path / "claude"]}
-        watcher = Watcher(client, SCOPE, folders, clock=lambda: now[0], on_written=taken.append)
+        watcher = Watcher(client, SCOPE, folders, taken.append, lambda: now[0])
         put(page, "- One.")
         watcher.changed([page, page.with_name("idea.txt")])
         watcher.index_due()
         assert taken == []
         now[0] += QUIET_S
         watcher.index_due()
-        assert taken == [1] and shown(home) == ["One."]
+        assert taken == [(1,)] and shown(home) == ["One."]
         put(page, "- Two.")
         watcher.changed([page])
         now[0] += QUIET_S
         watcher.index_due()
         watcher.index_due()
-        assert taken == [1, 2] and shown(home) == ["Two."]
+        assert taken == [(1,), (2,)] and shown(home) == ["Two."]
     assert write(tmp_path / "claude" / "s.jsonl", [{}]).exists()
 
 
