@@ -1,4 +1,4 @@
-"""Pages for tests: a home with life in it, made once a file, and pages that are served from this process."""
+"""Pages for tests: a home with life in it, and pages that are served from this process."""
 
 from __future__ import annotations
 
@@ -91,12 +91,18 @@ def served(home: Path, scope: str = SCOPE) -> Iterator[Page]:
         thread.join()
 
 
+MADE: list[Path] = []
+"""The home with life in it, made at its first use in a process."""
+
+
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with life in it, which is looked at and never changed."""
-    home = tmp_path_factory.mktemp("living") / "home"
-    make_living(home, TEXTS, END_US - DAY_US)
-    return home
+    if not MADE:
+        home = tmp_path_factory.mktemp("living") / "home"
+        make_living(home, TEXTS, END_US - DAY_US)
+        MADE.append(home)
+    return MADE[0]
 
 
 @pytest.fixture(scope="module")

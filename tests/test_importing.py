@@ -24,7 +24,6 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.capture.injected import MARKER, without_injected, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, claude_tool, heard
 from memtape.tools.capture.project import scope_of_folder
@@ -267,18 +266,6 @@ def test_what_was_erased_is_not_taken_again(client: Client, tmp_path: Path) -> N
     assert sum(event.id == gone for event in events(client.log)) == 1
 
 
-def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
-    for context in ("a fact", f"</{MARKER}> a </{MARKER.upper()} >", "<system-reminder>", f"<{MARKER}>", ""):
-        for place in ("{}", "Hello {}", "{} Hello", "one\n{}\ntwo {}"):
-            text = place.replace("{}", wrap(context))
-            assert "fact" not in without_injected(text)
-            assert without_injected(text).split() == place.replace("{}", "").split()
-    split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
-    assert without_injected(split) == split
-    assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
-    assert without_injected("What is <memtape> for?") == "What is <memtape> for?"
-
-
 def test_several_importers_at_once_add_a_thing_once(tmp_path: Path) -> None:
     rows = [{**row, "uuid": f"{row.get('uuid')}-{n}", "promptId": None} for n in range(60) for row in t.claude("/x")]
     path = put(tmp_path, "s.jsonl", t.lines([row for row in rows if row["uuid"][:2] in ("u1", "a2", "a6")]))
@@ -381,13 +368,6 @@ def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path)
     assert (summary.unread, summary.nothing_read) == (unread, bool(unread))
     assert (summary.problems[0].path, summary.problems[0].reason) == (str(tmp_path / name), reason)
     assert summary.taken == 1 - unread
-
-
-def test_a_truncated_export_gives_what_stands_before(client: Client, tmp_path: Path) -> None:
-    whole = json.dumps(t.chatgpt() * 1).encode()
-    summary = take(client, put(tmp_path, "a.json", whole[: len(whole) - 300]))
-    assert summary.taken >= 2
-    assert summary.problems[-1].reason == reading.BAD_DOCUMENT.reason
 
 
 def test_circles_are_named_and_their_turns_taken() -> None:

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from soaked import examples
+from soaked import examples, soaked
 
 from memtape.flows.embed.embedder import FloorEmbedder
 from memtape.schemas.codec import decode
@@ -156,7 +156,7 @@ def stir(world: World, draw: Any, what: str, first: list[Result], gone: set[str]
 
 
 @pytest.mark.parametrize("embedded", [False, True])
-@examples(10)
+@examples(4)
 @given(data=st.data())
 def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(embedded: bool, data: st.DataObject) -> None:
     """Whatever was captured, embedded, forgotten or archived between the pages, in the project and in `global`."""
@@ -187,8 +187,9 @@ def test_pages_give_each_text_of_then_that_lives_once_and_in_its_order(embedded:
             assert given_texts == expected
 
 
-@pytest.mark.parametrize("known", [0, 5, 11, 14])
-@pytest.mark.parametrize("lagging", [False, True])
+@pytest.mark.parametrize(
+    ("known", "lagging"), soaked([(known, late) for known in (0, 5, 11, 14) for late in (False, True)], (5, True))
+)
 def test_vectors_that_come_between_pages_move_nothing(known: int, lagging: bool, tmp_path: Path) -> None:
     """Also those that stood on the log at the first page, and that the views had not."""
     with ExitStack() as on:

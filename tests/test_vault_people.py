@@ -18,7 +18,6 @@ from soaked import examples
 
 from memtape.schemas.events import Actor
 from memtape.schemas.rows import DayPage, Entry, ScopeMark
-from memtape.sinks.home import folders as homes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render
@@ -209,25 +208,6 @@ def test_what_somebody_saved_is_still_there_whatever_happens(
         assert path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved, f"seed {seed}: {name} is ours"
     assert files_of(folder / "outside") == {"a.md": b"outside\n"}
     shutil.rmtree(folder)
-
-
-def test_the_kills_of_that_test_reach_every_step(tmp_path: Path) -> None:
-    """A life without people, killed at each step in turn: what is written next is whole, and nothing is kept."""
-    steps = 0
-    for nth in range(1, 60):
-        vault = Vault(Home(tmp_path / str(nth)))
-        vault.write([page_of(DAYS[0], "one"), page_of(DAYS[1], "two")], [ScopeMark(SCOPE, 0, 1)])
-        try:
-            with killed_at(nth):
-                vault.write([page_of(DAYS[0], "three"), page_of(DAYS[1], "")], [ScopeMark(SCOPE, 0, 2)])
-        except Killed:
-            steps += 1
-        vault.home.remove_unfinished()
-        vault.write([page_of(DAYS[0], "four"), page_of(DAYS[1], "")], [ScopeMark(SCOPE, 0, 3)])
-        assert sorted(files_of(vault.home.vault)) == [f"projects/a/logs/{DAYS[0]}.md", "projects/a/watermark.json"]
-        assert not kept(vault.home)
-        assert not list(vault.home.vault.rglob(f"*{homes.UNFINISHED}"))
-    assert steps >= 12
 
 
 def test_pages_whose_list_is_lost_are_told_from_notes_by_their_bytes(tmp_path: Path) -> None:
