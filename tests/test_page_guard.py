@@ -15,8 +15,7 @@ import pytest
 from page_served import Page, served
 
 from memtape.tools.page.drawing import VIEWS
-from memtape.tools.page.guard import HEADERS, MAX_BODY_BYTES
-from memtape.tools.page.peers import CONNECTIONS
+from memtape.tools.page.guard import CONNECTIONS, HEADERS, MAX_BODY_BYTES
 from memtape.tools.page.serving import Serving
 
 PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]

@@ -47,8 +47,7 @@ MARKDOWN = "markdown"
 DOCUMENTS = "documents"
 
 DOCUMENT = "#document"
-BEFORE_PARTS = ("", "#0")
-"""The ends of a native id of a document captured before documents had parts as today."""
+"""The end of the native id of a document's first part."""
 
 SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN, DOCUMENTS)
 """The `source` of imported texts, which also names their format."""
