@@ -21,6 +21,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.views.filters import make_filters
+from memtape.tools.ask.recorded_vectors import EMBEDDERS
 from memtape.tools.ask.telling import confirmed, other_wordings, said_of, when_of
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
@@ -84,20 +85,21 @@ def search(
       memtape search "staging database port" --not-kind turn --tier short
       memtape search "staging database port" --quota turns=3,documents=2
     """
-    found = client.search(
-        query,
-        limit,
-        filters=make_filters(now_us(), **chosen),
-        quiet=quiet,
-        as_of=as_of,
-        without=without,
-        explain=explain,
-        valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
-        archived=archived,
-        quotas=quotas,
-        cursor=cursor,
-        deep=deep,
-    )
+    with EMBEDDERS.for_one_answer():
+        found = client.search(
+            query,
+            limit,
+            filters=make_filters(now_us(), **chosen),
+            quiet=quiet,
+            as_of=as_of,
+            without=without,
+            explain=explain,
+            valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
+            archived=archived,
+            quotas=quotas,
+            cursor=cursor,
+            deep=deep,
+        )
     if as_json:
         print_json(_found_as_json(found, explain=explain, deep=deep))
         return
