@@ -22,11 +22,14 @@ from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
 from memtape.state.ranking.currency import (
     AMONG,
+    CHANGED_NEAR,
     LEAST_NEAR,
     Alike,
     FoundMemory,
+    Likeness,
     Placed,
     about_one,
+    are_changes,
     latest_first,
     memory,
     nothing_alike,
@@ -122,18 +125,24 @@ def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -
     told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
     lasting = [None if hit.yields < 1 else it for it, hit in zip(told, hits, strict=True)]
-    yield from latest_first(lasting, _alike(corpus, hits))
+    yield from latest_first(lasting, _alike(corpus, hits, [found.text(place) for place in places]))
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
-def _alike(corpus: Corpus, hits: Sequence[Hit]) -> Alike:
+def _alike(corpus: Corpus, hits: Sequence[Hit], texts: Sequence[str]) -> Alike:
     """Return a function of the numbers of two hits: whether both have one subject and similar relevance."""
     cosines = corpus.cosines(np.array([hit.place for hit in hits], np.int64))
     if cosines is None:
         return nothing_alike
     near = [hit.lanes.get("dense", 0.0) for hit in hits]
-    alike = about_one(cosines)
-    return lambda one, other: bool(alike[one, other]) and near[one] >= LEAST_NEAR * near[other]
+    alike, changes = about_one(cosines), are_changes(cosines, texts)
+
+    def likeness(one: int, other: int) -> Likeness:
+        if changes[one, other] and near[one] >= CHANGED_NEAR * near[other]:
+            return Likeness.CHANGE
+        return Likeness(alike[one, other] and near[one] >= LEAST_NEAR * near[other])
+
+    return likeness
 
 
 def _index(heads: Sequence[int], place: int) -> int | None:
