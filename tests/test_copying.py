@@ -16,7 +16,7 @@ from builders import START, captured, erased, forgotten, recalled
 from click.testing import CliRunner, Result
 from kafka_broker import Broker
 
-from memtape.schemas.errors import DamagedLog, InvalidEvent, LogExists, MemtapeError
+from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError
 from memtape.schemas.log import Log, Position
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
@@ -190,14 +190,6 @@ def test_a_slot_that_was_erased_after_it_was_copied_is_named(source: EmbeddedLog
         copy_log(source, str(tmp_path / "copy.db"))
 
 
-def test_a_damaged_source_is_not_copied(source: EmbeddedLog, tmp_path: Path) -> None:
-    source._db.execute("UPDATE slots SET payload = x'00' WHERE partition = 2 AND offset = 0")
-    with pytest.raises(DamagedLog):
-        copy_log(source, str(tmp_path / "copy.db"))
-    with pytest.raises(DamagedLog, match="not whole"):
-        EmbeddedLog(tmp_path / "copy.db")
-
-
 def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, tmp_path: Path) -> None:
     result = copy_command("--to", str(tmp_path / "other"), "--json")
     said = json.loads(result.stdout)
@@ -298,13 +290,6 @@ def test_a_topic_in_its_next_generation_is_copied_as_it_is_now(
     assert everything(opened(url)) == everything(small)
 
 
-@pytest.mark.slow
-def test_a_slot_that_no_topic_takes_is_said(small: EmbeddedLog, kafka: Broker) -> None:
-    small.append_raw(0, [b"x" * 2_000_000])
-    with pytest.raises(InvalidEvent, match="at most"):
-        copy_log(small, kafka.url())
-
-
 KILLED = """
 import sys, time
 from pathlib import Path
@@ -401,14 +386,3 @@ def test_a_copy_is_named_by_what_is_erased_and_can_be_erased_as_told(home: Path,
     # A damaged file is said before anything is erased.
     (home / "copies.json").write_text("{half")
     assert run("erase", id).exit_code == 1 and "does not say where copies" in run("erase", id).output
-
-
-def test_a_copy_that_was_cut_short_is_remembered(source: EmbeddedLog, tmp_path: Path) -> None:
-    places: list[str] = []
-
-    def cut(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        copy_log(source, str(tmp_path / "copy.db"), cut, places.append)
-    assert places == [str(tmp_path / "copy.db")]

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -215,29 +211,6 @@ def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
     assert len(data) < 31 * 1_000
 
 
-def test_a_memtape_that_reads_other_events_does_not_believe_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(2)
-    log = MemoryLog(1)
-    log.append_raw(0, payloads(rng, 2 * LEAST))
-    monkeypatch.setattr(known_ids, "_MADE_BY", "memtape of old")
-    monkeypatch.setattr(known_ids, "event_of", lambda payload: None)
-    KnownIds(0, folder).read_on(log, log.ends()[0])
-    assert (folder / "p00").exists()
-    monkeypatch.undo()
-    check(KnownIds(0, folder), log, rng)
-
-
-def test_a_folder_that_takes_no_file_costs_time_alone(tmp_path: Path) -> None:
-    rng = random.Random(3)
-    log = MemoryLog(1)
-    log.append_raw(0, payloads(rng, 2 * LEAST))
-    (tmp_path / "file").write_bytes(b"")
-    for folder in (tmp_path / "file", tmp_path / "no home" / "known-ids"):
-        check(KnownIds(0, folder), log, rng)
-        check(KnownIds(0, folder), log, rng)
-    assert not (tmp_path / "no home").exists()
-
-
 def test_readers_at_once_leave_a_file_that_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_ids, "LEAST_SLOTS", 1)
     log, errors, rounds = MemoryLog(1), list[BaseException](), 15
@@ -352,28 +325,6 @@ def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], re
 
 
 @pytest.mark.slow
-def test_a_home_that_shares_the_topic_has_an_answer_of_its_own(
-    place: tuple[Home, str], tmp_path: Path, records: Counter[str]
-) -> None:
-    home, _ = place
-    ids = fill(home, 3 * LEAST)
-    with closing(open_log(home)) as log:
-        log.append([erased([ids[0]], "e", scope=SCOPE)])
-        holds(log, ids)
-    other = Home(tmp_path / "other")
-    with closing(open_log(other)) as log:
-        records.clear()
-        holds(log, ids)
-        assert records["read"] > 3 * LEAST
-    shutil.rmtree(home.path / "builds", ignore_errors=True)
-    for again in (home, other):
-        with closing(open_log(again)) as log:
-            records.clear()
-            log.known(SCOPE, ids), log.erased(0)
-            assert records["read"] < LEAST
-
-
-@pytest.mark.slow
 def test_a_topic_that_was_made_anew_is_read_anew(place: tuple[Home, str], kafka: Broker, tmp_path: Path) -> None:
     """Once as an older copy of the log that got other events, and once as another log."""
     from kafka import KafkaAdminClient
@@ -450,45 +401,3 @@ for n in range(3):
         whole = client.log.read(0, 0, 100_000, types=["erased"])
         assert client.log.erased(0) == whole
 """
-
-
-@pytest.mark.slow
-def test_two_processes_at_once_have_the_answers_of_a_full_read(place: tuple[Home, str]) -> None:
-    home, _ = place
-    with closing(open_log(home)) as log:
-        log.append([erased([make_id("x")], "e", scope=SCOPE)])
-    started = [
-        subprocess.Popen([sys.executable, "-c", READER, str(home.path), name], env=os.environ, stderr=subprocess.PIPE)
-        for name in ("one", "two")
-    ]
-    for process in started:
-        _, said = process.communicate()
-        assert process.returncode == 0, said.decode()
-    assert [path.name for path in home.known_ids.iterdir()] == ["p00"]
-    with closing(open_log(home)) as log:
-        events = [event for slot in log.read(0, 0, 10_000) if (event := event_of(slot.payload)) and event.scope]
-        holds(log, [event.id for event in events])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("harm", ["deleted", "cut", "flipped"])
-def test_a_harmed_file_costs_time_alone(place: tuple[Home, str], records: Counter[str], harm: str) -> None:
-    home, _ = place
-    ids = fill(home, 2 * LEAST)
-    with closing(open_log(home)) as log:
-        holds(log, ids)
-    path = home.known_ids / "p00"
-    data = path.read_bytes()
-    harms: dict[str, Callable[[], object]] = {
-        "deleted": path.unlink,
-        "cut": lambda: path.write_bytes(data[: len(data) // 2]),
-        "flipped": lambda: path.write_bytes(data[:-40] + bytes([data[-40] ^ 4]) + data[-39:]),
-    }
-    harms[harm]()
-    for least, most in ((2 * LEAST, 10 * LEAST), (0, LEAST)):
-        with closing(open_log(home)) as log:
-            records.clear()
-            assert log.known(SCOPE, ids).keys() == set(ids)
-            assert least <= records["read"] <= most
-            holds(log, ids)
-    assert path.read_bytes() == data
