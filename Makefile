@@ -3,7 +3,7 @@
 PYTHON ?= python3
 # More words for pytest, such as PYTEST_FLAGS="-n auto -k fold".
 PYTEST_FLAGS ?=
-# More words for the benchmarks, such as BENCH_FLAGS="--events 100000".
+# More words for the benchmarks, such as BENCH_FLAGS="--stage search --home DIR".
 BENCH_FLAGS ?=
 # What `make bench-using` measures with, such as USING_FLAGS="--corpus locomo.json --conversation 1".
 USING_FLAGS ?=
@@ -94,7 +94,7 @@ wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch env
 	@rm -rf .venv-wheel
 
 bench: venv ## Run the benchmarks.
-	$(BIN)/python tests/bench/speed.py $(BENCH_FLAGS)
+	$(BIN)/python tests/bench/scale.py --sizes 20000 $(BENCH_FLAGS)
 
 bench-scale: venv ## Measure at 2,000 to 100,000 texts, and print each figure.
 	$(BIN)/python tests/bench/scale.py $(SCALE_FLAGS)

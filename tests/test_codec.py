@@ -355,12 +355,6 @@ def test_of_a_key_given_twice_the_last_counts(inside: str, key: str, earlier: by
     assert decode(b'%s"%s":%s,%s' % (payload[:first], key.encode(), earlier, payload[first:])) == event
 
 
-def test_a_later_bad_value_counts_too() -> None:
-    with pytest.raises(InvalidEvent) as refusal:
-        decode(encode(captured("A text."))[:-1] + b',"session":""}')
-    assert refusal.value.where == "$.session"
-
-
 # Refusing
 
 TURN = captured(
@@ -736,24 +730,3 @@ def test_an_old_version_is_lifted_one_step_at_a_time(version: int) -> None:
     assert isinstance(TURN.body, Captured)
     tagged = replace(TURN.body, tags=(*TURN.body.tags, "lang:en"))
     assert decode(of_version(version)) == replace(TURN, body=tagged, v=3)
-
-
-@pytest.mark.usefixtures("two_steps")
-@pytest.mark.parametrize(
-    ("version", "reason"),
-    [
-        (4, "newer_version at $.v"),
-        (0, "invalid at $.v"),
-        (-1, "invalid at $.v"),
-        (True, "invalid at $.v"),
-        (1.0, "invalid at $.v"),
-        ("1", "invalid at $.v"),
-        (None, "invalid at $.v"),
-    ],
-)
-def test_a_version_that_nobody_knows_is_refused(version: Any, reason: str) -> None:
-    assert outcome(decode, orjson.dumps({**orjson.loads(of_version(3)), "v": version})) == reason
-
-
-def test_a_type_without_a_row_has_version_1_alone(two_steps: None) -> None:
-    assert {type: version_of(type) for type in EVENT_TYPES} == dict.fromkeys(EVENT_TYPES, 1) | {"captured": 3}

@@ -253,23 +253,6 @@ def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
 
 
 @pytest.mark.slow
-def test_a_topic_that_holds_something_else_is_refused_and_not_changed(
-    small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog]
-) -> None:
-    url = kafka.url()
-    other = opened(url, small.partitions)  # It gets settings of its own, and with them another id.
-    before = everything(other)
-    with pytest.raises(LogExists, match="something else"):
-        copy_log(small, url)
-    assert everything(opened(url)) == before
-    longer = kafka.url()
-    copy_log(small, longer)
-    opened(longer).append([captured("more", scope=SCOPES[0])])
-    with pytest.raises(LogExists, match="something else"):
-        copy_log(small, longer)
-
-
-@pytest.mark.slow
 def test_a_topic_in_its_next_generation_is_copied_as_it_is_now(
     small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path
 ) -> None:

@@ -329,15 +329,6 @@ def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) ->
     assert path.read_bytes() == content
 
 
-def test_another_format_is_refused(path: Path) -> None:
-    EmbeddedLog(path).close()
-    with edited(path) as db:
-        db.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
-    with pytest.raises(DamagedLog, match="format 2") as refusal:
-        EmbeddedLog(path)
-    assert refusal.value.hint
-
-
 def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path: Path) -> None:
     """No slot after them tells of the gap, so the log notes its ends; one from before it did is read as it is."""
     log = EmbeddedLog(path, 1)
@@ -362,23 +353,7 @@ def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path
 # The number of partitions
 
 
-@pytest.mark.parametrize("partitions", [-1, 0, 1_025])
-def test_a_number_of_partitions_that_cannot_be_makes_no_log(path: Path, partitions: int) -> None:
-    with pytest.raises(MemtapeError):
-        EmbeddedLog(path, partitions)
-    assert EmbeddedLog(path, 5).ends() == [1] * 5
-
-
 # Files
-
-
-@pytest.mark.parametrize("name", [".", "missing/log.db", "file/log.db"])
-def test_a_path_that_cannot_be_is_one_sentence(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(MemtapeError, match="cannot be used") as refusal:
-        EmbeddedLog(tmp_path / name)
-    assert not isinstance(refusal.value, DamagedLog)
-    assert refusal.value.hint
 
 
 @contextmanager

@@ -317,23 +317,6 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"], *alone, ["gamma"]]
 
 
-@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
-def test_an_endpoint_that_answers_nothing_at_all_is_no_failure_of_texts(
-    server: Server, embedder: HttpEmbedder, script: Any
-) -> None:
-    server.always = script
-    with pytest.raises(EmbedderUnavailable, match="does not answer"):
-        embedder.embed_documents(["alpha", "beta"])
-    assert len(server.asked) <= 9, "an outage is found out with the first text"
-
-
-def test_a_slow_answer_is_given_up_and_asked_again(server: Server, waits: list[float]) -> None:
-    with HttpEmbedder(target(server), timeout_s=0.2, sleep=waits.append) as embedder:
-        server.scripts = [lambda _texts, _handler: time.sleep(1)]
-        assert is_vector_of(embedder.embed_query("alpha"), "alpha")
-    assert len(waits) == 1
-
-
 def test_an_answer_that_drips_for_ever_is_given_up(server: Server, waits: list[float]) -> None:
     beats: list[int] = []
 

@@ -28,7 +28,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, search_home
-from memtape.sinks.tables import Shard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -299,27 +298,6 @@ def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client, monk
     assert remains(client.home) == []
 
 
-def test_what_keeps_the_views_from_being_made_anew_is_said(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = client.capture(TEXT).id
-    client.project()
-    with monkeypatch.context() as patch:
-
-        def full(shard: Shard, *rest: Any) -> None:
-            if shard.path.is_relative_to(client.home.path):
-                raise OSError(28, "No space left on device")
-            merge(shard, *rest)
-
-        merge = Shard._merge
-        patch.setattr(Shard, "_merge", full)
-        with pytest.raises(StillHeld, match=r"erased for every reader, but not from every file yet: .*No space"):
-            erase(client, id)
-    assert remains(client.home)
-    with pytest.raises(NotFound):
-        client.show(id)
-    assert erase(client, id).ok
-    assert remains(client.home) == []
-
-
 def test_many_are_erased_at_once_and_a_session_as_a_whole(client: Client) -> None:
     said = [
         captured(f"Secret of Zebrafish number {number}.", kind="turn", scope=SCOPE, session="secret")
@@ -418,22 +396,6 @@ def test_bad_ids_erase_nothing(client: Client) -> None:
     assert call("verify", "--erased", theirs, client=client).exit_code != 0
 
 
-def test_unfold_splits_a_memory_for_good(client: Client) -> None:
-    first = client.capture("We deploy on Tuesdays.").id
-    second = client.capture("we deploy on Tuesdays").id
-    assert client.show(first).memory.confirmations == 1  # type: ignore[union-attr]
-    assert document("unfold", first, client=client)["ids"] == [first, second]
-    assert [client.show(id).memory.id for id in (first, second)] == [first, second]  # type: ignore[union-attr]
-    third = client.capture("We deploy on Tuesdays!").id
-    assert client.show(third).memory.id == first  # type: ignore[union-attr]
-    with Owner(client.home, client.log) as owner:
-        owner.rebuild(None, lambda *_: None)
-    assert client.show(second).memory.id == second  # type: ignore[union-attr]
-    result = call("unfold", second, client=client)
-    assert result.exit_code == 1 and "Nothing is folded" in result.output
-    assert verify(client.home, client.log).ok
-
-
 @pytest.mark.parametrize("place", soaked(["tags", "source", "branch", "path"], "source"))
 def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(client: Client, place: str) -> None:
     id = client.capture("The vault opens with saffron-lighthouse.").id
@@ -443,23 +405,6 @@ def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(clien
     assert result.exit_code == 1 and "Not proven" in result.output and "saffron, lighthouse" in result.output
     result = call("erase", other, client=client)
     assert result.exit_code == 0, result.output
-
-
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        ("User: open the saffron lighthouse.\nclaude-code: it is open.", {"source": "claude-code"}),
-        ("done: a summary of the saffron lighthouse", {"tags": ["summary"]}),
-        ("The decision about the saffron lighthouse stands.", {"tags": ["stated", "decision"]}),
-    ],
-)
-def test_a_word_that_memtape_files_captures_under_by_itself_gives_nothing_away(
-    client: Client, text: str, other: dict[str, Any]
-) -> None:
-    id = client.capture(text, "journal").id
-    client.capture("Something else.", **other)
-    result = call("erase", id, client=client)
-    assert result.exit_code == 0 and "Erased for good" in result.output, result.output
 
 
 PLACES = ("settings.toml", "folders.json", "copies.json")

@@ -100,14 +100,6 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
         assert canonical(again) == canonical(old)
 
 
-@pytest.mark.parametrize("type", EVENT_TYPES)
-def test_the_golden_bytes_are_canonical(type: str) -> None:
-    """All but the last `captured`, which another producer wrote with its own order, spaces and escapes."""
-    payloads = golden(type)
-    others = [payload for payload in payloads if canonical(orjson.loads(payload)) != payload]
-    assert others == (payloads[-1:] if type == "captured" else [])
-
-
 @pytest.mark.parametrize("type", DIGESTS)
 def test_digests_of_contents_stay(type: str) -> None:
     assert [f"{content_digest(event):016x}" for event in map(decode, golden(type))] == DIGESTS[type]
@@ -123,7 +115,7 @@ def test_derived_ids_stay() -> None:
     )
 
 
-@pytest.mark.parametrize("tick", map(decode, golden("ticked")))
+@pytest.mark.parametrize("tick", list(map(decode, golden("ticked"))))
 def test_ids_of_ticks_stay(tick: Event) -> None:
     assert isinstance(tick.body, Ticked)
     assert tick_id(tick.body) == tick.id

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -24,7 +22,6 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Log, Slot
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import known_ids
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.known_ids import KnownIds
 from memtape.sinks.logs.memory import MemoryLog
@@ -33,7 +30,6 @@ from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.erasing import plan
 
 SCOPES = ["project:a", "project:b", "global"]
@@ -211,33 +207,6 @@ def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
     assert len(data) < 31 * 1_000
 
 
-def test_readers_at_once_leave_a_file_that_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_ids, "LEAST_SLOTS", 1)
-    log, errors, rounds = MemoryLog(1), list[BaseException](), 15
-    start = threading.Barrier(4)
-
-    def read(seed: int) -> None:
-        rng = random.Random(seed)
-        try:
-            start.wait()
-            for _ in range(rounds):
-                log.append_raw(0, payloads(rng, 5))
-                known, end = KnownIds(0, folder), log.ends()[0]
-                known.read_on(log, end)
-                assert known.erased == Wholly(log.read(0, 0, end)).erased
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=read, args=[seed]) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert [path.name for path in folder.iterdir()] == ["p00"]
-    check(KnownIds(0, folder), log, random.Random(0))
-
-
 # On a broker
 
 
@@ -322,42 +291,6 @@ def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], re
     told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(home.path), "prompt": "Ada?"}
     hooks.run("claude", home.path, json.dumps(told).encode(), alone=True)
     assert 0 < records["read"] < 3 * LEAST
-
-
-@pytest.mark.slow
-def test_a_topic_that_was_made_anew_is_read_anew(place: tuple[Home, str], kafka: Broker, tmp_path: Path) -> None:
-    """Once as an older copy of the log that got other events, and once as another log."""
-    from kafka import KafkaAdminClient
-
-    home, url = place
-    ids = fill(home, 2 * LEAST)
-    with closing(open_log(home)) as log:
-        copy_log(log, str(tmp_path / "kept.db"))
-        log.append([erased([ids[3]], "e", scope=SCOPE)])
-        ids += fill(home, LEAST, "later")
-        holds(log, ids)
-    admin = KafkaAdminClient(bootstrap_servers=kafka.server)
-    deleted(admin, url)
-    with closing(EmbeddedLog(tmp_path / "kept.db")) as kept:
-        copy_log(kept, url)
-    fill(home, 2 * LEAST, "other")
-    with closing(open_log(home)) as log:
-        assert log.erased(0) == []
-        holds(log, ids)
-    deleted(admin, url)
-    KafkaLog(url, 1).close()
-    fill(home, 4 * LEAST, "new")
-    with closing(open_log(home)) as log:
-        assert log.known(SCOPE, ids) == {}
-        holds(log, ids)
-    admin.close()
-
-
-def deleted(admin: Any, url: str) -> None:
-    topic = url.rpartition("/")[2]
-    admin.delete_topics([topic])
-    while topic in admin.list_topics():
-        time.sleep(0.05)
 
 
 @pytest.mark.slow

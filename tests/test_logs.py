@@ -123,14 +123,6 @@ class LogContract:
         assert firsts[0].body == Configured(log_id=log.log_id, partitions=partitions, revision=0, settings=settings)
         assert firsts[0].actor == SYSTEM and firsts[0].scope is None
 
-    def test_another_handle_is_the_same_log(self, tmp_path: Path) -> None:
-        log = self.make(tmp_path, 3)
-        log.append([captured("one", scope=A)])
-        again = self.again(log, tmp_path)
-        assert (again.log_id, again.partitions, again.ends()) == (log.log_id, 3, log.ends())
-        again.append([captured("two", scope=A)])
-        assert everything(log) == everything(again)
-
     # Appending
 
     @pytest.mark.parametrize("place", soaked([0, 1, 4], 1))
@@ -177,16 +169,6 @@ class LogContract:
         for tick in (event for event in events(log, partition) if event.type == "ticked"):
             assert tick == make_tick(partition, tick.sent)
 
-    def test_a_tick_goes_to_the_partition_that_it_names(self, log: Log) -> None:
-        assert log.append([make_tick(5, START), make_tick(5, START + HOUR_US)]) == [Position(5, 1), Position(5, 2)]
-        assert log.ends() == [3 if partition == 5 else 1 for partition in range(16)]
-
-    def test_a_tick_of_the_clock_worker_is_the_hours_tick(self, log: Log) -> None:
-        partition = partition_of(A, 16)
-        log.append([make_tick(partition, START)])
-        log.append([captured("one", scope=A)])
-        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
-
     def test_a_tick_that_an_operator_accepts_is_another(self, log: Log) -> None:
         """Its id says so, since a partition may ignore the one and must follow the other."""
         partition = partition_of(A, 16)
@@ -205,15 +187,6 @@ class LogContract:
         assert said(events(log, partition_of(A, 16))) == lines
 
     # Reading
-
-    def test_a_log_is_read_page_by_page(self, log: Log) -> None:
-        log.append([captured(str(number), scope=A) for number in range(20)])
-        partition = partition_of(A, 16)
-        whole = slots(log, partition)
-        for size in (1, 7, len(whole), len(whole) + 1):
-            pages = [log.read(partition, start, size) for start in range(0, len(whole), size)]
-            assert [slot for page in pages for slot in page] == whole
-            assert all(len(page) == size for page in pages[:-1])
 
     def test_the_end_is_empty_and_beyond_it_is_an_error(self, log: Log) -> None:
         log.append([captured("one", scope=A)])
@@ -290,30 +263,6 @@ class LogContract:
         assert late.offset < last.offset
 
     # Bytes as they are
-
-    def test_bytes_that_are_no_event_come_back_as_they_were(self, log: Log) -> None:
-        for number, payload in enumerate(
-            [b"", b"\0", b"not an event", b'{"half', b"\xff\xfe", b"[" * 2_000, b"x" * 1_000_000, '"größer"'.encode()]
-        ):
-            first = 1 + 2 * number
-            assert log.append_raw(3, [payload, payload]) == [Position(3, first), Position(3, first + 1)]
-            assert log.read(3, first, 10) == [Slot(3, first, payload), Slot(3, first + 1, payload)]
-            assert log.ends()[3] == first + 2
-        assert log.read(3, 0, 100, types=["captured"]) == []
-
-    def test_raw_events_keep_their_bytes_their_partition_and_bring_no_tick(self, log: Log) -> None:
-        event = captured("one", scope=A)
-        spaced = encode(event).replace(b'":', b'" : ')
-        other = (partition_of(A, 16) + 1) % 16
-        assert log.append_raw(other, [spaced]) == [Position(other, 1)]
-        assert [slot.payload for slot in log.read(other, 1, 10, scope=A, types=["captured"])] == [spaced]
-        assert sum(log.ends()) == 17
-
-    def test_a_blank_event_can_be_copied_and_is_found_by_its_header(self, log: Log) -> None:
-        blank = encode(replace(captured("gone", scope=A), body=None))
-        partition = partition_of(A, 16)
-        log.append_raw(partition, [blank])
-        assert [slot.payload for slot in log.read(partition, 0, 10, scope=A)] == [blank]
 
     # Erasing
 

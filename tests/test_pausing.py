@@ -19,7 +19,6 @@ from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.events import Captured
 from memtape.schemas.times import US_PER_S
-from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home import pauses
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
@@ -36,7 +35,6 @@ from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer
 from memtape.tools.importing.watching import Watcher
-from memtape.tools.keep.zones import Zones
 
 HOUR_US = 3_600 * US_PER_S
 HOSTS = tuple(PROMPT)
@@ -198,23 +196,6 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
     assert run(home, "resume").output.startswith("There was no such pause.")
     assert run(home, "capture", "x", "--scope", "project:a").exit_code == 0
     assert _storing("storing", Home(home)).state == "good"
-
-
-def test_what_a_person_writes_into_a_page_is_read_after_the_pause(home: Path) -> None:
-    with Client(home, scope="project:a") as client:
-        client.capture("something")
-        client.project()
-        page = Home(home).scope_folder("project:a") / "MEMORY.md"
-        text = page.read_text()
-        start = text.index(ZONE_START) + len(ZONE_START)
-        page.write_text(f"{text[:start]}\n- kept\n{text[text.index(ZONE_END) :]}")
-        pauses.pause(home, "project:a", now_us(), None)
-        zones = Zones(Home(home), client.log)
-        zones.catch_up()
-        assert zones.done == 0
-        pauses.resume(home, "project:a", now_us())
-        zones.catch_up()
-        assert zones.done == 1
 
 
 def test_a_pause_ends_by_itself_and_a_clock_that_is_set_back_ends_none(home: Path) -> None:
