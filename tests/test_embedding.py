@@ -288,15 +288,6 @@ def said(*texts: str) -> None:
         call("capture", text, "--scope", A)
 
 
-def folds() -> bool:
-    """Whether the test's endpoint holds those two for similar: it goes by length and first letter."""
-    from test_embedders import vector_of
-
-    one, two = vector_of("The build takes 5 minutes.", 8), vector_of("The build takes five minutes.", 8)
-    dot = sum(a * b for a, b in zip(one, two, strict=True))
-    return bool(dot**2 >= 0.85**2 * sum(a * a for a in one) * sum(b * b for b in two))
-
-
 def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(
     home: Home,
     server: Server,

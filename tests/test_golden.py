@@ -36,9 +36,6 @@ with warnings.catch_warnings():
 
 GOLDEN = Path(__file__).parent / "golden"
 FILES = [(type, version) for type in EVENT_TYPES for version in range(1, version_of(type) + 1)]
-T = 1_790_000_000_000_000  # 2026-09-21, in microseconds: most of the golden events were sent then.
-PORT = "019a7b3c-0001-7d2e-9f10-5c8e4b2a0001"
-LOG = "019a7b3c-0040-7d2e-9f10-5c8e4b2a0040"
 FIRST_TURN = "478f4553-d886-897a-b131-a0ec026bc1ac"
 SECOND_TURN = "d4ee712b-a9d8-818d-be8e-f9dc39befd7d"
 

@@ -313,24 +313,3 @@ def test_an_erasure_is_proven_and_leaves_the_answers_true(place: tuple[Home, str
         assert set(log.known(SCOPE, [secret, ids[0], make_id("never")])) == {secret, ids[0]}
         assert records["read"] < LEAST
         holds(log, [secret, *ids])
-
-
-READER = """
-import sys
-from contextlib import closing
-from pathlib import Path
-from memtape.sinks.home.folders import Home
-from memtape.sinks.logs import known_ids
-from memtape.sinks.logs.opening import open_log
-from memtape.tools.capture.lines import Line
-from memtape.tools.client import Client
-home, name = Home(Path(sys.argv[1])), sys.argv[2]
-known_ids.LEAST_SLOTS = 10  # So that both write the file many times.
-for n in range(3):
-    with Client(home, scope="project:test", origin="user") as client:
-        lines = [Line(text=f"{name} {n} {m}", kind="turn", source="test", native_id=f"{name}{n}.{m}") for m in range(9)]
-        ids = [receipt.id for at in (0, 3, 6) for receipt in client.capture_many(lines[at : at + 3])]
-        assert client.log.known("project:test", ids).keys() == set(ids)
-        whole = client.log.read(0, 0, 100_000, types=["erased"])
-        assert client.log.erased(0) == whole
-"""

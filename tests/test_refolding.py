@@ -24,7 +24,7 @@ from builders import (
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_dense import AGAIN, EAST, FACT, NORTH, OTHER, memories
+from test_dense import AGAIN, EAST, FACT, NORTH, memories
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Operation
@@ -115,9 +115,6 @@ def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], set
             was, is_now = (any(ids <= one for one in each) for each in (one_before, one_after))
             assert (was, is_now) == ((False, True) if pair.change == "together" else (True, False))
         assert bool(pairs) == (sorted(map(sorted, one_before)) != sorted(map(sorted, one_after)))
-
-
-SAID = [captured(FACT), captured(AGAIN), captured(OTHER)]
 
 
 def test_a_text_without_a_vector_waits_after_it_and_what_was_unfolded_does_not_fold_when_it_comes() -> None:

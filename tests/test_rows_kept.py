@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import strategies as st
-
 from memtape.tools.client import Client
 
 SCOPE = "project:kept"
@@ -18,11 +16,6 @@ TEXTS = (
     "Never mention the ferry again.",
     "The ferry leaves at noon.",
     "The crane in Kiel lifts 44 tonnes.",
-)
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["say", "say", "turn", "forget", "restore", "pin", "use", "project"]), st.integers(0, 6)),
-    min_size=2,
-    max_size=14,
 )
 
 

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from memtape.schemas.events import Origin
-from memtape.schemas.log import Log
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.tools import answered
@@ -91,7 +90,6 @@ def test_commands_and_tools_tell_that_a_capture_is_hidden(person: Client) -> Non
 
 
 OTHER = "The gauge reads 7."
-LINES = "".join(json.dumps({"text": text}) + "\n" for text in (OTHER, SAID))
 
 
 def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(person: Client) -> None:
@@ -162,10 +160,3 @@ def test_a_prompt_ends_the_ban_and_the_import_of_an_old_session_does_not(
         assert CliRunner().invoke(main, ["run", "--once", "--home", str(person.home.path)]).exit_code == 0
         found = [it.kind for it in client.search("staging port", quiet=True).results if "5433" in it.text]
     assert found == (["turn"] if is_old else ["fact"])  # Which a fact of the same words stands for.
-
-
-class Topic:
-    """A log that has its ids at hand, and would have to be read from its beginning."""
-
-    def __init__(self, log: Log) -> None:
-        self.matching = log.matching
