@@ -575,7 +575,7 @@ def model() -> LocalEmbedder:
 SENTENCES = [
     "The release is built on Tuesdays.", "Releases are made every Tuesday.", "The database listens on port 5432.",
     "PostgreSQL uses port 5432.", "Anna prefers tea to coffee.", "Tea is what Anna likes best.", "ok",
-    "Backups run at two in the morning and are kept for thirty days in another region. " * 9,
+    "Backups run at two in the morning and are kept for thirty days in another region. " * 3,
 ]  # fmt: skip
 
 
@@ -599,6 +599,7 @@ def test_a_batch_gives_the_vectors_of_its_texts_alone(model: LocalEmbedder) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_batch_gives_the_vectors_of_its_texts_alone")
 def test_minilm_gives_the_vectors_of_the_library_that_it_stands_for(model: LocalEmbedder) -> None:
     library = pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
     folder = packaged_minilm()

@@ -123,7 +123,7 @@ def expected(projected: Path, tmp_path_factory: pytest.TempPathFactory) -> Held:
     return found
 
 
-@pytest.mark.parametrize("name", soaked(PARTIAL, "usage", "memories", "pins"))
+@pytest.mark.parametrize("name", soaked(PARTIAL, "usage", "pins"))
 def test_a_changed_rule_makes_anew_what_it_feeds_and_nothing_else(
     home: Home, log: EmbeddedLog, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_changed_rule_makes_anew_what_it_feeds_and_nothing_else(
     assert rebuilt(home, log) == found
 
 
-@pytest.mark.parametrize("name", ["captures", "tombstones", "duplicates"])
+@pytest.mark.parametrize("name", soaked(["captures", "tombstones", "duplicates"], "tombstones"))
 def test_a_rule_that_feeds_everything_makes_everything_anew(
     home: Home, log: EmbeddedLog, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +180,7 @@ def common_words_without(word: str) -> bytes:
     return Path(spec.submodule_search_locations[0], "common_words.txt").read_bytes().replace(f" {word} ".encode(), b" ")
 
 
-@pytest.mark.parametrize("other_tables", ["stemmer", "words"], indirect=True)
+@pytest.mark.parametrize("other_tables", soaked(["stemmer", "words"], "words"), indirect=True)
 def test_an_environment_with_other_tables_knows_that_it_differs_and_makes_views_anew(
     home: Home, log: EmbeddedLog, other_tables: str
 ) -> None:
@@ -232,7 +232,7 @@ CUTS: list[tuple[Any, str, Callable[[Any], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("owner, step, how", soaked(CUTS, *CUTS[::2]))
+@pytest.mark.parametrize("owner, step, how", soaked(CUTS, *CUTS[::3]))
 def test_one_that_was_cut_short_comes_right(
     home: Home,
     log: EmbeddedLog,
