@@ -262,7 +262,7 @@ def holds(log: Log, names: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
+def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
     """Each is a new process in what it keeps: it opens the log anew. The views are up to date before."""
     home, _ = place
     count = 20 * LEAST
@@ -294,7 +294,7 @@ def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], re
 
 
 @pytest.mark.slow
-def test_an_erasure_is_proven_and_leaves_the_answers_true(place: tuple[Home, str], records: Counter[str]) -> None:
+def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(place: tuple[Home, str], records: Counter[str]) -> None:
     """The topic goes on in its next generation. The proof looks into the file, and the ids in it are no remains."""
     home, _ = place
     ids = fill(home, 2 * LEAST)

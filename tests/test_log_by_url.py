@@ -179,7 +179,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
+def test_what_is_pending_is_projected_in_the_background_from_kafka(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
@@ -194,7 +194,7 @@ def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
 
 
 @pytest.mark.slow
-def test_views_of_another_log_answer_nothing_and_are_made_anew(
+def test_views_of_another_log_than_that_on_kafka_are_made_anew(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(2):
@@ -236,7 +236,7 @@ def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch
         Client(scope="project:test").log.append([forgotten(["x"], "f", scope="project:test")])
 
 
-def test_what_waited_for_a_broker_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waited_for_kafka_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the next command that reaches the broker, after a kill in between, and by a projector that runs."""
     from memtape.sinks.logs import kafka_topic
     from memtape.sinks.logs.opening import open_log
