@@ -2,7 +2,7 @@
 
 Before is talk alone, with `extract = false`. After is what Memtape does unasked, with the pages of `docs/` too. The
 clock stands an hour after the day's last word, so that every day says the same. `--page` writes what was measured into
-`docs/one-day.md`. The transcripts are made by `tests/one_day_making.py`.
+`docs/one-day.md`.
 """
 
 from __future__ import annotations
