@@ -546,11 +546,11 @@ MUTANTS = [
         ("tests/test_cuts.py",),
     ),
     Mutant(
-        "a reader of secrets that is not asked",
-        "tools/capture/secrets/codes.py",
-        "either(_PHRASE_STEMS, _SEED_STEMS)",
-        "either(_PHRASE_STEMS)",
-        ("tests/test_secret_gates.py",),
+        "a keyword of a secret that is not sought",
+        "tools/capture/secrets/rules.toml",
+        '"seed", "recovery", "mnemonic",',
+        '"recovery", "mnemonic",',
+        ("tests/test_secret_rules.py",),
     ),
     Mutant(
         "a memory that ends a host's block",
