@@ -223,8 +223,8 @@ _found_in_label = lru_cache(maxsize=1_000)(_found)
 
 def _secrets(text: str, *, forms_only: bool = False) -> Iterator[FoundSecret]:
     """Yield the secrets that rules find, then the random strings; findings may overlap."""
-    for match in matches(text, forms_only=forms_only):
-        yield from secrets_in(match)
+    for rule, match in matches(text, forms_only=forms_only):
+        yield from secrets_in(rule, match)
     for found in () if forms_only else random_strings(text):
         said = decoded(text[found.start : found.end])
         if said is None or not _says_nothing(said):
@@ -235,9 +235,8 @@ def _says_nothing(said: str) -> bool:
     """Whether decoded base64 is a sentence, or a position in a list, without a secret."""
     words, letters = said.split(), sum(map(str.isalpha, said))
     is_text = len(words) >= 3 and letters * 4 >= 3 * sum(map(len, words)) and max(map(len, words)) <= 24
-    return (is_text or _POSITION.match(said) is not None) and not any(
-        True for match in matches(said) for _ in secrets_in(match)
-    )
+    secrets = (found for rule, match in matches(said) for found in secrets_in(rule, match))
+    return (is_text or _POSITION.match(said) is not None) and next(secrets, None) is None
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:

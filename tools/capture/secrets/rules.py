@@ -24,9 +24,6 @@ PIECE_CHARS = 65_536
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PART = re.compile(r"\{([A-Z]+)\}")
 
-compiled = lru_cache(maxsize=None)(re.compile)
-"""An expression is compiled when it is first tried: to compile all of them takes longer than a capture."""
-
 
 class Rule(msgspec.Struct, frozen=True):
     """A rule as in `rules.toml`."""
@@ -56,73 +53,33 @@ class Rules(NamedTuple):
     automaton: AhoCorasick
 
 
-class Match(NamedTuple):
-    """A match of a rule's regex."""
-
-    rule: Rule
-    found: re.Match[str]
-
-
-def read_toml(name: str) -> dict[str, Any]:
-    """Return a data file of this folder."""
-    read: dict[str, Any] = msgspec.toml.decode(Path(__file__).with_name(name).read_bytes())
-    return read
+compiled = lru_cache(maxsize=None)(re.compile)
+"""An expression is compiled when it is first tried: to compile all of them takes longer than a capture."""
 
 
 @cache
-def _exceptions() -> dict[str, Any]:
-    return read_toml("exceptions.toml")
+def _read(name: str) -> dict[str, Any]:
+    return msgspec.toml.decode(Path(__file__).with_name(name).read_bytes(), type=dict[str, Any])
 
 
 @cache
-def _data() -> tuple[dict[str, str], dict[str, list[str]], list[Rule], list[Rule]]:
-    """Return the parts, the groups of keywords, the forms, and the other rules."""
-    data = read_toml("rules.toml")
-    parts = {name: "".join(part.split("\n")) for name, part in data["parts"].items()}
-    forms = [
-        Rule(kind, re.escape(prefix) + regex, (prefix.lower(),))
-        for name, regex in data["prefixes"].items()
-        for kind, *prefixes in [name.split()]
-        for prefix in prefixes
-    ]
-    commands = [
-        Rule(
-            "password",
-            regex,
-            tuple(f"{name}{end}" for name in names.split() for end in (" ", ".exe ")),
-            "line",
-            like="given",
-        )
-        for names, regex in data["commands"].items()
-    ]
-    groups = {f"@{name}": words.split() for name, words in data["keywords"].items()}
-    known, told = (msgspec.convert(data[name], list[Rule]) for name in ("forms", "rules"))
-    return parts, groups, [*known, *forms], [*commands, *told]
-
-
 def regex_of(text: str) -> re.Pattern[str]:
-    """Return an expression with the `{PARTS}` of `rules.toml` in their places."""
-    return compiled(_whole(text))
-
-
-@cache
-def _whole(text: str) -> str:
-    parts = _data()[0]
+    """Return an expression of `rules.toml`, its lines joined and with the `{PARTS}` in their places."""
     while _PART.search(text):
-        text = _PART.sub(lambda found: parts[found[1]], text)
-    return "".join(text.split("\n"))
+        text = _PART.sub(lambda found: _read("rules.toml")["parts"][found[1]], text)
+    return re.compile("".join(text.split("\n")))
 
 
 @cache
 def excepted(name: str) -> re.Pattern[str]:
     """Return an expression of `exceptions.toml`."""
-    return compiled("".join(_exceptions()[name].split("\n")))
+    return re.compile("".join(_read("exceptions.toml")[name].split("\n")))
 
 
 @cache
 def words_of(name: str) -> frozenset[str]:
     """Return a list of words of `exceptions.toml`."""
-    return frozenset(_exceptions()["words"][name].split())
+    return frozenset(_read("exceptions.toml")["words"][name].split())
 
 
 @cache
@@ -130,25 +87,30 @@ def rules() -> Rules:
     """Return the rules, and the automaton of their keywords."""
     from ahocorasick_rs import AhoCorasick
 
-    _, groups, forms, told = _data()
-    every = [*forms, *told]
+    data = _read("rules.toml")
+    forms, told = (msgspec.convert(data[name], list[Rule]) for name in ("forms", "rules"))
+    for name, regex in data["prefixes"].items():
+        kind, *prefixes = name.split()
+        forms += [Rule(kind, re.escape(prefix) + regex, (prefix.lower(),)) for prefix in prefixes]
+    for names, regex in data["commands"].items():
+        told.append(Rule("password", regex, tuple(f"{name} " for name in names.split()), "line", like="given"))
     sought: dict[str, list[int]] = {}
-    for number, rule in enumerate(every):
+    for number, rule in enumerate([*forms, *told]):
         for keyword in rule.keywords:
-            for word in groups.get(keyword, [keyword]):
-                if number not in sought.setdefault(word, []):
-                    sought[word].append(number)
-    return Rules(every, len(forms), sought, AhoCorasick(list(sought)))
+            words = data["keywords"][keyword[1:]].split() if keyword.startswith("@") else [keyword]
+            for word in words:
+                sought.setdefault(word, []).append(number)
+    return Rules([*forms, *told], len(forms), sought, AhoCorasick(list(sought)))
 
 
-def matches(text: str, *, forms_only: bool = False) -> Iterator[Match]:
+def matches(text: str, *, forms_only: bool = False) -> Iterator[tuple[Rule, re.Match[str]]]:
     """Yield the matches of the rules in a text, in the order of the rules. Takes time linear in the text."""
     every, forms, *_ = rules()
     places = _places(text)
     for number, rule in enumerate(every[:forms] if forms_only else every):
         if places[number] or not rule.keywords:
             for found in _tried(regex_of(rule.regex), rule, text, places[number]):
-                yield Match(rule, found)
+                yield rule, found
 
 
 def _places(text: str) -> list[list[int]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
-from memtape.tools.capture.secrets.rules import FoundSecret, Match, compiled, excepted, regex_of, words_of
+from memtape.tools.capture.secrets.rules import FoundSecret, Rule, compiled, excepted, regex_of, words_of
 
 Span = tuple[int, int]
 _WORDS = (
@@ -39,10 +39,10 @@ _NAMES = r"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 _ASKED_WORD = re.compile(r"[!-~]{8,256}")
 
 
-def secrets_in(found: Match) -> Iterator[FoundSecret]:
+def secrets_in(rule: Rule, match: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the secrets of a rule's match: one, several codes, or none."""
-    match, like = found.found, found.rule.like
-    kind = "assigned-secret" if match.re.groupindex.get("key") and match["key"] else found.rule.id
+    like = rule.like
+    kind = "assigned-secret" if "key" in match.re.groupindex and match["key"] else rule.id
     if like in _MATCHES:
         spans: Iterable[Span] = _MATCHES[like](match)
     else:
