@@ -294,6 +294,20 @@ MUTANTS = [
         "        read = text[:chars]\n",
         ("tests/test_cuts.py",),
     ),
+    Mutant(
+        "a keyword of a secret that is not sought",
+        "tools/capture/secrets/rules.toml",
+        '"seed", "recovery", "mnemonic",',
+        '"recovery", "mnemonic",',
+        ("tests/test_secret_rules.py",),
+    ),
+    Mutant(
+        "a memory that ends a host's block",
+        "tools/capture/injected.py",
+        "    return f\"<{MARKER}>\\n{without_tags(context)}\\n</{MARKER}>\"\n",
+        "    return f\"<{MARKER}>\\n{context}\\n</{MARKER}>\"\n",
+        ("tests/test_injected.py",),
+    ),
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from memtape.schemas.events import Origin
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
-from memtape.tools.capture.secrets.met import KnownSecret, MetSecrets
+from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
 from memtape.tools.capture.writing import check_person
 from memtape.tools.commands.options import ORIGINS, default_origin, print_json, say, with_folder
 
