@@ -30,7 +30,7 @@ from fake_model import FakeModel, Seen
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import read_corpus

@@ -28,7 +28,7 @@ from memtape.state.views.last_session import left_of
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, _form, context_of
 from memtape.tools.ask.known import known_among, known_in
-from memtape.tools.ask.tokens import CHARACTERS, tokenizer
+from memtape.tools.ask.measuring import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us

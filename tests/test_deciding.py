@@ -87,7 +87,7 @@ def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.
 def test_a_decision_takes_any_body(home: Path) -> None:
     with Client(home, scope=A) as client:
         ids = [client.capture("Mira owns the harbour.").id for _ in range(2)]
-        named = client._deciding.decide("forgotten", ids[1], lambda ids: Forgotten(ids=ids, reason="any"))
+        named = client._decide("forgotten", ids[1], lambda ids: Forgotten(ids=ids, reason="any"))
         assert named == ids
         slots = [
             slot for number in range(client.log.partitions) for slot in client.read_log(number, 0, 9, ["forgotten"])

@@ -15,7 +15,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.tools import answered
-from memtape.tools.ask.forgotten import may_be_hidden
+from memtape.tools.ask.deciding import may_be_hidden
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

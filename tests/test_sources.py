@@ -20,7 +20,7 @@ from memtape.schemas.events import Kind, Origin, Recalled
 from memtape.schemas.scopes import partition_of
 from memtape.state.views.filters import NO_FILTERS, make_filters
 from memtape.tools.agents.mcp.tools import call
-from memtape.tools.ask.sources import SOURCE_OF, SOURCES, quotas_of, source_of
+from memtape.tools.ask.ordering import SOURCE_OF, SOURCES, quotas_of, source_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

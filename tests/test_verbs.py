@@ -11,9 +11,10 @@ import pytest
 from memtape import Client
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import OF_GROUPS, VERBS, Arguments, Verb
+from memtape.tools.verbs import OF_GROUPS, VERBS, Arguments, SearchArguments, Verb
 
 DESCRIBED = {name: verb for name, verb in VERBS.items() if verb.arguments is not None}
 
@@ -31,7 +32,9 @@ def taken(verb: Verb) -> dict[str, object]:
     for each in (getattr(Client, verb.method), handed_on.get(verb.method)):
         for parameter in inspect.signature(each).parameters.values() if each is not None else ():
             found[parameter.name] = parameter.default
-    return found
+    of_search = {field.name: field.default for field in msgspec.structs.fields(SearchArguments)}
+    options = SearchOptions.__annotations__ if verb.method == "search" else ()
+    return found | {name: of_search[name] for name in options if name in of_search}
 
 
 def test_the_commands_are_the_verbs() -> None:

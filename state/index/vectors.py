@@ -152,11 +152,6 @@ class TextVectors:
         """Return the same without the vectors of texts that are not shown."""
         return TextVectors(self._segments, np.where(shown, self._rows, -1))
 
-    def before(self, offset: int) -> TextVectors:
-        """Return the same without the vectors that came at an offset of the log or behind it."""
-        offsets = np.concatenate([*(part.offsets for part in self._segments), np.full(1, -1, "<i8")])
-        return TextVectors(self._segments, np.where(offsets[self._rows] < offset, self._rows, -1))
-
 
 def text_vectors(matrix: Vectors) -> TextVectors:
     """Return the vectors of texts that are given in the texts' order."""

@@ -91,8 +91,9 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wanted) -> list[Given]:
+def given_of(retriever: Retriever, scope: str, limit: int, wanted: Wanted) -> list[Given]:
     """Return the memories given to agents in a scope, filtered by `wanted`, the latest first."""
+    log = retriever.log
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
     recalls = list(islice(_recalls(log, of[0], wanted), limit))
     told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []

@@ -8,7 +8,7 @@ from memtape.schemas.errors import NotFound
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.state.views.ages import Age, Moving, Pass, Place, Stays, UnitCounts
-from memtape.tools.ask.aging import Aging
+from memtape.tools.ask.archived import Aging
 from memtape.tools.ask.inspection import Explained
 from memtape.tools.client import Client
 

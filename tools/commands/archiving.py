@@ -9,8 +9,7 @@ import click
 from memtape.schemas.rows import project_told
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.tools.ask.archived import ArchivedText
-from memtape.tools.ask.archiving import ArchivedNow, Why
+from memtape.tools.ask.archived import ArchivedNow, ArchivedText, Why
 from memtape.tools.client import Client
 from memtape.tools.commands.options import print_json, progress, say, with_arguments, with_client
 

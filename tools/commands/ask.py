@@ -38,8 +38,7 @@ from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.asking import Found
-    from memtape.tools.ask.documents import Whole
-    from memtape.tools.ask.inspection import Behind, Opened
+    from memtape.tools.ask.inspection import Behind, Opened, Whole
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memtape.schemas.visible import one_line
 from memtape.tools.client import Client
 from memtape.tools.commands.options import as_of_option, print_json, say, with_arguments, with_client
 from memtape.tools.commands.project import say_where_it_was
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.context import FormName
 
 
 @click.command()
@@ -22,7 +27,9 @@ from memtape.tools.commands.project import say_where_it_was
 @click.option("--explain", is_flag=True, help="Say of each line where it comes from: a page of the vault, and the id.")
 @as_of_option
 @with_client
-def context(client: Client, budget_tokens: int, form: str, explain: bool, as_of: str | None, as_json: bool) -> None:
+def context(
+    client: Client, budget_tokens: int, form: FormName, explain: bool, as_of: str | None, as_json: bool
+) -> None:
     """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
     Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
@@ -35,7 +42,7 @@ def context(client: Client, budget_tokens: int, form: str, explain: bool, as_of:
       memtape context --form agents --budget 1000
       memtape context --explain
     """
-    found = client.context(budget_tokens, form, as_of=as_of)  # type: ignore[arg-type]
+    found = client.context(budget_tokens, form, as_of=as_of)
     if as_json:
         print_json(found)
         return

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -80,12 +80,15 @@ def run(
       memtape run --once
       memtape run --metrics 9464 --log-format json
     """
-    from memtape.tools.ask.metrics_server import served_metrics
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
 
     note = (lambda said: operation("noted")) if logs else _note
-    serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
+    serving: AbstractContextManager[int | None] = nullcontext()
+    if metrics is not None:
+        from memtape.tools.ask.metrics import served_metrics
+
+        serving = served_metrics(client.home, client.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     with Owner(client.home, client.log, note, workers, processes, lock_wait_s=wait_s) as owner, serving as port:
         if port is not None and not logs:

@@ -14,7 +14,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.options import print_list, with_arguments, with_client
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.listing import Stale
+    from memtape.tools.ask.looking import Stale
     from memtape.tools.ask.standing import Order
 
 SHOWN_CHARS = 300
