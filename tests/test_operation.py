@@ -20,7 +20,7 @@ from memtape.schemas.errors import Locked
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.samples import Samples
 from memtape.tools.client import Client
-from memtape.tools.commands import stats as stats_command
+from memtape.tools.commands import status as stats_command
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.operations import LEVELS, STEPS_TOLD, Operation
 from memtape.tools.keep.owner import Owner, rebuild_or_ask
