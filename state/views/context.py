@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 import msgspec
 
 from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, SPEAKING, STATED_TAG, SUMMARY_TAG, Kind, Origin
-from memtape.schemas.rows import MemoryRow, TurnRow, Wording
+from memtape.schemas.rows import MemoryRow, TurnRow, Wording, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
@@ -141,33 +141,10 @@ class ChosenItems(NamedTuple):
 
 def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard | None = None) -> Known:
     """Return the known data of a row; `notes` are marks for readers, `heard` the text's instructions."""
-    memory = row if isinstance(row, MemoryRow) else None
-    return Known(
-        id=row.id,
-        scope=row.scope,
-        kind=row.kind,
-        text=row.text,
-        at=row.at,
-        last_at=memory.last_at if memory else row.at,
-        order=row.seq,
-        actor=row.actor,
-        origin=row.origin,
-        source=row.source,
-        path=row.path,
-        confirmations=memory.confirmations if memory else 0,
-        importance_given=memory.importance_given if memory else None,
-        pinned=row.pinned,
-        replaced=memory.replaced if memory else False,
-        contradicts=memory is not None and memory.contradicts is not None,
-        valid_from=memory.valid_from if memory else row.at,
-        valid_to=memory.valid_to if memory else None,
-        replaced_by=memory.replaced_by if memory else None,
-        replaces=memory.replaces if memory else (),
-        notes=notes,
-        tags=row.tags,
-        wordings=memory.wordings if memory else (),
-        heard=heard,
-    )
+    if isinstance(row, TurnRow):
+        return made_from(Known, row, last_at=row.at, order=row.seq, valid_from=row.at, notes=notes, heard=heard)
+    contradicts = row.contradicts is not None
+    return made_from(Known, row, order=row.seq, contradicts=contradicts, notes=notes, heard=heard)
 
 
 def heard_of(known: Known) -> Heard:
@@ -408,24 +385,8 @@ def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[Cont
 
 def item_of(section: Section, known: Known, text: str) -> ContextItem:
     """Return a text of a memory or turn as an item of a section."""
-    return ContextItem(
-        section=section,
-        id=known.id,
-        scope=known.scope,
-        kind=known.kind,
-        text=text,
-        at=known.at,
-        actor=known.actor,
-        origin=known.origin,
-        source=known.source,
-        ends=known.kind == "journal" and FLUSH_TAG in known.tags,
-        valid_from=known.valid_from,
-        valid_to=known.valid_to,
-        replaced_by=known.replaced_by,
-        replaces=known.replaces,
-        notes=known.notes,
-        wordings=known.wordings,
-    )
+    ends = known.kind == "journal" and FLUSH_TAG in known.tags
+    return made_from(ContextItem, known, section=section, text=text, ends=ends)
 
 
 def _one_cut(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> list[ContextItem]:

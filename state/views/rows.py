@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from memtape.schemas.conflicts import ConflictRow
-from memtape.schemas.events import PEOPLE, Captured, Kind, Origin
+from memtape.schemas.events import PEOPLE, Captured, Kind
 from memtape.schemas.rows import (
     ArchiveRow,
-    Category,
     Change,
     EdgeRow,
     GoneRow,
@@ -20,10 +19,8 @@ from memtape.schemas.rows import (
     Held,
     MemberRow,
     MemoryRow,
-    Polarity,
     Provenance,
     Row,
-    Status,
     SummaryRow,
     TableName,
     TombstoneRow,
@@ -31,6 +28,7 @@ from memtape.schemas.rows import (
     UseRow,
     VectorRow,
     Wording,
+    made_from,
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -105,7 +103,9 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
-    return MemoryRow(
+    return made_from(
+        MemoryRow,
+        scope.captures.body(spoken),
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
@@ -128,91 +128,37 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
         wordings=_wordings(scope, memory),
-        **_text(scope, spoken),
+        canonical=spoken.id,
+        actor=spoken.actor.name,
+        origin=spoken.actor.origin,
+        session=spoken.session,
+        at=spoken.at,
         **value,
         **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
     )
 
 
-class _Text(TypedDict):
-    """The columns of a memory's canonical capture."""
-
-    canonical: str
-    kind: Kind
-    text: str
-    tags: tuple[str, ...]
-    source: str | None
-    branch: str | None
-    path: str | None
-    actor: str
-    origin: Origin
-    session: str | None
-    at: int
-
-
-def _text(scope: Scope, spoken: Capture) -> _Text:
-    """Return the columns of the canonical capture of a memory."""
-    body = scope.captures.body(spoken)
-    return _Text(
-        canonical=spoken.id,
-        kind=body.kind,
-        text=body.text,
-        tags=body.tags,
-        source=body.source,
-        branch=body.branch,
-        path=body.path,
-        actor=spoken.actor.name,
-        origin=spoken.actor.origin,
-        session=spoken.session,
-        at=spoken.at,
-    )
-
-
-class _Value(TypedDict):
-    """The columns of a memory's value: since when it holds, and the memories with other values."""
-
-    valid_from: int
-    valid_to: int | None
-    replaced_by: str | None
-    replaces: tuple[str, ...]
-    held: tuple[Held, ...]
-    outdated_by: str | None
-    contradicts: str | None
-    before: str
-
-
-def _value(scope: Scope, memory: Memory, spoken: Capture) -> _Value:
+def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
     """Return the columns of a memory's value; `spoken` is its canonical capture."""
     by_seq = scope.captures.by_seq
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
     outdated = validity.outdated(scope, memory) if after is None else None
     stronger = validity.contradicted(scope, memory) if after is None else None
     since = validity.valid_from(scope, memory)
-    return _Value(
-        valid_from=since,
+    return {
+        "valid_from": since,
         # The replacement may have been said before the memory, which then never held.
-        valid_to=None if after is None else max(since, validity.valid_from(scope, after)),
-        replaced_by=None if after is None else by_seq[after.name].id,
-        replaces=tuple(by_seq[other.name].id for other in before),
-        held=tuple(Held(*times) for times in validity.held(scope, memory)),
-        outdated_by=None if outdated is None else by_seq[outdated.name].id,
-        contradicts=None if stronger is None else by_seq[stronger.name].id,
-        before=_value_before(scope, before[0], spoken) if before else "",
-    )
+        "valid_to": None if after is None else max(since, validity.valid_from(scope, after)),
+        "replaced_by": None if after is None else by_seq[after.name].id,
+        "replaces": tuple(by_seq[other.name].id for other in before),
+        "held": tuple(Held(*times) for times in validity.held(scope, memory)),
+        "outdated_by": None if outdated is None else by_seq[outdated.name].id,
+        "contradicts": None if stronger is None else by_seq[stronger.name].id,
+        "before": _value_before(scope, before[0], spoken) if before else "",
+    }
 
 
-class _Standing(TypedDict):
-    """The derived columns of a memory: category, polarity, status, use and importance."""
-
-    importance_confirmed: int
-    status: Status
-    category: Category
-    polarity: Polarity
-    uses: int
-    used_at: int | None
-
-
-def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> _Standing:
+def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> dict[str, Any]:
     """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
     family = shown[0].family
     is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
@@ -220,14 +166,14 @@ def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ende
     is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
     spoken = scope.captures.by_seq[memory.canonical] if memory.canonical >= 0 else shown[0]
     body = scope.captures.body(spoken)
-    return _Standing(
-        importance_confirmed=importance_confirmed(len(shown) - 1),
-        status="deprecated" if is_ended else "stable" if is_stable else "draft",
-        category=category_of(body.kind, body.tags, body.text),
-        polarity=polarity(body.text),
-        uses=sum(use.used for use in uses),
-        used_at=max((use.last for use in uses if use.last is not None), default=None),
-    )
+    return {
+        "importance_confirmed": importance_confirmed(len(shown) - 1),
+        "status": "deprecated" if is_ended else "stable" if is_stable else "draft",
+        "category": category_of(body.kind, body.tags, body.text),
+        "polarity": polarity(body.text),
+        "uses": sum(use.used for use in uses),
+        "used_at": max((use.last for use in uses if use.last is not None), default=None),
+    }
 
 
 def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
@@ -278,17 +224,13 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
     if capture is None or scope.lifecycle.is_purged(capture.seq):
         return None
     body = scope.captures.body(capture)
-    return TurnRow(
+    return made_from(
+        TurnRow,
+        body,
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
-        kind=body.kind,
-        text=body.text,
         captions=captions(body),
-        tags=body.tags,
-        source=body.source,
-        branch=body.branch,
-        path=body.path,
         actor=capture.actor.name,
         origin=capture.actor.origin,
         session=capture.session,
@@ -363,21 +305,15 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
     conflict = scope.conflicts.by_id.get(id)
     if conflict is None:
         return None
-    return ConflictRow(
+    return made_from(
+        ConflictRow,
+        conflict,
         key=_key(scope, id),
-        id=id,
         scope=scope.name,
         a=conflict.ids[0],
         b=conflict.ids[1],
-        why=conflict.why,
-        severity=conflict.severity,
         a_evidence=conflict.evidence[0],
         b_evidence=conflict.evidence[1],
-        raised_at=conflict.raised_at,
-        status=conflict.status,
-        kept=conflict.kept,
-        settled_at=conflict.settled_at,
-        note=conflict.note,
     )
 
 

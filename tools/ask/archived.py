@@ -17,7 +17,7 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_IDS, Archived, Captured, Kind
 from memtape.schemas.log import Log
-from memtape.schemas.rows import ArchiveRow, LifeMark
+from memtape.schemas.rows import ArchiveRow, LifeMark, made_from
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.times import HOUR_US, format_day, format_time
 from memtape.sinks.home.folders import Home
@@ -111,8 +111,7 @@ def _text(opened: OpenIndex, log: Log, row: ArchiveRow, erasures: Erasures) -> A
     found = next(iter(opened.rows_called(row.id)), None)
     text = _said(log, row, erasures) if found is None else found.text
     hidden = found is not None and found.hidden
-    fields = {name: getattr(row, name) for name in ("id", "scope", "kind", "at", "archived_at", "why", "purged")}
-    return ArchivedText(**fields, text=text, hidden=hidden)
+    return made_from(ArchivedText, row, text=text, hidden=hidden)
 
 
 def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:

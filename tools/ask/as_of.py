@@ -181,11 +181,11 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 
     before: Positions
     after: Positions
-    added: tuple[Changed, ...]
-    folded: tuple[Changed, ...]
-    revised: tuple[Changed, ...]
-    forgotten: tuple[Changed, ...]
-    restored: tuple[Changed, ...]
+    added: list[Changed]
+    folded: list[Changed]
+    revised: list[Changed]
+    forgotten: list[Changed]
+    restored: list[Changed]
     turns: int
 
 
@@ -204,13 +204,4 @@ def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Di
         return changes_since(seen, state_later(log, build, state, after[number]), scope)
 
     changes = joined(map(changes_in, numbers))
-    return Diff(
-        before=before,
-        after=after,
-        added=tuple(changes.added),
-        folded=tuple(changes.folded),
-        revised=tuple(changes.revised),
-        forgotten=tuple(changes.forgotten),
-        restored=tuple(changes.restored),
-        turns=changes.turns,
-    )
+    return Diff(before=before, after=after, **changes._asdict())

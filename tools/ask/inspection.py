@@ -116,27 +116,16 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     now = retriever.now([retriever.found(found.scope)[1]])
     told = row_marks(found, now)
     withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
-    if isinstance(found, MemoryRow):
-        return Opened(
-            asked=asked,
-            type="memory",
-            memory=found,
-            used=used,
-            last_used_at=last,
-            use_times=times,
-            polarity=found.polarity,
-            stale=is_row_stale(found, now),
-            marks=told,
-            withdrawn_at=withdrawn_at,
-        )
     return Opened(
         asked=asked,
-        type="turn",
-        turn=found,
+        type="memory" if isinstance(found, MemoryRow) else "turn",
+        memory=found if isinstance(found, MemoryRow) else None,
+        turn=found if isinstance(found, TurnRow) else None,
         used=used,
         last_used_at=last,
         use_times=times,
         polarity=found.polarity,
+        stale=isinstance(found, MemoryRow) and is_row_stale(found, now),
         marks=told,
         withdrawn_at=withdrawn_at,
     )

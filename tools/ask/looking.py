@@ -14,7 +14,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import PEOPLE, Kind, Pinned
 from memtape.schemas.log import backwards
-from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow
+from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow, made_from
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
 from memtape.state.index.entries import KINDS, ORIGINS, TURN
@@ -177,7 +177,7 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
     now = retriever.now([view for _, view in read])
     listed = [row for found, _ in read for row in _stale_in(found, now)]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
-    return [Stale(**{name: getattr(row, name) for name in Stale.__struct_fields__}) for row in listed[:limit]]
+    return [made_from(Stale, row) for row in listed[:limit]]
 
 
 def _stale_in(found: ScopeTexts, now: int) -> list[MemoryRow]:

@@ -16,7 +16,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.log import Log
 from memtape.schemas.retrievers import State
-from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark
+from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
 from memtape.sinks.home.disk import disk_of
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.flushes import outcomes
@@ -42,6 +42,7 @@ from memtape.tools.keep.states import state_at
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
 LISTED = 20
+COUNTED = ("events", "duplicates", "divergent", "ignored", "dead_letters", "redacted")
 LOUD_TYPES = tuple(name for name in EVENT_TYPES if name not in QUIET_TYPES)
 """Events that a view may lack."""
 
@@ -194,11 +195,9 @@ def _held(retriever: Retriever, partitions: int, letters: bool) -> _HomeContents
 def _scope_counts(held: _HomeContents, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
     """Return the counts of each scope, by name; with `consolidates` also the state of its next pass."""
     return {
-        scope: ScopeCount(
-            memories=its.memories,
-            turns=its.turns,
-            hidden=its.hidden,
-            conflicts=its.conflicts,
+        scope: made_from(
+            ScopeCount,
+            its,
             passes=(passed := held.passes.get(scope, PassMark())),
             next_pass=gate(passed, now_us).reason if consolidates else "",
         )
@@ -214,12 +213,7 @@ def _totals(held: _HomeContents) -> dict[str, Any]:
         "turns": sum(its.turns for its in scopes),
         "hidden": sum(its.hidden for its in scopes),
         "hidden_ids": tuple([id for its in scopes for id in its.hidden_ids][:LISTED]),
-        "events": counters.events,
-        "duplicates": counters.duplicates,
-        "divergent": counters.divergent,
-        "ignored": counters.ignored,
-        "dead_letters": counters.dead_letters,
-        "redacted": counters.redacted,
+        **{name: getattr(counters, name) for name in COUNTED},
         "latest_dead_letters": tuple(held.dead_letters[-LISTED:]),
         "lives": dict(sorted(held.lives.items())),
         "types": dict(sorted(counters.types.items())),
