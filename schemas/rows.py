@@ -41,12 +41,13 @@ StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 def made_from(cls: type[StructT], source: Any, **more: Any) -> StructT:
     """Return a struct with the values of the fields that it shares with a source by name, and `more`."""
-    fields = {name: getattr(source, name) for name in _shared(cls, type(source)) if name not in more}
+    of: object = type(source)
+    fields = {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
     return cls(**fields, **more)
 
 
 @cache
-def _shared(cls: type[msgspec.Struct], source: type[Any]) -> tuple[str, ...]:
+def _shared(cls: type[msgspec.Struct], source: object) -> tuple[str, ...]:
     return tuple(name for name in cls.__struct_fields__ if hasattr(source, name))
 
 
