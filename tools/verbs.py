@@ -216,7 +216,7 @@ class OrdersArguments(Arguments, frozen=True):
 
 
 class PruneArguments(Arguments, frozen=True):
-    tags: Annotated[Tags, Meta(description="What carries this tag, by default what development has left.")] = DEV_TAG
+    tags: Annotated[Tags, Meta(description="What carries this tag, by default what development has left.")] = (DEV_TAG,)
     before: Annotated[str, Meta(description="What was captured before then: ISO 8601, or an age as 3d.")] = (
         PRUNED_BEFORE
     )
