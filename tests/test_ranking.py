@@ -291,3 +291,18 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
         assert client.log.ends() == ends
     with Client(tmp_path, scope="project:nobody") as nobody:
         assert nobody.search("tabs").answer.results == []
+
+
+@pytest.mark.parametrize(
+    ("around", "sentence", "query"),
+    [
+        (RUSSIAN, "Серверы копирования починены.", "сервером"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Katze füttern"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Buch verkaufen"),
+        (GERMAN, "Katzen schlafen.", "Katze"),
+    ],
+)
+def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: str, query: str) -> None:
+    corpus = corpus_of([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
+    assert [hit.place for hit in corpus.rank(query).hits] == [1]
+    assert sentence in corpus.passage(1, query)

@@ -13,6 +13,7 @@ from builders import START, TINY, configured, histories, pack, slots
 from click.testing import CliRunner
 from hypothesis import given
 from test_index import row_of as row_at
+from test_index import vector_of
 
 from memtape.schemas.events import Embedded, Event, make_embedded
 from memtape.schemas.rows import MemoryRow, Wording
@@ -24,10 +25,16 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.fold.rule import NEW, Verdict
+from memtape.state.index.parts import part_of
+from memtape.state.index.texts import Texts
+from memtape.state.index.vectors import TextVectors, text_vectors
+from memtape.state.ranking import lanes as rules
+from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects import memories
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memories
 from memtape.state.views.filters import make_filters
+from memtape.state.views.indexed import entries_of
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.agents.mcp.answers import searched
 from memtape.tools.ask.recorded_vectors import RecordedVectors
@@ -224,3 +231,27 @@ def test_what_is_found_has_each_memory_once(client: Client) -> None:
     assert client.status().memories == 1
     row = found.row(found.places()[0])
     assert isinstance(row, MemoryRow) and row.wordings == (Wording(row.ids[0], LONG),)
+
+
+def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> tuple[Corpus, Texts]:
+    entries = [entry for row in rows for entry in entries_of(row)]
+    texts = Texts([part_of(entries, 0)])
+    dense: TextVectors | None = None if vectors is None else text_vectors(np.array(vectors, np.int16))
+    said = [entry.document.text for entry in entries]
+    return Corpus(texts, lambda place: said[place], texts.called, dense), texts
+
+
+@pytest.mark.parametrize("by", ["words", "vectors"])
+def test_many_wordings_of_one_memory_take_no_places_of_others(by: str) -> None:
+    """Also not in a lane, which brings so many texts at most."""
+    many = [f"kayak number {'n' * n} by the river" for n in range(1, 300)]
+    others = [memory(1_000 + n, f"a kayak of colour {'c' * n}") for n in range(1, 90)]
+    rows = [memory(1, *many), *others]
+    near = [vector_of(1, 8)] * len(many) + [vector_of(1, 8) // 2 + vector_of(n, 8) // 4 for n in range(2, 91)]
+    ranker, texts = corpus(rows, near if by == "vectors" else None)
+    lanes = ("dense",) if by == "vectors" else ("sparse",)
+    ranking = ranker.rank("kayak", vector_of(1, 8) if by == "vectors" else None, lanes=lanes)
+    heads = [texts.head(place) for place in ranking.places.tolist()]
+    assert len(heads) == len(set(heads))
+    assert len(heads) == ranking.counts[lanes[0]] <= rules.DENSE_HITS
+    assert len(heads) == 90 if by == "words" else len(heads) > 20
