@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
-from memtape.state.index.documents import Document
-from memtape.state.index.entries import KINDS
+from memtape.state.index.entries import KINDS, Document
 from memtape.state.ranking.lanes import (
     DENSE_HITS,
     EDGE_HITS,

@@ -19,8 +19,7 @@ from memtape.schemas.log import Slot
 from memtape.schemas.rows import MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
-from memtape.state.index.documents import Document
-from memtape.state.index.entries import IndexEntry
+from memtape.state.index.entries import Document, IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from memtape.schemas.events import PEOPLE, STATED_TAG, Kind, Origin
 from memtape.schemas.rows import Provenance
-from memtape.state.ranking.wording import Weighed
+from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.asking import only_asks
 from memtape.state.text.terms import terms
 

@@ -31,8 +31,6 @@ from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.variables import PROD
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.state.subjects.captures import TRUST
-from memtape.state.text.normal import normal_text
 from memtape.tools.ask.asking import Asking
 from memtape.tools.ask.naming import LEAST_CHARS, folded, is_whole, state_of, the_one
 from memtape.tools.capture.lines import check_label
@@ -321,6 +319,8 @@ class Deciding(Asking):
 
     def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:
         """Raise `MemtapeError` for a speaker less trusted than the author of a memory."""
+        from memtape.state.subjects.captures import TRUST
+
         trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
         if TRUST[self.actor.origin] < TRUST[trusted]:
             raise MemtapeError(
@@ -379,6 +379,8 @@ MOST_READ = 200
 
 def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
+    from memtape.state.text.normal import normal_text
+
     if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning; its ids are kept.
         return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
     partition = partition_of(scope, log.partitions)

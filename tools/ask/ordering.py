@@ -24,9 +24,9 @@ from memtape.state.index.entries import KINDS, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import distinct
 from memtape.state.ranking.lanes import PERHAPS, is_perhaps
+from memtape.state.ranking.lexical import QuestionTerms
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
-from memtape.state.ranking.wording import QuestionTerms
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import ChosenHit, best, said_of, told_otherwise
 from memtape.tools.ask.found import ScopeTexts, among_of, holding_at

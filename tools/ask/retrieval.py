@@ -31,7 +31,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
-from memtape.state.ranking.wording import Weighed
+from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.orders import is_about, named_by
 from memtape.tools.ask.aged import is_hidden, life_of, purged_of
 from memtape.tools.ask.choosing import holding

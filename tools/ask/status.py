@@ -31,8 +31,8 @@ from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
-from memtape.state.views.effects import COUNTED_TYPES, QUIET_TYPES
 from memtape.state.views.health import Health, HealthState, health, worst
+from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state

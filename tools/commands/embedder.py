@@ -18,7 +18,7 @@ from memtape.tools.commands.options import Phases, is_json, printed_json, progre
 from memtape.tools.keep.embedder_state import EmbedderState
 
 if TYPE_CHECKING:
-    from memtape.state.views.folds import Moved
+    from memtape.state.views.diff import Moved
     from memtape.tools.keep.refolding import Folding, Refolded
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,6 @@ from memtape.schemas.rows import project_told
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
-from memtape.tools.ask.projects import Project
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.project import once_elsewhere
@@ -27,6 +27,9 @@ from memtape.tools.commands.options import (
     with_folder,
     with_home,
 )
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.projects import Project
 
 SHOWN_CHARS = 80
 
