@@ -24,7 +24,7 @@ from memtape.state.text.files import named_files
 from memtape.state.text.polarity import heard_in
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
-from memtape.tools.ask.context import FORMS, _form, context_of
+from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of
 from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.measuring import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
@@ -512,5 +512,5 @@ def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(t
             assert item_ids(found.items) == [new]
             assert found.lag == 2
             views = memory.reader.at(None, "project:a")
-            counted = context_of(views, "project:a", 100, "prompt", CHARACTERS)
+            counted = context_of(views, "project:a", ContextQuery(100), CHARACTERS)
             assert (counted.tokenizer, counted.tokens) == ("characters/4", -(-len(counted.text) // 4))

@@ -189,7 +189,6 @@ class Corpus:
         lanes: Collection[Lane] = LANES,
         among: Among | None = None,
         now: int | None = None,
-        explain: bool = False,
         session: str | None = None,
     ) -> Ranking:
         """Return the results of the lanes for a query, best first, by kind and id among equals.
@@ -197,7 +196,7 @@ class Corpus:
         Of a text and its further wordings only the best is returned, and lanes count all of them once.
         `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` filters the
         allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
-        text. With `explain` each result has the parts of its relevance. `session` is the asker's.
+        text. `session` is the asker's.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -219,7 +218,7 @@ class Corpus:
         if "edges" in lanes:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
-        parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
+        parts_of = _parts_of(found_by_sum, summed.parts)
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
@@ -518,9 +517,11 @@ def _highest(places: Ints, relevance: Floats, lent: _LaneResult) -> tuple[Ints, 
 
 def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
     """Return a function to a place's parts other than 0; none for a place reached by edges alone."""
-    where = {place: n for n, place in enumerate(places.tolist())}
-    return lambda place: {
-        name: part
-        for name, values in parts.items()
-        if place in where and (part := round(float(values[where[place]]), DIGITS))
-    }
+
+    def parts_of(place: int) -> Mapping[str, float]:
+        n = int(np.searchsorted(places, place))
+        if n == len(places) or places[n] != place:
+            return {}
+        return {name: part for name, values in parts.items() if (part := round(float(values[n]), DIGITS))}
+
+    return parts_of

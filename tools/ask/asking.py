@@ -320,17 +320,15 @@ class Asking(Writer):
         pending events are read from the log. With `since`, a time in microseconds, it has only later captures
         of other sessions.
         """
-        from memtape.tools.ask.context import context_of, ending_with
+        from memtape.tools.ask.context import ContextQuery, context_of
 
-        silence = self.silence() if form == "prompt" and as_of is None else None
-        told = self.profile.told if form == "prompt" and as_of is None else ""
-        last = "\n".join(filter(None, (told, str(silence or ""))))
+        is_told = form == "prompt" and as_of is None
+        last = tuple(filter(None, (self.profile.told, str(self.silence() or "")))) if is_told else ()
+
+        asked = ContextQuery(budget_tokens, form, self.session, since, last)
 
         def read(views: Retriever, scope: str) -> ProjectContext:
-            def of(budget_tokens: int) -> ProjectContext:
-                return context_of(views, scope, budget_tokens, form, session=self.session, since=since)
-
-            return ending_with(last, budget_tokens, of) if last else of(budget_tokens)
+            return context_of(views, scope, asked)
 
         if as_is:
             self._wake(self.scope)

@@ -182,9 +182,7 @@ def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now:
     query, lanes = asked.query, asked.lanes
     encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
     vector = dense.of_query(encoded, ready.embedder) if dense is not None and encoded is not None else None
-    return ready.corpus.rank(
-        query, vector, lanes=lanes, among=among, now=now, explain=asked.explain, session=asked.session
-    )
+    return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, session=asked.session)
 
 
 def _among(ready: PreparedTexts, filters: Filters, valid_at: int | None) -> Among | None:
@@ -223,7 +221,7 @@ def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | 
         looked=hit.looked,
         look=hit.look,
         lanes=hit.lanes,
-        parts=hit.parts,
+        parts=hit.parts if reading is not None else {},
         terms=own,
         around=around,
     )
