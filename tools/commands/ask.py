@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import QuestionReading, Result
     from memtape.tools.ask.retrieval import Answer
 
-FOLLOW_S = 0.2
 SOURCE_CHARS = 200
 
 
@@ -261,12 +260,9 @@ def log(
     for slot in slots:
         say(_slot(slot))
     end = slots[-1].offset + 1 if slots else client.log.ends()[number]
-    while follow:
+    for slot in followed(client.log, {number: end}, of_scope, types) if follow else ():
+        say(_slot(slot))
         sys.stdout.flush()
-        time.sleep(FOLLOW_S)
-        for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
-            say(_slot(slot))
-            end = slot.offset + 1
 
 
 @click.command("diff")
@@ -305,20 +301,19 @@ def _slot_json(slot: Slot) -> dict[str, object]:
         return {"partition": slot.partition, "offset": slot.offset, "event": None, "unreadable": error.reason}
 
 
-def _slot(slot: Slot) -> str:
+def _slot(slot: Slot, *, texts: bool = True) -> str:
     place = f"{slot.partition}/{slot.offset}"
     try:
-        event = decode(slot.payload)
+        return f"{place}  {_event(decode(slot.payload), texts=texts)}"
     except InvalidEvent as error:
         return f"{place}  unreadable: {error.reason}"
-    return f"{place}  {_event(event)}"
 
 
-def _event(event: Event) -> str:
+def _event(event: Event, *, texts: bool = True) -> str:
     kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
-    blank = " (erased)" if event.body is None else ""
-    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said_of(event)}".rstrip()
+    blank, said = " (erased)" if event.body is None else "", said_of(event) if texts else ""
+    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
 
 
 def _nothing(scope: str, held: int, as_of: str | None) -> str:
@@ -548,28 +543,28 @@ def tail(client: Client, since: str | None, scope: str | None, types: tuple[str,
       memtape tail --type captured --type recalled
       memtape tail --since 1h --json
     """
-    after = None if since is None else parse_time(since, now_us())
-    if scope is not None:
-        check_scope(scope)
+    ends = client.log.ends()
+    if since is not None:
+        ends = [client.log.offset_after(number, parse_time(since, now_us())) for number in range(len(ends))]
+    numbers = range(len(ends)) if scope is None else (partition_of(check_scope(scope), len(ends)),)
     try:
-        for slot in followed(client.log, scope, types, after):
-            if not types and _type(slot) == "ticked":
+        for slot in followed(client.log, {number: ends[number] for number in numbers}, scope, types):
+            event = event_of(slot.payload)
+            if not types and event is not None and event.type == "ticked":
                 continue
-            if not printed_json(_json(slot, texts=texts), indent=False):
-                say(_line(slot, texts=texts))
+            if not printed_json(_event_json(slot, event, texts=texts), indent=False):
+                about = "" if event is None else f"{one_line(event.scope or 'every scope', 80)}  "
+                say(f"{about}{_slot(slot, texts=texts)}")
                 sys.stdout.flush()
     except KeyboardInterrupt:
         return
 
 
-def followed(log: Log, scope: str | None, types: tuple[str, ...], after_us: int | None) -> Iterator[Slot]:
-    """Yield the slots of a log appended after a time, by default from now on, without end.
+def followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[str, ...]) -> Iterator[Slot]:
+    """Yield the slots of a log from the offsets of some partitions on, without end.
 
     Slots of a partition are in its order; slots found by one look are in the order of the partitions.
     """
-    numbers = range(log.partitions) if scope is None else (partition_of(scope, log.partitions),)
-    ends = log.ends()
-    offsets = {number: ends[number] if after_us is None else log.offset_after(number, after_us) for number in numbers}
     while True:
         came = False
         for number, offset in offsets.items():
@@ -580,34 +575,12 @@ def followed(log: Log, scope: str | None, types: tuple[str, ...], after_us: int 
             time.sleep(POLL_S)
 
 
-def _json(slot: Slot, *, texts: bool) -> dict[str, object]:
+def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, object]:
     place: dict[str, object] = {"partition": slot.partition, "offset": slot.offset}
-    event = event_of(slot.payload)
     if event is None:
         return place | {"type": None}
     if texts:
         return place | {"type": event.type, "event": event}
+    kind = event.body.kind if isinstance(event.body, Captured) else None
     told = {"type": event.type, "at": format_time(event.at), "sent": format_time(event.sent), "scope": event.scope}
-    return place | told | {"id": event.id, "kind": _kind(slot), "origin": event.actor.origin, "erased": not event.body}
-
-
-def _type(slot: Slot) -> str | None:
-    event = event_of(slot.payload)
-    return None if event is None else event.type
-
-
-def _kind(slot: Slot) -> str | None:
-    event = event_of(slot.payload)
-    return event.body.kind if event is not None and isinstance(event.body, Captured) else None
-
-
-def _line(slot: Slot, *, texts: bool) -> str:
-    event, place = event_of(slot.payload), f"{slot.partition}/{slot.offset}"
-    if event is None:
-        return f"{place}  unreadable"
-    kind = f" {kind}" if (kind := _kind(slot)) else ""
-    blank = " (erased)" if event.body is None else ""
-    said = f"  {said_of(event)}" if texts else ""
-    scope = one_line(event.scope or "every scope", 80)
-    about = f"{event.type}{kind}{blank}  {scope}  {event.id}  {event.actor.origin}"
-    return f"{format_time(event.sent)}  {place}  {about}{said}".rstrip()
+    return place | told | {"id": event.id, "kind": kind, "origin": event.actor.origin, "erased": not event.body}
