@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -208,7 +207,7 @@ class Corpus:
         found = self._found(words, similar, among, lanes)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            return Ranking(dict.fromkeys(found, 0), places, _no_hit, Scale(0, 1, words.strength))
+            return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
         days = ((self.latest if now is None else now) - self._texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
         summed = self._sum(query, words, similar, places, found)
@@ -370,7 +369,10 @@ class Corpus:
         If even the best text holds little of the question, the scale is reduced by its share.
         """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
-        parts = {"words": words.texts[places], "session": weights.session * words.sessions[self._sessions[places]]}
+        parts = {
+            "words": words.texts[places],
+            "session": weights.session * words.sessions[self._texts.sessions.number[places]],
+        }
         strength = words.strength
         if similar is not None:
             # A text without a vector so far counts as average.
@@ -469,14 +471,6 @@ class Corpus:
         nothing = TextUse()
         heads = self._texts.heads(places).tolist()
         return np.array([value(self._used.get(place, nothing)) for place in heads], np.float64)
-
-    @cached_property
-    def _sessions(self) -> Ints:
-        return self._texts.sessions.number
-
-
-def _no_hit(number: int) -> Hit:
-    raise IndexError(number)
 
 
 class _LaneResult(NamedTuple):

@@ -358,16 +358,13 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
         of_part = it.kind == "turn" or bool(heard_of(it).orders)
-        texts = heard_of(it).standing if of_part else (it.text,) if _instructs(it) else ()
+        is_stated = it.tags[:2] == (STATED_TAG, "instruction")
+        texts = heard_of(it).standing if of_part else (it.text,) if is_stated or heard_of(it).instructs else ()
         for text in texts:
             told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
     return list(found.values()), said
-
-
-def _instructs(known: Known) -> bool:
-    return known.tags[:2] == (STATED_TAG, "instruction") or heard_of(known).instructs
 
 
 def _is_task(known: Known) -> bool:

@@ -388,8 +388,8 @@ def captions(body: Captured) -> tuple[str, ...]:
 
 
 def _turn_ids(scope: Scope) -> Iterator[str]:
-    turns = (capture for capture in scope.captures.by_seq.values() if capture.kind == "turn")
-    return (capture.id for capture in turns if not scope.lifecycle.is_purged(capture.seq))
+    captures, life = scope.captures.by_seq.values(), scope.lifecycle
+    return (it.id for it in captures if it.kind == "turn" and not life.is_purged(it.seq))
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
@@ -420,14 +420,6 @@ def _edge_ids(scope: Scope) -> Iterator[str]:
     return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned.pairs)
 
 
-def _summary_ids(scope: Scope) -> Iterator[str]:
-    return (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
-
-
-def _archive_ids(scope: Scope) -> Iterator[str]:
-    return (archive_id(scope, unit) for unit in scope.lifecycle.archived)
-
-
 class Made(NamedTuple):
     """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
@@ -443,8 +435,10 @@ ROWS: dict[TableName, Made] = {
     "uses": Made(_use_row, _use_ids),
     "edges": Made(_edge_row, _edge_ids),
     "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
-    "summaries": Made(summary_row, _summary_ids),
-    "archive": Made(_archive_row, _archive_ids),
+    "summaries": Made(
+        summary_row, lambda scope: (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
+    ),
+    "archive": Made(_archive_row, lambda scope: (archive_id(scope, unit) for unit in scope.lifecycle.archived)),
     "pages": Made(page_row, page_ids),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

@@ -101,10 +101,11 @@ def best(
             first.setdefault((heir,), _Best(heir, placed._replace(above=())))
         one = heads[number] if shown == places[number] else shown
         first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed, heir))
-    closed = [it for place in places[:AMONG] if (it := _closed(found, place)) is not None]
+    memories = (found.result(place) for place in places[:AMONG] if not found.texts.flags[place] & TURN)
+    closed = [it for it in memories if it.valid_to is not None]
     scores: dict[int | None, float] = {}
     for place, placed, heir in islice(first.values(), limit):
-        own = placed.number if place == places[placed.number] else _index(heads, place)
+        own = placed.number if place == places[placed.number] else heads.index(place) if place in heads else None
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
         place = place if own is None else places[own]
         score = ranking.hit(placed.place_of).score
@@ -145,11 +146,6 @@ def _alike(corpus: Corpus, hits: Sequence[Hit], texts: Sequence[str]) -> Alike:
     return likeness
 
 
-def _index(heads: Sequence[int], place: int) -> int | None:
-    """Return the number under which a memory was found, None where the question has not found it."""
-    return heads.index(place) if place in heads else None
-
-
 def _memory_at(found: ScopeTexts, place: int, held: float, asked: Mapping[str, float]) -> FoundMemory | None:
     if found.texts.flags[place] & TURN != 0:
         return None
@@ -158,12 +154,6 @@ def _memory_at(found: ScopeTexts, place: int, held: float, asked: Mapping[str, f
     if family is None or it.polarity == "meta" or it.sums:
         return None
     return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
-
-
-def _closed(found: ScopeTexts, place: int) -> Result | None:
-    """Return a memory that was replaced, None for all else."""
-    it = None if found.texts.flags[place] & TURN != 0 else found.result(place)
-    return it if it is not None and it.valid_to is not None else None
 
 
 def told_otherwise(found: Sequence[Result]) -> list[Result]:

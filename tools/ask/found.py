@@ -240,19 +240,17 @@ def found_of(
     text_at: Callable[[int], str | None],
     before: ScopeTexts | None = None,
     choice: Choice = AT_HAND,
-    parts: list[MaskedSegment] | None = None,
 ) -> ScopeTexts:
     """Return the visible texts of an index after its tail, followed by the tail's captures.
 
     `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
-    of the same scope and choice, reused as far as valid. `parts` are the parts under the tail, by default the
-    choice's part of the index.
+    of the same scope and choice, reused as far as valid.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
     bans = _bans_of(opened, tail, text_at)
     captured = bans.walk(tail)
-    parts = opened.parts(choice) if parts is None else parts
+    parts = opened.parts(choice)
     moved = _apply_bans(opened, parts, bans, choice)
     if bans.paths or bans.moves_pages:
         _hide_versions(opened, parts, bans)
@@ -373,16 +371,14 @@ def _held_at(result: Result, time: int) -> bool:
     return any(since <= time and (end is None or time < end) for since, end in times)
 
 
-def _summary_at(found: ScopeTexts, place: int, filters: Filters) -> bool:
-    row = found.shown(place)
-    return isinstance(row, SummaryRow) and summary_passes(row, filters)
-
-
 def among_of(found: ScopeTexts, filters: Filters) -> Among:
     """Return a filter of places by `filters`; columns of the index answer where they can."""
     texts = found.texts
     if found.choice.summaries:
-        return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
+        rows = found.shown
+        return lambda places: places[
+            [isinstance(row := rows(n), SummaryRow) and summary_passes(row, filters) for n in places.tolist()]
+        ]
     kinds = _numbers(KINDS, filters.kinds, filters.not_kinds)
     origins = _numbers(ORIGINS, filters.origins, filters.not_origins)
     sessions = [

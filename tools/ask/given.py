@@ -118,13 +118,9 @@ def _recalls(log: Log, of: _Of, wanted: Wanted) -> Iterator[tuple[int, Event]]:
             continue
         if wanted.since is not None and event.at < wanted.since:
             return
-        if shadow_of(event.body.lanes) is None and _is_wanted(event, event.body, wanted):
+        body, is_of = event.body, wanted.session in (None, event.session)
+        if is_of and shadow_of(body.lanes) is None and _by(body) in wanted.by and wanted.words in body.query.casefold():
             yield slot.offset, event
-
-
-def _is_wanted(event: Event, body: Recalled, wanted: Wanted) -> bool:
-    of_session = wanted.session in (None, event.session)
-    return of_session and _by(body) in wanted.by and wanted.words in body.query.casefold()
 
 
 def _told_used(log: Log, scope: str, offset: int) -> list[Event]:

@@ -24,12 +24,10 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.polarity import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.state.views.proposals import Proposal
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.given import first_line
 from memtape.tools.ask.naming import is_whole
-from memtape.tools.ask.proposals import Answered, answers_of
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import Order, is_row_stale, judged, orders_among
@@ -175,17 +173,10 @@ def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
     """Return the stale memories of a scope and of `global`, the most used first, then the oldest."""
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    listed = [row for found, _ in read for row in _stale_in(found, now)]
+    rows = (row for found, _ in read for row in found.known() if isinstance(row, MemoryRow))
+    listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
     return [made_from(Stale, row) for row in listed[:limit]]
-
-
-def _stale_in(found: ScopeTexts, now: int) -> list[MemoryRow]:
-    def make() -> list[MemoryRow]:
-        rows = [row for row in found.known() if isinstance(row, MemoryRow)]
-        return [row for row in rows if row.into is None and is_row_stale(row, now)]
-
-    return found.once_rows.of("stale", now, make)
 
 
 def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
@@ -239,8 +230,3 @@ def orders_of(retriever: Retriever, scope: str) -> list[Order]:
             ids = order.ids if known is None else tuple(dict.fromkeys((*known.ids, *order.ids)))
             first[name, same_instruction(order.text)] = msgspec.structs.replace(known or order, ids=ids)
     return sorted(first.values(), key=lambda order: (-order.at, order.ids))
-
-
-def proposals_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
-    """Return the rules of a scope that people are asked about, the latest first, with how each stands."""
-    return answers_of(retriever, scope)

@@ -138,8 +138,9 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
     held = _held(retriever, log.partitions, letters)
     settings, states = local_settings(home), states_on(log)
     embedder = embedder_state(home, log, held.counters, opened=False)
+    fault = embedder.warning if embedder.degraded else ""
     warnings = retriever.warnings(range(log.partitions))
-    views = () if retriever.past else tuple(healths(home, log, retriever, now, _embedder_fault(embedder)))
+    views = () if retriever.past else tuple(healths(home, log, retriever, now, fault))
     return Status(
         home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile,
@@ -266,10 +267,6 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fa
             yield health(
                 "vectors", number, lag_events=mark.waiting, oldest_us=first, now_us=now_us, made=made, why=fault
             )
-
-
-def _embedder_fault(state: EmbedderState) -> str:
-    return state.warning if state.degraded else ""
 
 
 def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:

@@ -116,7 +116,9 @@ def capture(
 def _print_receipts(client: Client, receipts: Sequence[Receipt]) -> None:
     """Print the receipts of one text: several for a document in parts."""
     first = receipts[0]
-    taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | _hidden(first)
+    taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | (
+        {"hidden": True} if first.hidden else {}
+    )
     if is_json() and len(receipts) == 1:
         where = {"partition": first.position.partition, "offset": first.position.offset}
         print_json({"id": first.id} | (_away(first) or where) | taken_out)
@@ -136,11 +138,6 @@ def _print_receipts(client: Client, receipts: Sequence[Receipt]) -> None:
 def _away(receipt: Receipt) -> dict[str, object]:
     """Return the JSON fields of a capture that waits for a broker."""
     return {"spooled": True} if receipt.spooled else {}
-
-
-def _hidden(receipt: Receipt) -> dict[str, object]:
-    """Return the JSON fields of a hidden capture."""
-    return {"hidden": True} if receipt.hidden else {}
 
 
 def _say_hidden(is_hidden: bool, id: str) -> None:

@@ -9,7 +9,6 @@ import click
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured
 from memtape.schemas.visible import many, one_line
-from memtape.state.consolidation.gate import Gate
 from memtape.state.consolidation.rules import ConcludedOperation
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, is_json, print_json, say, with_client, with_home
@@ -58,7 +57,8 @@ def consolidate(client: Client, dry_run: bool, at_once: bool) -> None:
         if done.is_done:
             say(f"Looked at {what}.")
         elif dry_run:
-            say(f"The rules would look at {what}. By itself a pass would {_when(done.gate)}.")
+            when = "begin now" if done.gate.is_open else "not begin yet"
+            say(f"The rules would look at {what}. By itself a pass would {when}: {done.gate.reason}.")
         else:
             hint = "" if at_once else " `memtape consolidate --now` does not wait."
             say(f"Nothing was done: {done.gate.reason}.{hint}")
@@ -66,10 +66,6 @@ def consolidate(client: Client, dry_run: bool, at_once: bool) -> None:
             say(f"Not decided: {problem}", err=True)
     if done.problems:
         sys.exit(1)
-
-
-def _when(gate: Gate) -> str:
-    return f"begin now: {gate.reason}" if gate.is_open else f"not begin yet: {gate.reason}"
 
 
 def _told(operation: ConcludedOperation) -> dict[str, object]:

@@ -59,6 +59,7 @@ def _status(state: Status) -> list[str]:
     paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
     ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
+    spooled = many(state.spooled, "capture waits", "captures wait")
     lines = [
         *(f"PAUSED        {line}" for line in paused),
         f"home          {state.home}",
@@ -70,7 +71,7 @@ def _status(state: Status) -> list[str]:
         f"not counted   {ignored}",
         f"redacted      {many(state.redacted, 'secret')}",
         f"lag           {many(state.lag, 'event')}",
-        *_spooled(state),
+        *([f"spool         {spooled} for the broker of the log"] if state.spooled else []),
         *_views(state.views),
         *(f"VIEWS         {warning}" for warning in state.warnings),
         *_embedder(state),
@@ -97,11 +98,6 @@ def _views(views: tuple[Health, ...]) -> list[str]:
                 told.append(f"{state} in {many(len(own), 'partition')}{lag}")
         lines.append(f"  {name:<12}{'; '.join(told)}")
     return lines
-
-
-def _spooled(state: Status) -> list[str]:
-    told = many(state.spooled, "capture waits", "captures wait")
-    return [f"spool         {told} for the broker of the log"] if state.spooled else []
 
 
 def _embedder(state: Status) -> list[str]:
