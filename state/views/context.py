@@ -58,7 +58,26 @@ MISSES = 30
 Count = Callable[[str], int]
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class StartText(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields shared by a candidate and an item of a context; `notes` are marks for readers beside the text."""
+
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    at: int
+    actor: str
+    origin: Origin
+    source: str | None = None
+    valid_from: int = 0
+    valid_to: int | None = None
+    replaced_by: str | None = None
+    replaces: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    wordings: tuple[Wording, ...] = ()
+
+
+class Known(StartText, frozen=True, kw_only=True):
     """A memory or turn as a reader knows it, of the scope asked or of `global`.
 
     `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; a turn holds since its
@@ -67,33 +86,19 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     text, None if not read yet.
     """
 
-    id: str
-    scope: str
-    kind: Kind
-    text: str
-    at: int
     last_at: int
     order: int
-    actor: str
-    origin: Origin
-    source: str | None = None
     path: str | None = None
     confirmations: int = 0
     importance_given: int | None = None
     pinned: bool = False
     replaced: bool = False
     contradicts: bool = False
-    valid_from: int = 0
-    valid_to: int | None = None
-    replaced_by: str | None = None
-    replaces: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    wordings: tuple[Wording, ...] = ()
     heard: Heard | None = None
 
 
-class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
+class ContextItem(StartText, frozen=True, kw_only=True):
     """One line of a context. `text` is a memory's whole, or a turn's instructing sentence, unless `cut`.
 
     `ends` marks the end of a conversation, whose last sentences matter most. `wordings` are the memory's
@@ -102,22 +107,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     section: Section
-    id: str
-    scope: str
-    kind: Kind
-    text: str
-    at: int
-    actor: str
-    origin: Origin
-    source: str | None = None
     cut: bool = False
     ends: bool = False
-    valid_from: int = 0
-    valid_to: int | None = None
-    replaced_by: str | None = None
-    replaces: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    wordings: tuple[Wording, ...] = ()
     page: str = ""
 
 

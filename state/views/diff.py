@@ -25,7 +25,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
     revises: str | None = None
 
 
-class Changes(NamedTuple):
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The changed memories, by kind of change, and the number of new turns.
 
     A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it revises another, else
@@ -80,7 +80,7 @@ def joined(parts: Iterable[Changes]) -> Changes:
 
 
 def _in_scope(old: EarlierState, new: Scope) -> Changes:
-    found = Changes([], [], [], [], [], _turns(new) - old.turns)
+    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=_turns(new) - old.turns)
     for birth, memory in new.memories.by_birth.items():
         known = old.joined.get(birth)
         came = [join.seq for join in (*memory.members, *memory.echoes) if join.seq not in (known or ())]

@@ -79,11 +79,12 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 def row_of(scope: Scope, change: Change) -> Row:
     """Return the present content of a row; a given-up name or an ended ban is gone."""
     assert change.table in ROWS
-    return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
+    return ROWS[change.table].row(scope, change.id) or GoneRow(**_named(scope, change.id))
 
 
-def _key(scope: Scope, id: str) -> str:
-    return f"{scope.name}/{id}"
+def _named(scope: Scope, id: str) -> dict[str, Any]:
+    """Return the columns that name a row."""
+    return {"key": f"{scope.name}/{id}", "id": id, "scope": scope.name}
 
 
 def memory_row(scope: Scope, id: str) -> MemoryRow | None:
@@ -106,9 +107,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     return made_from(
         MemoryRow,
         scope.captures.body(spoken),
-        key=_key(scope, capture.id),
-        id=capture.id,
-        scope=scope.name,
+        **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
@@ -227,9 +226,7 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
     return made_from(
         TurnRow,
         body,
-        key=_key(scope, capture.id),
-        id=capture.id,
-        scope=scope.name,
+        **_named(scope, capture.id),
         captions=captions(body),
         actor=capture.actor.name,
         origin=capture.actor.origin,
@@ -249,9 +246,7 @@ def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
     tombstone = scope.tombstones.get(row_id)
     if tombstone is None:
         return None
-    return TombstoneRow(
-        key=_key(scope, row_id), id=row_id, scope=scope.name, forgotten_by=tombstone.event_id, at=tombstone.at
-    )
+    return TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
 
 
 def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
@@ -260,7 +255,7 @@ def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
     vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
     if vector is None or capture is None or scope.lifecycle.is_purged(unit_of(scope, capture)):
         return None
-    return VectorRow(key=_key(scope, row_id), id=id, scope=scope.name, embedder=embedder, vector=vector)
+    return VectorRow(**(_named(scope, row_id) | {"id": id}), embedder=embedder, vector=vector)
 
 
 def _use_row(scope: Scope, row_id: str) -> UseRow | None:
@@ -271,9 +266,7 @@ def _use_row(scope: Scope, row_id: str) -> UseRow | None:
         use = next((use for id, use in scope.usage.others.items() if other_row_id(id) == row_id), None)
     if use is None or use.last is None:
         return None
-    return UseRow(
-        key=_key(scope, row_id), id=row_id, scope=scope.name, used=use.used, last_at=use.last, times=use.times
-    )
+    return UseRow(**_named(scope, row_id), used=use.used, last_at=use.last, times=use.times)
 
 
 def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
@@ -286,9 +279,7 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
         return None
     edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
     return EdgeRow(
-        key=_key(scope, row_id),
-        id=row_id,
-        scope=scope.name,
+        **_named(scope, row_id),
         source=source,
         target=target,
         weight=edge.weight,
@@ -308,8 +299,7 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
     return made_from(
         ConflictRow,
         conflict,
-        key=_key(scope, id),
-        scope=scope.name,
+        **_named(scope, id),
         a=conflict.ids[0],
         b=conflict.ids[1],
         a_evidence=conflict.evidence[0],
@@ -328,9 +318,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     times = [capture.at for capture in spoken]
     told = scope.captures.body(scope.captures.by_seq[summary.told]) if summary.told >= 0 else None
     return SummaryRow(
-        key=_key(scope, id),
-        id=id,
-        scope=scope.name,
+        **_named(scope, id),
         level=group.level,
         kind=_SUMMED_KINDS[group.kind],
         label=group.label,
@@ -365,9 +353,7 @@ def _archive_row(scope: Scope, id: str) -> ArchiveRow | None:
     if capture is None or archiving is None or unit != capture.seq:
         return None
     return ArchiveRow(
-        key=_key(scope, id),
-        id=id,
-        scope=scope.name,
+        **_named(scope, id),
         kind=capture.kind,
         at=capture.at,
         archived_at=archiving.at,

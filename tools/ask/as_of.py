@@ -13,19 +13,18 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-import msgspec
 import uuid_utils
 
 from memtape.flows.projection import basis_of, watermark_of
 from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, OffsetOutOfRange
 from memtape.schemas.log import Log, trail_of
-from memtape.schemas.rows import Basis
+from memtape.schemas.rows import Basis, made_from
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.sinks.tables import Shard
-from memtape.state.views.diff import Changed, Changes, changes_since, joined, seen_of
+from memtape.state.views.diff import Changes, changes_since, joined, seen_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.states import rows_at, state_at, state_later
 
@@ -176,17 +175,11 @@ def check_order(before: Positions, after: Positions) -> None:
         )
 
 
-class Diff(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that differ between two positions, and how many turns came: `state.views.diff.Changes`."""
+class Diff(Changes, frozen=True, kw_only=True):
+    """The changes between two positions."""
 
     before: Positions
     after: Positions
-    added: list[Changed]
-    folded: list[Changed]
-    revised: list[Changed]
-    forgotten: list[Changed]
-    restored: list[Changed]
-    turns: int
 
 
 def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Diff:
@@ -204,4 +197,4 @@ def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Di
         return changes_since(seen, state_later(log, build, state, after[number]), scope)
 
     changes = joined(map(changes_in, numbers))
-    return Diff(before=before, after=after, **changes._asdict())
+    return made_from(Diff, changes, before=before, after=after)
