@@ -28,13 +28,13 @@ from memtape.tools.commands.options import (
     printed_json,
     progress,
     say,
+    say_some,
     with_arguments,
     with_client,
 )
 from memtape.tools.commands.projects import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-SHOWN_REFUSALS = 20
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
@@ -251,10 +251,7 @@ def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int,
             say(note)
     if spooled:
         say(AWAY, err=True)
-    for refusal in refused[:SHOWN_REFUSALS]:
-        say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
-    if len(refused) > SHOWN_REFUSALS:
-        say(f"… and {many(len(refused) - SHOWN_REFUSALS, 'more line')} refused.", err=True)
+    say_some(refused, lambda it: f"Line {it.line} was refused: {it.error}", most=SHOWN_IDS, err=True)
     if refused:
         if not count and size is None:
             say("To capture stdin as one text, leave out the -.", err=True)

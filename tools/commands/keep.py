@@ -19,12 +19,21 @@ from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, is_json, print_json, printed_json, progress, say, with_home, with_log
+from memtape.tools.commands.options import (
+    Phases,
+    is_json,
+    print_json,
+    printed_json,
+    progress,
+    say,
+    say_some,
+    with_home,
+    with_log,
+)
 
 if TYPE_CHECKING:
     from memtape.tools.keep.owner import Owner
 
-SHOWN_DIFFERENCES = 50
 PROJECTOR_WAIT_S = 5.0
 """So long `run --once` waits for another projector, since a search starts one that ends by itself."""
 
@@ -177,12 +186,9 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
     ):
         say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
         say(f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}")
-        for difference in verdict.differences[:SHOWN_DIFFERENCES]:
-            say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
+        say_some(verdict.differences, lambda it: f"  {it.what}: {it.view} {it.scope} {it.id}")
         if verdict.kept:
             say(kept_beside(verdict.kept))
-        if len(verdict.differences) > SHOWN_DIFFERENCES:
-            say(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
         if not verdict.ok:
             say("`memtape rebuild` makes the views anew from the log; a page that somebody changed is kept beside.")
     if not verdict.ok:

@@ -295,6 +295,18 @@ def print_list(
         say(nothing)
 
 
+def say_some(
+    found: Sequence[ListedT], line: Callable[[ListedT], str], title: str = "", most: int = 50, *, err: bool = False
+) -> None:
+    """Print under a title a line for each of the first of many, and how many more there are; nothing for none."""
+    if found and title:
+        say(title, err=err)
+    for one in found[:most]:
+        say(line(one), err=err)
+    if len(found) > most:
+        say(f"  … and {len(found) - most:,} more; --json names them.", err=err)
+
+
 class Phases:
     """A bar for each phase of long work, on stderr, which only a terminal shows; it tells rate and time left."""
 
