@@ -16,17 +16,30 @@ from memtape.schemas.rows import Provenance, SummaryRow
 from memtape.schemas.times import parse_time
 
 
-class Narrowed(Protocol):
-    """The fields of a result that filters read."""
+class Spoken(Protocol):
+    """The fields of a text, its author and its time that rules about texts read."""
 
     @property
     def kind(self) -> Kind: ...
 
     @property
+    def text(self) -> str: ...
+
+    @property
     def tags(self) -> tuple[str, ...]: ...
 
     @property
+    def actor(self) -> str: ...
+
+    @property
+    def origin(self) -> Origin: ...
+
+    @property
     def at(self) -> int: ...
+
+
+class Narrowed(Spoken, Protocol):
+    """The fields of a result that filters read."""
 
     @property
     def tier(self) -> Tier: ...
