@@ -39,7 +39,7 @@ Fed = TableName | Literal["vault"]
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 
-def made_from(cls: type[StructT], source: Any, **more: Any) -> StructT:
+def made_from(cls: type[StructT], source: Any, /, **more: Any) -> StructT:
     """Return a struct with the values of the fields that it shares with a source by name, and `more`."""
     of: object = type(source)
     fields = {name: getattr(source, name) for name in _shared(cls, of) if name not in more}

@@ -427,9 +427,9 @@ def test_a_diff_names_what_was_added_folded_revised_and_forgotten(home: Home) ->
         client.restore(first.id)
         changes = client.diff(f"{number}:{start}", f"{number}:{middle}")
         assert [(changed.id, changed.revises) for changed in changes.revised] == [(moved.id, first.id)]
-        assert changes.added == ()  # What is new is named once.
+        assert changes.added == []  # What is new is named once.
         assert [(changed.id, len(changed.captures)) for changed in changes.folded] == [(first.id, 1)]
-        assert (changes.turns, changes.forgotten) == (1, ())
+        assert (changes.turns, changes.forgotten) == (1, [])
         assert [changed.id for changed in client.diff(f"{number}:{middle}", f"{number}:{end}").forgotten] == [first.id]
         assert [changed.id for changed in client.diff(f"{number}:{end}", "0s").restored] == [first.id]
         with pytest.raises(MemtapeError, match="before the first"):
