@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.digests import state_leaves
 from memtape.state.views.diff import Changes, changes_since, seen_of
@@ -106,7 +107,7 @@ def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Clie
         old = state_at(client.log, build, number, first).scopes.get(SCOPE)
         new = state_at(client.log, build, number, second)
         apart = changes_since({} if old is None else {SCOPE: seen_of(old)}, new, SCOPE)
-        same = Changes(*(list(getattr(told, name)) for name in Changes._fields[:-1]), told.turns)
+        same = made_from(Changes, told)
         assert same == apart
 
 

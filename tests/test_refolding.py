@@ -35,7 +35,7 @@ from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.views.folds import folds_of, moved
+from memtape.state.views.diff import folds_of, moved
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

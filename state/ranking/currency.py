@@ -231,11 +231,9 @@ def _are_of_one(one: Value, other: Value) -> bool:
         shared = of & of_other
     else:
         of, of_other = one.subject, other.subject
-    return len(shared) > LEAST_SHARED * min(len(of), len(of_other)) or any(map(_has_digit, shared))
-
-
-def _has_digit(term: str) -> bool:
-    return any(map(str.isdigit, term))
+    return len(shared) > LEAST_SHARED * min(len(of), len(of_other)) or any(
+        char.isdigit() for term in shared for char in term
+    )
 
 
 def _are_apart(one: FoundMemory, other: FoundMemory) -> bool:

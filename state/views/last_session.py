@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from memtape.schemas.actions import act_of, has_failed
-from memtape.schemas.events import PEOPLE, Origin
+from memtape.schemas.events import PEOPLE
 from memtape.schemas.ids import derived_id
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
@@ -22,6 +22,7 @@ from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.endings import ending
 from memtape.state.text.files import named_files
 from memtape.state.text.statements import asked, sentences, statements
+from memtape.state.views.filters import Spoken
 
 HEAD_CHARS, END_CHARS = 240, 240
 DECISIONS, DEEDS, FILES, COMMANDS = 4, 3, 8, 3
@@ -42,23 +43,8 @@ _NEXT = lazy(
 """Words of a sentence about next steps."""
 
 
-class SessionTurn(Protocol):
+class SessionTurn(Spoken, Protocol):
     """The fields of a turn read here."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def origin(self) -> Origin: ...
-
-    @property
-    def actor(self) -> str: ...
-
-    @property
-    def at(self) -> int: ...
-
-    @property
-    def tags(self) -> tuple[str, ...]: ...
 
     @property
     def path(self) -> str | None: ...

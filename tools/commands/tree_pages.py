@@ -14,7 +14,7 @@ from memtape.tools.ask.telling import redacted
 from memtape.tools.ask.tree_writing import Written
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import decoded
-from memtape.tools.commands.options import is_asked, print_json, say, with_client
+from memtape.tools.commands.options import is_asked, printed_json, say, with_client
 
 title_option = click.option("--title", help="What it is called; by default its first heading.")
 summary_option = click.option("--summary", help="What it says in short; by default its first sentence.")
@@ -40,7 +40,6 @@ def new(
     under: str | None,
     hints: tuple[str, ...],
     refs: tuple[str, ...],
-    as_json: bool,
 ) -> None:
     """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
 
@@ -53,7 +52,7 @@ def new(
     if said is None:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
     _say(client.tree_writing.new(slug, said, title=title, summary=summary, under=under, hints=hints, refs=refs),
-         "Wrote", as_json)  # fmt: skip
+         "Wrote")  # fmt: skip
 
 
 @click.command()
@@ -74,7 +73,6 @@ def edit(
     hints: tuple[str, ...],
     refs: tuple[str, ...],
     base: str | None,
-    as_json: bool,
 ) -> None:
     """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
 
@@ -95,7 +93,7 @@ def edit(
         if said is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
     given = {"title": title, "summary": summary, "hints": hints or None, "refs": refs or None}
-    _say(client.tree_writing.edit(page, said, base=base if said is not None else None, **given), "Changed", as_json)  # type: ignore[arg-type]
+    _say(client.tree_writing.edit(page, said, base=base if said is not None else None, **given), "Changed")  # type: ignore[arg-type]
 
 
 @click.command()
@@ -103,14 +101,14 @@ def edit(
 @click.argument("slug", required=False)
 @click.option("--under", help="The page below which it stands from now on, and below that alone.")
 @with_client
-def move(client: Client, page: str, slug: str | None, under: str | None, as_json: bool) -> None:
+def move(client: Client, page: str, slug: str | None, under: str | None) -> None:
     """Give a page another slug, or put it below another page, or both. Links to it follow.
 
     \b
     Example:
       memtape tree move deploy/staging staging --under _root
     """
-    _say(client.tree_writing.move(page, slug, under=under), "Moved", as_json)
+    _say(client.tree_writing.move(page, slug, under=under), "Moved")
 
 
 @click.command()
@@ -119,7 +117,7 @@ def move(client: Client, page: str, slug: str | None, under: str | None, as_json
 @click.option("--as", "relation", type=click.Choice(EDGES), default="related", show_default=True, help="As what.")
 @click.option("--undo", is_flag=True, help="End this link.")
 @with_client
-def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json: bool) -> None:
+def link(client: Client, page: str, to: str, relation: str, undo: bool) -> None:
     """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
     \b
@@ -128,8 +126,7 @@ def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json:
       memtape tree link deploy/staging backups --as depends_on
     """
     done = client.tree_writing.link(page, to, relation, undo=undo)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     ends = f"{done.source} {done.relation} {done.target}"
     if undo:
@@ -149,9 +146,8 @@ def _text(text: str | None, start: Callable[[], str]) -> str | None:
     return click.edit(start(), extension=".md")
 
 
-def _say(done: Written, what: str, as_json: bool) -> None:
-    if as_json:
-        print_json(done)
+def _say(done: Written, what: str) -> None:
+    if printed_json(done):
         return
     below = f", below {done.under}" if done.under else ""
     say(f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}.")
