@@ -16,7 +16,7 @@ from typing import Any
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.ids import derived_id
 from memtape.state.lifecycle.summing import SummaryInput, summed
-from memtape.state.text.polarity import instructs
+from memtape.state.text.instructions import instructs
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR

@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind
 from memtape.sinks.home.folders import Home
+from memtape.state.text.instructions import heard_in, same_instruction
 from memtape.state.text.own_words import MOST_CHARS, own_words
-from memtape.state.text.polarity import corrections_in, heard_in, same_instruction
+from memtape.state.text.polarity import corrections_in
 from memtape.state.text.statements import statements
 from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line

@@ -15,7 +15,7 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
-from memtape.state.text.polarity import standing
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.replacing import replaces
 from memtape.state.text.terms import terms
 
@@ -215,7 +215,7 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
         apart = any(id in scope.covers.apart for id in ids)
         if apart or scope.pins.has_any(ids) or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
             continue
-        if standing(body.text):
+        if heard_in(body.text).standing:
             continue
         parts = scope.covers.parts(scope, memory)
         yield Candidate(

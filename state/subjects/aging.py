@@ -45,7 +45,7 @@ from memtape.state.subjects.lifecycle import (
     summary_of,
     window_end,
 )
-from memtape.state.text.polarity import instructs
+from memtape.state.text.instructions import instructs
 
 MOST_A_PASS = 500
 """Maximum moves of texts in one pass of a scope; the rest waits for the next."""

@@ -21,9 +21,9 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
 from memtape.state.text.endings import ending
+from memtape.state.text.instructions import Heard, heard_in, same_instruction
 from memtape.state.text.opposing import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.polarity import Heard, heard_in, orders_in, same_instruction
 from memtape.state.views.last_session import left_of, session_line, summary_id
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
@@ -182,7 +182,7 @@ def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
 
 def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
     """Return whether a text is about a subject to be left out, or is such an order itself."""
-    return bool(orders_in(text)) or is_about(text, names)
+    return bool(heard_in(text).orders) or is_about(text, names)
 
 
 def items_of(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Forgotten, Origin, Restored
 from memtape.state.subjects.instructions import INSTRUCTION_TAGS
-from memtape.state.text.polarity import same_instruction
+from memtape.state.text.instructions import same_instruction
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal
 from memtape.tools.ask.naming import LEAST_CHARS

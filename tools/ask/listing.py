@@ -12,7 +12,7 @@ from memtape.schemas.events import Kind, Pinned
 from memtape.schemas.log import Log, backwards
 from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of, scopes_read
-from memtape.state.text.polarity import same_instruction
+from memtape.state.text.instructions import same_instruction
 from memtape.state.views.effects import PENDING_TYPES
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.found import ScopeTexts

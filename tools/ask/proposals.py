@@ -12,7 +12,7 @@ from memtape.schemas.events import Captured, Forgotten, Restored
 from memtape.schemas.scopes import GLOBAL
 from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.tombstones import text_row_id
-from memtape.state.text.polarity import same_instruction
+from memtape.state.text.instructions import same_instruction
 from memtape.state.views.context import Known, instructions_of
 from memtape.state.views.proposals import Proposal, proposed
 from memtape.tools.ask.known import known_in

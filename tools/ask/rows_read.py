@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtape.state.index.segments import Segment
-from memtape.state.text.polarity import Heard
+from memtape.state.text.instructions import Heard
 from memtape.state.views.indexed import heard_at
 
 
