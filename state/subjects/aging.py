@@ -35,7 +35,6 @@ from memtape.state.subjects.lifecycle import (
     all_rows_of,
     archive,
     archive_id,
-    change_summary,
     kind_of,
     living_of,
     project_rows,
@@ -217,7 +216,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> l
             state.count(unit, -1)
             state.within[unit] = paths.setdefault(before, (*before, summary.id))
             state.count(unit, 1)
-        changes += change_summary(state, summary.id, context)
+        changes.append(Change("summaries", scope, summary.id))
     for unit in units:
         if group.level == ARCHIVE:
             changes += archive(state, unit, "age", context)

@@ -116,8 +116,6 @@ def _count_anew(state: Passes, event: Event, context: Context[PassInputs]) -> No
 def _settle(state: Passes, decided: Decided, context: Context[PassInputs]) -> None:
     """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
     cluster = tuple(input.id for input in decided.inputs)
-    if any(operation.op == "reword" for operation in decided.operations):  # A summary is no cluster.
-        return
     state.queued.pop(cluster, None)
     for operation in () if context.dropped else decided.operations:
         state.applied[operation.op] = state.applied.get(operation.op, 0) + 1
