@@ -458,9 +458,6 @@ DISTILLED_TAG = "distilled"
 certainty, as `confidence:90` of 100; its importance is that of the category, in the same share.
 """
 
-SUMMARY_TAG = "summary"
-"""The tag of a model's summary of a session."""
-
 CONSOLIDATED_TAG = "consolidated"
 """The tag of a capture made by a consolidation of other memories."""
 
@@ -472,7 +469,7 @@ PRUNED_BEFORE = "7d"
 REPOSITORY_TAG = "repository"
 """The tag of a capture about the project's repository; the next tag is the subject; the last one holds."""
 
-OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
 """The tags that Memtape gives by itself."""
 
 

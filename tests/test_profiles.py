@@ -225,7 +225,7 @@ def test_only_the_writer_makes_captures_of_what_is_said() -> None:
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Captured":
                     makers.add(str(path.relative_to(ROOT)))
     derived = {f"flows/workers/{name}.py" for name in ("consolidate", "stating")}
-    derived |= {"tools/keep/facts.py", "tools/keep/summaries.py"}
+    derived |= {"tools/keep/facts.py"}
     assert makers == {"tools/capture/writing.py"} | derived
 
 
