@@ -295,7 +295,7 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
         capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
         if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
             continue
-        if capture.family in CONSOLIDATED and is_told(scope, memory):
+        if capture.family == CONSOLIDATED and is_told(scope, memory):
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
             if not is_left_out(text, names):
                 yield PageLine("", text, _who_when(capture), capture.id, memory_path(capture.ordinal))
