@@ -27,7 +27,7 @@ _BLOCK = lazy(
 )
 """A block set off from the text around it: a fence, quoted lines, an element."""
 _QUOTED = lazy(
-    r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|「[^」\n]{0,400}」"
+    r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|「[^「」\n]{0,400}」"
     r"|`[^`\n]{0,400}`"
 )
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
