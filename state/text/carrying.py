@@ -71,8 +71,11 @@ def carries(answer: AnswerWords, known: str, asked: Iterable[str], frequency: Fr
 
 
 def _pairs(said: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the successive words, except pairs of overlapping CJK words."""
-    return [(one, other) for one, other in pairwise(said) if not (one >= _OVERLAPPING and one[-1] == other[0])]
+    """Return the successive words; of overlapping CJK words those that share no character."""
+    steps = (
+        (n, 2 if one >= _OVERLAPPING and one[-1] == other[0] else 1) for n, (one, other) in enumerate(pairwise(said))
+    )
+    return [(said[n], said[n + step]) for n, step in steps if n + step < len(said)]
 
 
 def _numbers(said: Iterable[str]) -> frozenset[str]:
