@@ -512,10 +512,10 @@ class Client(Writer):
         return self._answer(id, declined=True)
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
-        from memtape.tools.ask import accepting
+        from memtape.tools.ask import proposals
 
-        accepting.check_answers(self.actor.origin)
-        rule, before = accepting.meant(self.proposals(), id)
+        proposals.check_answers(self.actor.origin)
+        rule, before = proposals.meant(self.proposals(), id)
         writer = Writer(
             self.home,
             self.log,
@@ -525,7 +525,7 @@ class Client(Writer):
             session=self.session,
             profile=self.profile.name,
         )
-        (accepting.decline if declined else accepting.accept)(writer, rule, before)
+        (proposals.decline if declined else proposals.accept)(writer, rule, before)
         return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
