@@ -19,7 +19,8 @@ VERBS = any_of("""
     validate escape quote sort group wrap indent pin sign start end make do show tell open disable ignore
     return assume guess leave build release revert rebase mention bump share upload embed print catch
     support accept allow abbreviate repeat introduce rerun edit point work stop send inline read set save
-    store prefix treat
+    store prefix treat confirm report specify define describe list state note mark provide require clean plan
+    wait search switch split omit reference target pull fetch reuse wrap
 """)
 DOING = any_of("(?:us|add|writ|includ|creat|suggest|apologi[sz]|explain|summari[sz]|ask|mak|repeat|wrapp|chang)ing")
 THINGS = any_of("""

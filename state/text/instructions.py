@@ -289,9 +289,9 @@ def _standing_in(text: str) -> tuple[str, ...]:
 def sets_standing(sentence: str) -> bool:
     """Return whether a sentence alone sets a standing instruction."""
     said = _SINGLE_QUOTED.sub("QUOTED", unquoted(sentence))
-    if len(said) > MOST_CHARS or asks(said) or is_order(said) or _IS_NONE.search(said):
+    if len(said) > MOST_CHARS or not (_has_form(said) or any(form.search(said) for form in _ABROAD)):
         return False
-    return _has_form(said) or any(form.search(said) for form in _ABROAD)
+    return not (asks(said) or is_order(said) or _IS_NONE.search(said))
 
 
 def _has_form(said: str) -> bool:
