@@ -296,8 +296,8 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `since` and `until` bound the day or week, half open. `sources` are the captured ids of all visible texts
     summed up, in the order in which they moved, `first_at` and `last_at` the times of the first and last of
-    these. `label` is the session or speaker of a day, empty for a week. `text` are the `highlights`, or a
-    model's text (`by_model`). `quality` is in hundredths.
+    these. `label` is the session or speaker of a day, empty for a week. `text` are the `highlights`.
+    `quality` is in hundredths.
     """
 
     key: str
@@ -315,7 +315,6 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...]
     sources: tuple[str, ...]
     quality: int
-    by_model: bool = False
 
 
 class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):

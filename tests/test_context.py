@@ -21,7 +21,7 @@ from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.files import named_files
-from memtape.state.text.polarity import heard_in
+from memtape.state.text.instructions import heard_in
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of

@@ -78,7 +78,7 @@ DIGESTS = {
     "linked": ["1c2e3075616f5826", "b8e8656dd194a43f", "546aaca57f95741a", "e75528aa74dfe0d3"],
     "edited": ["db51e993419ea7fa", "c0b6f8599099745d"],
     "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
-    "decided": ["dd1a979bd8503767", "628cfa9c57d8ac59", "2ec03fdf3399d52a", "bd0c0e9c61c7d619", "96c072d660f0da0f"],
+    "decided": ["dd1a979bd8503767", "628cfa9c57d8ac59", "2ec03fdf3399d52a", "bd0c0e9c61c7d619"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],

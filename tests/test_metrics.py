@@ -48,7 +48,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
     "state": ("ready", "lagging", "hydrating", "failing"),
     "why": ("duplicate", "divergent", "ignored"),
     "reason": ("paused", "private as a whole", "metadata of a host", "error of a tool", "binary", OTHER),
-    "operation": ("add", "conflict", "replace", "remove", "reword"),
+    "operation": ("add", "conflict", "replace", "remove"),
     "kind": KINDS,
     "le": (*map(str, (*table.RECALL_BUCKETS_S, *table.STEP_BUCKETS_S)), "+Inf"),
 }

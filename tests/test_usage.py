@@ -228,7 +228,7 @@ def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
         ("The owner of the backups is Mira Olsen.", "Nobody owns the backups.", "who owns the backups", False),
         ("We call `parse_header` first.", "I added parse_header to the list.", "order of calls", True),
         ("The config is in infra/proxy.toml.", "I edited infra/proxy.toml.", "where", True),
-        ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", True),
+        ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", False),
         ("The kettle whistles when the harbour freezes.", "The kettle is on.", "noise", False),
         ("会議は水曜日に大阪で開かれる。", "水曜日に大阪で会います。", "いつ", True),
         ("", "Anything.", "", False),

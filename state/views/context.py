@@ -14,17 +14,17 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, SPEAKING, STATED_TAG, SUMMARY_TAG, Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG, Kind, Origin
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
 from memtape.state.text.endings import ending
+from memtape.state.text.instructions import Heard, heard_in, same_instruction
 from memtape.state.text.opposing import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.polarity import Heard, heard_in, orders_in, same_instruction
-from memtape.state.views.last_session import left_of, session_line, summary_id
+from memtape.state.views.last_session import left_of, session_line
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -150,7 +150,7 @@ def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
 
 def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
     """Return whether a text is about a subject to be left out, or is such an order itself."""
-    return bool(orders_in(text)) or is_about(text, names)
+    return bool(heard_in(text).orders) or is_about(text, names)
 
 
 def items_of(
@@ -203,10 +203,8 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
-    summaries = {it.id: it for it in journal if SUMMARY_TAG in it.tags}
-    journal = [it for it in journal if it.id not in summaries]
     held = frozenset(it.text for it in facts)
-    items = [item for place, turns in enumerate(last) for item in _left(turns, held, summaries, of_other=place > 0)]
+    items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     items += [item_of("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
     items += [item_of("facts", it, it.text) for it in facts]
@@ -216,16 +214,9 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     return items + [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
 
 
-def _left(
-    turns: Sequence[Known], held: frozenset[str], summaries: Mapping[str, Known], *, of_other: bool
-) -> list[ContextItem]:
-    """Return the end of a session: a model's summary of it, else by rule the lines not in a fact below."""
-    spoken = [turn for turn in turns if turn.origin in SPEAKING]
-    summary = summaries.get(summary_id(spoken[-1].scope, spoken[-1].id)) if spoken else None
+def _left(turns: Sequence[Known], held: frozenset[str], *, of_other: bool) -> list[ContextItem]:
+    """Return the end of a session: the lines that are in no fact below."""
     head = [item_of("left", turns[line.turn], line.text) for line in session_line(turns)]
-    if summary is not None:
-        lines = summary.text.splitlines()
-        return head + [item_of("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
     told = [line for line in left_of(turns) if line.held not in held]
     told = [line for line in told if not of_other or line.text.startswith(OF_OTHERS)]
     return head + [item_of("left", turns[line.turn], line.text) for line in told]

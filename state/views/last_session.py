@@ -14,7 +14,6 @@ from typing import NamedTuple, Protocol
 
 from memtape.schemas.actions import act_of, has_failed
 from memtape.schemas.events import PEOPLE
-from memtape.schemas.ids import derived_id
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many
@@ -78,11 +77,6 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     elif requests and agents:
         lines.append(OutlineLine("no answer came to the last request.", requests[-1]))
     return lines
-
-
-def summary_id(scope: str, last_turn: str) -> str:
-    """Return the id of the capture of a model's summary of a session up to a turn, its last."""
-    return derived_id("captured", scope, "memtape", f"summary:{last_turn}")
 
 
 def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:

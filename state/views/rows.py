@@ -96,7 +96,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     if has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth):
         return None
     over = scope.covers.over(scope, memory)
-    made = scope.covers.of_text(capture.id) if memory.made and capture.kind != "page" else None
+    made = scope.covers.of_text(capture.id) if memory.made else None
     by_seq = scope.captures.by_seq
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
@@ -316,7 +316,6 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     group = summary.group
     made = summed(tuple(_said(scope, capture) for capture in sorted(spoken, key=lambda its: (its.at, its.seq))))
     times = [capture.at for capture in spoken]
-    told = scope.captures.body(scope.captures.by_seq[summary.told]) if summary.told >= 0 else None
     return SummaryRow(
         **_named(scope, id),
         level=group.level,
@@ -326,12 +325,11 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
         until=window_end(group),
         first_at=min(times),
         last_at=max(times),
-        text=told.text if told is not None else "\n".join(made.highlights),
+        text="\n".join(made.highlights),
         highlights=made.highlights,
         keywords=made.keywords,
         sources=tuple(capture.id for capture in spoken),
         quality=made.quality,
-        by_model=told is not None,
     )
 
 

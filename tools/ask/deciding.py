@@ -243,10 +243,10 @@ class Deciding(Asking):
         return self._answer(id, declined=True)
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
-        from memtape.tools.ask import accepting
+        from memtape.tools.ask import proposals as rules
 
-        accepting.check_answers(self.actor.origin)
-        rule, before = accepting.meant(self.proposals(), id)
+        rules.check_answers(self.actor.origin)
+        rule, before = rules.meant(self.proposals(), id)
         writer = Writer(
             self.home,
             self.log,
@@ -256,7 +256,7 @@ class Deciding(Asking):
             session=self.session,
             profile=self.profile.name,
         )
-        (accepting.decline if declined else accepting.accept)(writer, rule, before)
+        (rules.decline if declined else rules.accept)(writer, rule, before)
         return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:

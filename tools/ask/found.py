@@ -21,7 +21,7 @@ from memtape.state.index.segments import Flags, Segment
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
-from memtape.state.text.polarity import Heard
+from memtape.state.text.instructions import Heard
 from memtape.state.views.filters import passes, summary_passes
 from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow, made_from, stale, told_of_value
-from memtape.state.text.polarity import Heard
+from memtape.state.text.instructions import Heard
 from memtape.state.views.context import Known, known_of
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.results import result_of

@@ -22,7 +22,7 @@ from memtape.state.index.parts import Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.courtesies import is_goodbye, is_nod
-from memtape.state.text.polarity import same_instruction
+from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.found import ScopeTexts

@@ -407,11 +407,10 @@ def _hidden(opened: Opened) -> list[str]:
 
 
 def _summary(opened: Opened, row: SummaryRow) -> list[str]:
-    written = "A model wrote this" if row.by_model else "Summed up by rule"
     lines = [visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}"]
     if row.keywords:
         lines.append("keywords " + ", ".join(map(one_line, row.keywords)))
-    lines.append(f"{written}, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
+    lines.append(f"Summed up by rule, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
     for source in opened.sources:
         marks = f" ({', '.join(source.marks)})" if source.marks else ""
         text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)

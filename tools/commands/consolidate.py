@@ -27,7 +27,7 @@ _STANDS = {
 @click.option("--now", "at_once", is_flag=True, help="Do not wait until enough is new and a day has passed.")
 @with_client
 def consolidate(client: Client, dry_run: bool, at_once: bool) -> None:
-    """Consolidate similar memories: restatements, a value with its earlier values, journal lines.
+    """Consolidate similar memories: restatements, and a value with its earlier values.
 
     Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
     unfold ID` separates them for good. `memtape run` does the same once a day if enough is new. Exits 1 where
