@@ -3,12 +3,8 @@
 PYTHON ?= python3
 # More words for pytest, such as PYTEST_FLAGS="-n auto -k fold".
 PYTEST_FLAGS ?=
-# More words for the benchmarks, such as BENCH_FLAGS="--events 100000".
+# More words for the benchmarks, such as BENCH_FLAGS="--stage search --home DIR".
 BENCH_FLAGS ?=
-# What `make bench-agents` measures with, such as AGENTS_FLAGS="--facts updates.jsonl --corpus locomo.json".
-AGENTS_FLAGS ?=
-# What `make bench-year` draws its texts from, such as YEAR_FLAGS="--corpus locomo.json --changes updates.jsonl --out DIR".
-YEAR_FLAGS ?=
 # What `make bench-using` measures with, such as USING_FLAGS="--corpus locomo.json --conversation 1".
 USING_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
@@ -29,7 +25,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients bench-agents bench-using lint types wheel bench bench-scale bench-year one-day tree-page one-day-anew crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients bench-using lint types wheel bench bench-scale one-day tree-page crash soak soak-short mutants \
 	schemas screenshots bench-page lock clean
 
 help: ## List the targets.
@@ -74,9 +70,6 @@ test-fast: venv ## Run the fast tests only, on every core.
 test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
 	$(BIN)/python tests/clients.py
 
-bench-agents: venv ## Measure what real hosts are given, and what that costs; write docs/hosts.md. AGENTS_FLAGS names the data.
-	$(BIN)/python tests/bench_agents.py $(AGENTS_FLAGS)
-
 bench-using: venv ## Measure on what real hosts write which uses are told. USING_FLAGS names the data.
 	$(BIN)/python tests/bench_using.py $(USING_FLAGS)
 
@@ -101,15 +94,10 @@ wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch env
 	@rm -rf .venv-wheel
 
 bench: venv ## Run the benchmarks.
-	$(BIN)/python tests/bench/speed.py $(BENCH_FLAGS)
+	$(BIN)/python tests/bench/scale.py --sizes 20000 $(BENCH_FLAGS)
 
-bench-scale: venv ## Measure at 2,000 to 100,000 texts, and write docs/scale.md.
+bench-scale: venv ## Measure at 2,000 to 100,000 texts, and print each figure.
 	$(BIN)/python tests/bench/scale.py $(SCALE_FLAGS)
-
-# Hundreds of short processes are started, which should not compile what they import.
-bench-year: export PYTHONDONTWRITEBYTECODE =
-bench-year: venv ## Fold a year of a synthetic team in one go and day by day with kills; write docs/year.md. YEAR_FLAGS names the data.
-	$(BIN)/python tests/bench/year.py $(YEAR_FLAGS)
 
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)
@@ -131,9 +119,6 @@ one-day: venv ## Take the stored day in, before and after, and write docs/one-da
 
 tree-page: venv ## Run the commands of docs/tree.md, and write what they print.
 	$(BIN)/python examples/tree/show.py
-
-one-day-anew: venv ## Have the real hosts, installed by npm, play that day again over a model on loopback.
-	$(BIN)/python tests/one_day_making.py
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

@@ -364,17 +364,15 @@ class Operation(_Body, frozen=True):
     `replace`: the text of the capture `by` stands for these memories, of which the first holds the present
     state and the others the past. `remove`: the memory of the input `by` says the same and stands for these.
     `add`: the text of the capture `by` was drawn from these, which stay as they are. `conflict`: the memory
-    of the input `by` and each of these cannot both hold, and people are asked which does. `reword`: the text
-    of the capture `by` rewrites the summary `ids`, an input whose `seq` is the number of the summary's
-    changes.
+    of the input `by` and each of these cannot both hold, and people are asked which does.
     """
 
     by: Id
     ids: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_INPUTS)]
-    op: Literal["add", "conflict", "replace", "remove", "reword"]
+    op: Literal["add", "conflict", "replace", "remove"]
 
 
-MAKING = ("add", "replace", "reword")
+MAKING = ("add", "replace")
 """The operations that make a text; all others are about inputs alone."""
 COVERING = ("remove", "replace")
 """The operations that cover their inputs."""
@@ -468,9 +466,6 @@ DISTILLED_TAG = "distilled"
 certainty, as `confidence:90` of 100; its importance is that of the category, in the same share.
 """
 
-SUMMARY_TAG = "summary"
-"""The tag of a model's summary of a session."""
-
 CONSOLIDATED_TAG = "consolidated"
 """The tag of a capture made by a consolidation of other memories."""
 
@@ -482,7 +477,7 @@ PRUNED_BEFORE = "7d"
 REPOSITORY_TAG = "repository"
 """The tag of a capture about the project's repository; the next tag is the subject; the last one holds."""
 
-OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
 """The tags that Memtape gives by itself."""
 
 
@@ -664,16 +659,10 @@ def _check_decided(decided: Decided) -> None:
         fault = "What stands for others is not itself removed or replaced."
     elif any(id in covered for id in opposed):
         fault = "What is removed or replaced is in conflict with nothing."
-    elif any(it.op == "reword" for it in decided.operations) and not all(map(_rewords_one, decided.operations)):
-        fault = "Who tells a summary in other words decides nothing else, and names one at a time."
     elif any(it.by in it.ids for it in decided.operations if it.op == "conflict"):
         fault = "Nothing is in conflict with itself."
     if fault:
         raise InvalidEvent("invalid", fault, "$.body")
-
-
-def _rewords_one(operation: Operation) -> bool:
-    return operation.op == "reword" and len(operation.ids) == 1
 
 
 def check_text_size(field: str, text: str) -> None:

@@ -6,7 +6,8 @@ A row's `key` is its scope and id, since an id is only unique inside its scope. 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -33,6 +34,21 @@ TableName = Literal[
 ]
 Fed = TableName | Literal["vault"]
 """A part of the views that follows from a state: a table, or the Markdown of the vault."""
+
+
+StructT = TypeVar("StructT", bound=msgspec.Struct)
+
+
+def made_from(cls: type[StructT], source: Any, /, **more: Any) -> StructT:
+    """Return a struct with the values of the fields that it shares with a source by name, and `more`."""
+    of: object = type(source)
+    fields = {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
+    return cls(**fields, **more)
+
+
+@cache
+def _shared(cls: type[msgspec.Struct], source: object) -> tuple[str, ...]:
+    return tuple(name for name in cls.__struct_fields__ if hasattr(source, name))
 
 
 class Change(NamedTuple):
@@ -280,8 +296,8 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `since` and `until` bound the day or week, half open. `sources` are the captured ids of all visible texts
     summed up, in the order in which they moved, `first_at` and `last_at` the times of the first and last of
-    these. `label` is the session or speaker of a day, empty for a week. `text` are the `highlights`, or a
-    model's text (`by_model`). `quality` is in hundredths.
+    these. `label` is the session or speaker of a day, empty for a week. `text` are the `highlights`.
+    `quality` is in hundredths.
     """
 
     key: str
@@ -299,7 +315,6 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...]
     sources: tuple[str, ...]
     quality: int
-    by_model: bool = False
 
 
 class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):

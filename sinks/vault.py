@@ -294,8 +294,7 @@ def _summary(page: SummaryPage) -> list[str]:
     lines += ["", *(f"- {escape(line)}" for line in row.text.split("\n")), ""]
     if row.keywords:
         lines += ["Keywords: " + ", ".join(map(escape, row.keywords)), ""]
-    written = "A model wrote this" if row.by_model else "Summed up by rule"
-    lines += [f"{written}, from {format_time(row.first_at)} to {format_time(row.last_at)} `{row.id}`", ""]
+    lines += [f"Summed up by rule, from {format_time(row.first_at)} to {format_time(row.last_at)} `{row.id}`", ""]
     lines += ["Whole in: " + " · ".join(f"[{name_of(path)}](../{path})" for path in page.places), ""]
     return lines[:-1]
 

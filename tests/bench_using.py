@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from bench.using import Answered, answered
-from bench_agents import Spent
 from clients import PACKAGES, Trial, install
 from fake_model import SEARCHING, FakeModel
 
@@ -153,25 +154,23 @@ class Bench:
             self.trial.command.write_text(
                 WRAPPER.format(python=sys.executable, memtape=str(self.trial.installed), late=str(self.late), path=ROOT)
             )
-            spent = Spent(self.home)
             for one in self.asked:
                 self.late.touch() if one.late else self.late.unlink(missing_ok=True)
                 resumed = one.number % PROMPTS > 0
                 self.trial.ran(self.trial.prompting(self.host, one.prompt, resumed=resumed))
-                self._wait(spent)
+                self._wait()
             live = self._shown()
             self.trial.memtape("import", "--all")
-            spent.end()
             if pid := Home(self.home).hook_server_lock().holder():
                 os.kill(pid, signal.SIGTERM)
             return self._pairs(self._shown(), live)
 
-    def _wait(self, spent: Spent) -> None:
+    def _wait(self) -> None:
         """Wait until what hooks have left to others is done; the server of the home stays."""
         deadline = time.monotonic() + QUIET_S
         while time.monotonic() < deadline:
             server = Home(self.home).hook_server_lock().holder()
-            if not any(pid != server for pid in spent.pids()):
+            if not any(pid != server for pid in _working(self.home)):
                 return
             time.sleep(0.1)
 
@@ -209,6 +208,16 @@ class Bench:
                 if native:  # What was said of the prompts before is no part of the corpus.
                     pairs.append((one, native in one.of.question.evidence, seq in shown.used, seq in before))
         return pairs
+
+
+def _working(home: Path) -> Iterator[int]:
+    """Yield the processes of a home that are no hooks anybody waits for."""
+    for entry in os.scandir("/proc"):
+        with suppress(OSError, ValueError):
+            words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
+            is_server = b"mcp" in words or b"--stay" in words or b"--alone" in words
+            if os.fsencode(home) in words and is_server and b"/bin/sh" not in words[0]:
+                yield int(entry.name)
 
 
 def _can_be_told(one: Answered, said: dict[str | None, str]) -> bool:

@@ -48,8 +48,6 @@ from memtape.schemas.slugs import ROOT, root_id
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.schemas.upcasts import version_of
 from memtape.state.core.partition import Partition, evolve
-from memtape.state.core.scope import Scope
-from memtape.state.subjects.lifecycle import spoken_of
 from memtape.state.views.filters import NO_FILTERS
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
@@ -281,12 +279,10 @@ def as_seen(events: list[Event]) -> list[Event]:
     """Return a history whose decisions saw their inputs as these are by then; where an id ends in 0 one is old."""
     if not any(event.type == "decided" for event in events):
         return events
-    state, read, told = Partition(0), list[Event](), dict[str, tuple[str, ...]]()
+    state, read = Partition(0), list[Event]()
     for offset, said in enumerate(events):
         scope = state.scopes.get(said.scope or "")
-        if scope is not None and (retold := _of_a_summary(said, scope, told)) is not None:
-            said = retold
-        elif isinstance(said.body, Decided) and scope is not None:
+        if isinstance(said.body, Decided) and scope is not None:
             found = [(input, scope.memory_of(input.id)) for input in said.body.inputs]
             inputs = [Input(id=input.id, seq=max(0, memory.canonical)) for input, memory in found if memory is not None]
             if len(inputs) == len(found):
@@ -295,28 +291,6 @@ def as_seen(events: list[Event]) -> list[Event]:
         evolve(state, said, offset)
         read.append(said)
     return read
-
-
-def _of_a_summary(said: Event, scope: Scope, told: dict[str, tuple[str, ...]]) -> Event | None:
-    """Return a `reword` with one of the summaries that are there, or the text behind it; `told` has the refs of it."""
-    known, body = list(scope.lifecycle.summaries.values()), said.body
-    if isinstance(body, Captured) and said.id in told:
-        return msgspec.structs.replace(said, refs=told[said.id])
-    if not isinstance(body, Decided) or not any(it.op == "reword" for it in body.operations) or not known:
-        return None
-    summary = known[int(said.id[-6:], 16) % len(known)]
-    operation = msgspec.structs.replace(body.operations[0], ids=(summary.id,))
-    spoken = (spoken_of(scope, unit) for unit in summary.units)
-    told[operation.by] = (said.id, *(capture.id for capture in spoken if capture is not None))
-    input = Input(id=summary.id, seq=summary.changes + said.id.endswith("0"))
-    return msgspec.structs.replace(said, body=msgspec.structs.replace(body, inputs=(input,), operations=(operation,)))
-
-
-def reworded(number: int, **common: Any) -> list[Event]:
-    """Return a decision that a text tells a summary, which `as_seen` chooses, and the text."""
-    operation = Operation(by=make_id(MADE + number), ids=(make_id("summary"),), op="reword")
-    said = decided(["summary"], [operation], f"c{number}", **common)
-    return [said, captured(f"In short, {number}.", MADE + number, "journal", **common)]
 
 
 @st.composite
@@ -358,7 +332,7 @@ AGING = (
     ("day",) * 4
     + ("said again", "used", "recalled", "pinned", "archived", "archived", "scope_changed", "scope_changed")
     + ("forgotten", "restored", "withdrawn", "unfolded", "linked", "settled")
-    + ("reworded", "stated", "silence")
+    + ("stated", "silence")
 )
 """What happens in a history: of all kinds within hours, with pages alone, or what aging is about, within weeks."""
 SLUGS = ("a", "a/b", "b", "c-1")
@@ -419,7 +393,6 @@ def worlds(
     """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
     events: list[Event] = []
     sent = START
-    late: list[Event] = []
     steps = draw(st.sampled_from(of))
     for number in range(draw(st.integers(0, max_size))):
         sent += draw(
@@ -494,17 +467,9 @@ def worlds(
                 if turns:
                     fact = captured(draw(texts), draw(names), tags=(STATED_TAG,), **common)
                     events.append(msgspec.structs.replace(fact, refs=(draw(st.sampled_from(turns)),)))
-            case "reworded":  # Something may happen before the text comes.
-                said, text = reworded(number, **common)
-                events += [said, *late]
-                late = [text]
-                if draw(st.booleans()):
-                    events, late = events + late, []
-                continue
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))
-        events, late = events + late, []
     return as_seen(events)
 
 

@@ -35,16 +35,6 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "fixed")
 
 
-WITH_KAFKA = (
-    "test_copying",
-    "test_kafka",
-    "test_kafka_faults",
-    "test_known_ids",
-    "test_log_by_url",
-    "test_log_gone_back",
-    "test_logs",
-)
-"""Files that have a test with a broker."""
 MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
 
 
@@ -96,8 +86,10 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
-    astray = {item.path.stem for item in items if "kafka" in getattr(item, "fixturenames", ())} - {*WITH_KAFKA}
-    assert not astray, f"{sorted(astray)} belong in WITH_KAFKA."
+    astray = [
+        item.nodeid for item in items if "kafka" in getattr(item, "fixturenames", ()) and not is_of_kafka(item.nodeid)
+    ]
+    assert not astray, f"{astray} need `kafka` in their names."
     items.sort(key=is_slow)
     if hasattr(config, "workerinput"):  # Of files, which are not shared out further, the long ones come first.
         weights: Counter[str] = Counter()
@@ -112,7 +104,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share out whole files, but those with Kafka to one process, so that one broker is started for all of them."""
+    """Share out whole files, and what needs Kafka to one process, so that one broker is started for all of it."""
     from xdist.scheduler import LoadFileScheduling
 
     class FilesScheduling(LoadFileScheduling):
@@ -123,9 +115,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def scope_of(nodeid: str) -> str:
-    """Return what of the tests is run by one process: a file, or all files that need a broker."""
-    file = nodeid.partition("::")[0]
-    return "kafka" if Path(file).stem in WITH_KAFKA else file
+    """Return what of the tests is run by one process: those of a file without a broker, or all with one."""
+    return "kafka" if is_of_kafka(nodeid) else nodeid.partition("::")[0]
+
+
+def is_of_kafka(nodeid: str) -> bool:
+    """Whether a test may ask for a broker: those that do say so in the names of their file, class or function."""
+    return "kafka" in nodeid.partition("[")[0].lower()
 
 
 def is_slow(item: pytest.Item) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtape.state.index.documents import Document
-from memtape.state.index.entries import IndexEntry
+from memtape.state.index.entries import Document, IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import Vectors, text_vectors

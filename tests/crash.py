@@ -260,33 +260,18 @@ def _say(note: str) -> None:
     os.write(1, f"{note}\n".encode())
 
 
-def _project(home: Path, workers: int) -> None:
-    from memtape.tools.keep.owner import Owner
+def _by_owner(*steps: str) -> Callable[[Path, int], None]:
+    """Return what the owner of a home does, by the names of its methods."""
 
-    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
-        owner.project()
+    def act(home: Path, workers: int) -> None:
+        from memtape.tools.keep.owner import Owner
 
+        with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
+            for step in steps:
+                verb, _, scope = step.partition(" ")
+                getattr(owner, verb)(*((scope or None, lambda *_: None) if verb == "rebuild" else ()))
 
-def _serve(home: Path, workers: int) -> None:
-    from memtape.tools.keep.owner import Owner
-
-    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
-        owner.serve()
-
-
-def _rebuild(home: Path, workers: int) -> None:
-    from memtape.tools.keep.owner import Owner
-
-    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
-        owner.rebuild(None, lambda *_: None)
-
-
-def _rebuild_scope(home: Path, workers: int) -> None:
-    from memtape.tools.keep.owner import Owner
-
-    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
-        owner.project()  # What this command proves at its end, it proves of views that are whole.
-        owner.rebuild("project:a", lambda *_: None)
+    return act
 
 
 def _search(home: Path, workers: int) -> None:
@@ -315,10 +300,10 @@ def _erase(home: Path, workers: int) -> None:
 
 VERBS: dict[str, Callable[[Path, int], None]] = {
     "erase": _erase,
-    "project": _project,
-    "serve": _serve,
-    "rebuild": _rebuild,
-    "rebuild one scope": _rebuild_scope,
+    "project": _by_owner("project"),
+    "serve": _by_owner("serve"),
+    "rebuild": _by_owner("rebuild"),
+    "rebuild one scope": _by_owner("project", "rebuild project:a"),  # It proves the views, which must be whole.
     "search": _search,
     "ask the past": _ask_the_past,
 }
@@ -594,7 +579,7 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
     deck: list[str] = []
     pages: list[object] = ["_root"]
     for number in range(count):
-        scope = rng.choice(SCOPES)
+        scope, name = rng.choice(SCOPES), f"{seed}-{number}"
         sent = START + number * 10 * 60_000_000  # So that days end, and texts age.
         common: dict[str, Any] = {"scope": scope, "sent": sent, "session": rng.choice("12")}
         common["origin"] = "operator" if scope == "global" else rng.choice(("user", "agent"))
@@ -605,47 +590,36 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
                 kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document", "page"))
                 path = rng.choice(SLUGS) if kind == "page" else None
                 text = " ".join(rng.choices(words, k=rng.randint(1, 4)))
-                yield captured(text, f"{seed}-{number}", kind, path=path, **common)
+                yield captured(text, name, kind, path=path, **common)
                 if kind == "page":
-                    pages.append(f"{seed}-{number}")
-                    yield page_link("_root", "child", f"{seed}-{number} below", slug=path, **common)
+                    pages.append(name)
+                    yield page_link("_root", "child", f"{name} below", slug=path, **common)
             case "recalled":
-                looks = rng.choice(((), (earlier[:1], earlier[1:])))
-                yield recalled(earlier, f"{seed}-{number}", looks=looks, **common)
+                yield recalled(earlier, name, looks=rng.choice(((), (earlier[:1], earlier[1:]))), **common)
             case "used":
-                yield used(earlier, f"{seed}-{number}", f"{seed}-{number - 1}", **common)
-            case "forgotten":
-                yield forgotten(earlier, f"{seed}-{number}", **common)
-            case "restored":
-                yield restored(earlier, f"{seed}-{number}", **common)
-            case "pinned":
-                yield pinned(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+                yield used(earlier, name, f"{seed}-{number - 1}", **common)
+            case "forgotten" | "restored" | "unfolded" as type:
+                yield {"forgotten": forgotten, "restored": restored, "unfolded": unfolded}[type](
+                    earlier, name, **common
+                )
+            case "pinned" | "archived" | "withdrawn" as type:
+                make = {"pinned": pinned, "archived": archived, "withdrawn": withdrawn}[type]
+                yield make(earlier, name, rng.random() < 0.7, **common)
             case "linked":
                 relation = rng.choice(("holds", "replaced_by"))
                 to = earlier[1] if relation == "replaced_by" else None
-                yield linked(earlier[0], relation, to, f"{seed}-{number}", rng.random() < 0.7, **common)
+                yield linked(earlier[0], relation, to, name, rng.random() < 0.7, **common)
             case "edited":
-                given = rng.choice(
-                    ({"slug": rng.choice(SLUGS)}, {"title": "Title"}, {"by": rng.choice(pages[1:] or [0])})
-                )
-                yield edited(rng.choice(pages), f"{seed}-{number}", **given, **common)
+                given = ({"slug": rng.choice(SLUGS)}, {"title": "Title"}, {"by": rng.choice(pages[1:] or [0])})
+                yield edited(rng.choice(pages), name, **rng.choice(given), **common)
             case "settled":
-                other = f"{seed}-{number} and none"
-                yield settled((earlier[0], other), [earlier[0]], f"{seed}-{number}", **common)
-            case "archived":
-                yield archived(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+                yield settled((earlier[0], f"{name} and none"), [earlier[0]], name, **common)
             case "scope_changed":
-                yield scope_changed(
-                    f"{seed}-{number}", state=rng.choice(("active", "finished", None)), git_at=sent, **common
-                )
-            case "withdrawn":
-                yield withdrawn(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+                yield scope_changed(name, state=rng.choice(("active", "finished", None)), git_at=sent, **common)
             case "decided":
                 yield from _decided(seed, number, facts.get(scope, {}), rng, common)
-            case "unfolded":
-                yield unfolded(earlier, f"{seed}-{number}", **common)
             case "erased":
-                yield erased(earlier[:1], f"{seed}-{number}", **common)
+                yield erased(earlier[:1], name, **common)
             case "configured":
                 aging = rng.choice(({}, QUICK, QUICK))
                 anew = Settings(embedder=rng.choice((TINY, TINY, "floor")), refolded=rng.choice((0, number)), **aging)
@@ -800,27 +774,6 @@ def play(harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda 
     return lives
 
 
-def table(lives: list[Life]) -> str:
-    """Return a line for each point: tries, kills, and whether the lives that it was part of came right."""
-    tried: dict[str, list[tuple[bool, bool]]] = {}
-    for life in lives:
-        for kill in life.kills:
-            tried.setdefault(kill.point.name, []).append((kill.ended == "killed", not life.wrong))
-    width = max(map(len, tried), default=0)
-    lines = [f"{'point':<{width}}  tries  kills  result"]
-    for name in [point for point in dict.fromkeys(point.name for point in POINTS) if point in tried]:
-        wrong = sum(not right for _, right in tried[name])
-        result = (
-            f"{wrong} lives went wrong"
-            if wrong
-            else "right"
-            if any(killed for killed, _ in tried[name])
-            else "never reached"
-        )
-        lines.append(f"{name:<{width}}  {len(tried[name]):5}  {sum(k for k, _ in tried[name]):5}  {result}")
-    return "\n".join(lines)
-
-
 def report(life: Life, seed: int, point: str = "") -> str:
     """Return what happened in a life that went wrong, and how to play it again."""
     only = f" --point {shlex.quote(point)}" if point else ""
@@ -842,13 +795,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--life", type=int, action="append", help="play only this life; may be repeated")
     parser.add_argument("--point", default="", help="only points with this in their names")
-    parser.add_argument("--folder", type=Path, help="where homes are made; those that went wrong are kept there")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         child()
         return 0
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="memtape-crash-"))
+    folder = Path(tempfile.mkdtemp(prefix="memtape-crash-"))
     chosen = tuple(point for point in POINTS if options.point in point.name)
     print(f"seed {options.seed}, in {folder}", flush=True)
     harness = Harness(folder, options.seed, chosen)
@@ -866,7 +818,6 @@ def main() -> int:
             on_life(life)
     else:
         lives = play(harness, options.kills, on_life)
-    print(table(lives))
     kills, left = sum(life.killed for life in lives), [path for life in lives for path in life.left]
     wrong = sum(bool(life.wrong) for life in lives)
     print(f"{kills} kills in {len(lives)} lives, {wrong} went wrong, {time.monotonic() - started:.0f} s")

@@ -239,7 +239,7 @@ class Scope:
         self.held: dict[tuple[str, int], Any] | None = None
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
         self.apart: list[list[list[str]]] = []
-        self.pages = Pages(name, self.texts)
+        self.pages = Pages(name)
         self.uses = Uses(self)
         self.aging = Aging(self)
 
@@ -312,6 +312,8 @@ class Scope:
             self.covers = [cover for cover in self.covers if ids.isdisjoint([cover["by"], *cover["seen"]])]
         elif event["type"] == "captured":
             self.captures.append(event)
+            if event["body"]["kind"] == "page":
+                self.texts = [id for id in self.texts if id != event["id"]]
             if event["id"] in self.banned_ids and folds(event):
                 self._ban(self.banned_texts, normal(event), self.banned_ids.pop(event["id"]))
             elif folds(event) and self.says_again(event, self.banned_texts.get(normal(event), (None, None))[1]):
@@ -422,15 +424,12 @@ class Scope:
         return self.held[name, id(memory)]
 
     def made_of(self, memory: Memory) -> list[str] | None:
-        """Return what a text was made of, None where it is none, a page, or stands for nothing."""
-        if memory["members"][0][0]["body"]["kind"] == "page":
-            return None
+        """Return what a text was made of, None where it is none, or stands for nothing."""
         own = [cover for cover in self.covers if cover["op"] != "remove" and cover["by"] in ids_of(memory)]
         return own[0]["ids"] if own and is_made(memory) else None
 
     def _has_ended(self, memory: Memory) -> bool:
-        is_page = memory["members"][0][0]["body"]["kind"] == "page"
-        return is_made(memory) and not is_page and self.made_of(memory) is None
+        return is_made(memory) and self.made_of(memory) is None
 
     def covered(self, memory: Memory) -> str | None:
         """Return what stands for a memory, None where it stands by itself."""
@@ -463,10 +462,8 @@ class Scope:
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
-        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace", "reword")]
+        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace")]
         self.texts += [id for id in texts if id not in self.known]
-        if any(operation["op"] == "reword" for operation in body["operations"]):
-            return  # A summary is no memory; `Aging` tells.
         captured = [capture["id"] for capture in self.captures]
         if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
             return
@@ -488,7 +485,7 @@ class Scope:
         cover, inputs = self.awaited.pop(text["id"], ({}, []))
         own = [given for given in inputs if given["id"] in cover["seen"]]
         kind = text["body"]["kind"]
-        if cover and kind != "turn" and (kind == "page" or not self.hidden(text)) and all(map(self._as_seen, own)):
+        if cover and kind not in ("turn", "page") and not self.hidden(text) and all(map(self._as_seen, own)):
             self.covers.append(cover)
             if cover["op"] == "replace":
                 self._tell(cover)
@@ -501,7 +498,7 @@ class Scope:
 
     def _holds(self, cover: Cover) -> bool:
         text = next((capture for capture in self.captures if capture["id"] == cover["by"]), None)
-        if text is None or (self.hidden(text) and cover["op"] != "remove" and text["body"]["kind"] != "page"):
+        if text is None or (self.hidden(text) and cover["op"] != "remove"):
             return False
         for id, seq in cover["seen"].items():
             memory = self.memory_of(id)

@@ -8,7 +8,6 @@ are tested by examples of their own.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from fractions import Fraction
 from math import ceil, log
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.ids import derived_id
 from memtape.state.lifecycle.summing import SummaryInput, summed
-from memtape.state.text.polarity import instructs
+from memtape.state.text.instructions import instructs
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
@@ -38,7 +37,6 @@ HAPPENINGS = (
     "finished", "resumed",
     *(f"woken by {type}" for type in HAPPENS),
     *(f"lost a source by {type}" for type in ("forgotten", "withdrawn", "unfolded", "embedded")),
-    "told by a model", "told again", "told as it was before", "no longer told",
 )  # fmt: skip
 """All that can happen to texts that age. What is erased was never said, for who knows the whole log."""
 
@@ -60,10 +58,6 @@ class Aging:
         self.archived: dict[str, tuple[int, str]] = {}
         self.purged: list[str] = []
         self.groups: dict[Group, list[str]] = {}
-        self.changes: Counter[Group] = Counter()
-        self.awaited: dict[str, Group] = {}
-        self.awaiting: dict[Group, str] = {}
-        self.told: dict[Group, str] = {}
         self.state, self.since, self.name, self.is_purged = "active", 0, "", False
         self.happened, self.git_at, self.at = 0, 0, 0
         self.by = ""
@@ -126,7 +120,6 @@ class Aging:
             if again or not {*unit["ids"]}.isdisjoint(back):
                 self._come_back(unit, again, was, used)
         self._drop({unit["id"] for unit in units})
-        self._tell(event, before, units)
         if type == "scope_changed" and body is not None:
             self._change(body, clock)
         if {*sources} - {*self._sources(units)}:
@@ -153,51 +146,7 @@ class Aging:
         self.archived = {id: how for id, how in self.archived.items() if id in living}
         self.purged = [id for id in self.purged if id in self.archived]
         for key, ids in self.groups.items():
-            self._differ(key, sum(id not in living for id in ids))
             self.groups[key] = [id for id in ids if id in living]
-
-    def _tell(self, event: dict[str, Any], before: list[Unit], units: list[Unit]) -> None:
-        """Let summaries be told by what a model says, until anything of them changes."""
-        body = event["body"]
-        if event["type"] == "decided" and body is not None:
-            seen = {given["id"]: given["seq"] for given in body["inputs"]}
-            for key in self.groups:
-                for operation in (it for it in body["operations"] if it["ids"][0] == self.summary_id(key)):
-                    if seen[self.summary_id(key)] == self.changes[key]:
-                        self.awaiting[key] = operation["by"]
-                        self.awaited[operation["by"]] = key
-                    else:
-                        self.met["told as it was before"] = None
-        touched = self._touched(event, before, units) if self.groups else []
-        changed = [unit["id"] for unit in units if not {*touched}.isdisjoint(unit["ids"])]
-        for key, ids in self.groups.items():
-            self._differ(key, int(not {*changed}.isdisjoint(ids) or self.told.get(key) in self._flipped(before, units)))
-        key = self.awaited.pop(event["id"], None) if event["type"] == "captured" and body is not None else None
-        if key is None or self.awaiting.get(key) != event["id"]:
-            return
-        if event["id"] in self.scope.texts and body["kind"] != "turn" and not self.scope.hidden(event):
-            del self.awaiting[key]
-            again = "told again" if "told by a model" in self.met else "told by a model"
-            self.told[key], self.met[again] = event["id"], None
-
-    def _differ(self, key: Group, times: int) -> None:
-        """Count how often a summary has changed; then no model has told it as it is."""
-        self.changes[key] += times
-        if times and (self.told.pop(key, None) or self.awaiting.pop(key, None)):
-            self.awaiting.pop(key, None)
-            self.met["no longer told"] = None
-
-    def _flipped(self, before: list[Unit], units: list[Unit]) -> list[str]:
-        was, now = ([id for unit in them for id in unit["hidden"]] for them in (before, units))
-        return [id for id in (*was, *now) if (id in was) is not (id in now)]
-
-    def _touched(self, event: dict[str, Any], before: list[Unit], units: list[Unit]) -> list[str]:
-        """Return what was said, hidden or shown, the names of memories that differ, and the turns of statements."""
-        was, now = ({unit["name"]: unit["standing"] for unit in them if unit["name"]} for them in (before, units))
-        names = [name for name in was | now if was.get(name) != now.get(name)]
-        new = [event["id"]] if event["type"] == "captured" and event["body"] is not None else []
-        found = [*new, *names, *self._flipped(before, units)]
-        return [*found, *(turn for id in found if (turn := self._turn_of(self.scope.capture(id))))]
 
     def _turn_of(self, capture: dict[str, Any]) -> str | None:
         """Return the turn that a statement was taken from."""
@@ -318,8 +267,6 @@ class Aging:
             else:
                 self.tiers[unit["id"]] = STEPS[step]
                 self.groups.setdefault((step, kind, start, label), []).append(unit["id"])
-        if step < 3:
-            self._differ((step, kind, start, label), 1)
         return len(moved)
 
     def _pinned(self, unit: Unit) -> bool:
@@ -363,10 +310,10 @@ class Aging:
                 continue
             said = [self.scope.spoken(unit["living"]) for unit in own]
             short = summed(tuple(self._said(it) for it in sorted(said, key=lambda it: (it["at"], it["seq"]))))
-            times, told = [capture["at"] for capture in said], self.scope.capture(self.told.get(key, ""))
+            times = [capture["at"] for capture in said]
             rows.append(
                 {
-                    "text": told["body"]["text"] if told else "\n".join(short.highlights), "by_model": told is not None,
+                    "text": "\n".join(short.highlights),
                     "id": self.summary_id(key), "key": self.scope.key(self.summary_id(key)),
                     "scope": self.scope.name, "level": level, "kind": kind, "label": label, "since": start,
                     "until": start + (DAY if level == 1 else WEEK), "first_at": min(times), "last_at": max(times),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from memtape.schemas.slugs import is_slug, root_id
@@ -15,9 +14,8 @@ Event = dict[str, Any]
 class Pages:
     """Pages kept by the plainest means: lists that are gone through from the start for each question."""
 
-    def __init__(self, scope: str, texts: Sequence[str] = ()) -> None:
+    def __init__(self, scope: str) -> None:
         self.root = root_id(scope)
-        self.texts = texts
         self.captures: dict[str, Event] = {}
         self.dead: list[str] = []
         self.withdrawn: list[str] = []
@@ -29,8 +27,7 @@ class Pages:
         match event["type"]:
             case "captured" if body:
                 self.captures[event["id"]] = event
-                proposed = event["id"] in self.texts
-                if not proposed and self.is_page(event["id"]) and body["path"] and is_slug(body["path"]):
+                if self.is_page(event["id"]) and body["path"] and is_slug(body["path"]):
                     there = self.at(body["path"])
                     if there is None:
                         self.place(self.page(event["id"]), body["path"], trust)
@@ -50,10 +47,8 @@ class Pages:
                 self.link(body, trust)
 
     def hides(self, id: str) -> bool:
-        """Whether a capture is a version of a page that is not shown, or a page that is only proposed."""
+        """Whether a capture is a version of a page that is not shown."""
         page = self.owner(id)
-        if page is None and id in self.texts and self.is_page(id):
-            return True
         if page is None or id not in [step[0] for step in page["steps"]]:
             return False
         current, beside = self.standing(page)

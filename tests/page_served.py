@@ -1,7 +1,9 @@
-"""Pages for tests: a home with life in it, and pages that are served from this process."""
+"""Pages for tests: a home with life in it, made once, and pages that are served from this process."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import threading
 import time
@@ -91,18 +93,18 @@ def served(home: Path, scope: str = SCOPE) -> Iterator[Page]:
         thread.join()
 
 
-MADE: list[Path] = []
-"""The home with life in it, made at its first use in a process."""
-
-
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with life in it, which is looked at and never changed."""
-    if not MADE:
-        home = tmp_path_factory.mktemp("living") / "home"
-        make_living(home, TEXTS, END_US - DAY_US)
-        MADE.append(home)
-    return MADE[0]
+    """A home with life in it, which is looked at and never changed: the copy of one that all processes share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    made = shared / "living"
+    with (shared / "living.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            make_living(shared / "making", TEXTS, END_US - DAY_US)
+            (shared / "making").rename(made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp("living") / "home"))
 
 
 @pytest.fixture(scope="module")

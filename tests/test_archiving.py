@@ -86,14 +86,6 @@ def test_whatever_is_named_is_archived_and_comes_back(client: Client, kind: str)
     assert table(client) == [] and "Nothing is archived" in run(client, "archived").output
 
 
-def test_a_memory_is_archived_with_all_captures_that_are_it(client: Client) -> None:
-    first, again = client.capture(PORT).id, client.capture("the staging database listens on port 5433").id
-    done = client.archive([again, first[:8] if first[:8] != again[:8] else first])
-    assert [(it.captures, it.text) for it in done.done] == [(2, "the staging database listens on port 5433")]
-    assert len(life(client).archived) == 1
-    assert not client.unarchive([first]).already and not life(client).archived
-
-
 def test_what_stands_so_already_is_told_and_put_on_the_log_once(client: Client) -> None:
     one, other = client.capture(PORT).id, client.capture("Use tabs.").id
     client.archive([one])
@@ -216,14 +208,3 @@ def test_agents_archive_what_they_may_forget(client: Client, home: Path) -> None
         for name in ("finish_project", "project"):
             with pytest.raises(MemtapeError, match="no tool"):
                 call(agent, name, {})
-
-
-def test_nothing_that_is_printed_acts_on_the_terminal(client: Client) -> None:
-    id = client.capture("Red \x1b[31m alert and \u202eevil\u202c.").id
-    outputs = [run(client, "archive", id).output, run(client, "archived").output, run(client, "unarchive", id).output]
-    assert all("\x1b" not in output and "\u202e" not in output and "<U+001B>" in output for output in outputs)
-
-
-def test_an_empty_home_has_an_empty_archive(client: Client) -> None:
-    found = document(client, "archived")
-    assert (found["archived"], found["counts"], found["purged"], found["projects"]) == ([], {}, 0, {})

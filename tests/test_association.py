@@ -6,7 +6,6 @@ from fractions import Fraction
 from math import log
 from pathlib import Path
 
-import lance
 import msgspec
 import pytest
 from builders import MINUTE, START, captured, configured, make_id, slots, used
@@ -19,8 +18,6 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Used, make_tick
 from memtape.schemas.rows import EdgeRow, GoneRow
 from memtape.schemas.times import DAY_US
-from memtape.state.core.digests import state_leaves
-from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import (
@@ -42,7 +39,6 @@ from memtape.state.subjects.edges import (
     resolved,
     restore,
     snapshot,
-    tie_of,
     use_together,
     weight_at,
 )
@@ -190,22 +186,6 @@ def row(state: Edges, pair: tuple[int, int]) -> object:
     return edge and (edge.weight, edge.at, edge.count), state.learned.pairs.get(pair)
 
 
-def test_of_more_than_six_the_strongest_stay_and_of_equals_the_earlier_captured() -> None:
-    # In three windows 0 is with each of 1..7; 1 and 7 stand in others as well, and so are less to it.
-    alone = windows([1], [7], [7], [9], [9], since=START)
-    state = state_of([*alone, *windows(*(3 * [list(range(8))]), since=START + DAY_US)])
-    assert sorted(state.learned.of[0]) == [1, 2, 3, 4, 5, 6]
-    more = state_of([*windows([1], [1], [1], [7], [9]), *windows(*(3 * [list(range(8))]), since=START + DAY_US)])
-    assert sorted(more.learned.of[0]) == [2, 3, 4, 5, 6, 7]
-
-
-def test_two_together_are_too_few_and_three_are_enough() -> None:
-    others = windows(*(10 * [[9]]))
-    for times, expected in ((2, {}), (3, {(0, 1): Learned(ONE, 3, START + DAY_US + 2 * MINUTE)})):
-        state = state_of([*others, *windows(*(times * [[0, 1]]), since=START + DAY_US, apart=MINUTE)])
-        assert state.learned.pairs == expected
-
-
 def test_the_floor_is_reached_exactly() -> None:
     """By hand: 96 windows, 3 with both, 12 with each: ln(3 x 96 / 144) / ln(96 / 3) = ln 2 / ln 32 = 1/5."""
     groups = [*(9 * [[0]]), *(9 * [[1]]), *(3 * [[0, 1]])]
@@ -220,44 +200,6 @@ def test_an_association_is_symmetric_and_at_most_one(both: int, first: int, seco
     assert weight == npmi(both, both + second, both + first, every)
     assert -ONE <= weight <= ONE
     assert (weight == ONE) is (first == second == 0)
-
-
-def test_what_every_window_holds_is_one_and_what_chance_would_have_is_nothing() -> None:
-    assert npmi(3, 3, 3, 3) == ONE
-    assert npmi(4, 8, 8, 16) == 0
-
-
-def test_a_use_without_the_other_makes_it_less_and_does_not_make_it_younger() -> None:
-    learned = windows(*(5 * [[9]]), *(3 * [[0, 1]]))
-    lone = [(None, [0], START + DAY_US)]
-    before, after = state_of(learned).learned.pairs[0, 1], state_of([*learned, *lone]).learned.pairs[0, 1]
-    assert after.weight < before.weight == ONE
-    assert after.at == before.at
-    assert state_of([*learned, *windows(*(40 * [[0]]), since=START + DAY_US)]).learned.pairs == {}
-    # What has nothing to do with either writes nothing, though it would change what they are to each other.
-    other = state_of([*learned, *windows(*(40 * [[2]]), since=START + DAY_US)])
-    assert other.learned.pairs[0, 1] == before
-
-
-def test_a_pair_counts_once_a_window_however_often_it_is_used() -> None:
-    assert state_of([("s", [0, 1], START + minute * MINUTE) for minute in range(29)]).learned.pairs == {}
-
-
-def test_windows_count_for_90_days_and_no_longer() -> None:
-    early = windows([0, 1], [0, 1])
-    for last, count in ((START + SPAN_US, 3), (START + SPAN_US + 1, 0)):
-        state = state_of([*early, (None, [0, 1], last)])
-        assert state.learned.pairs.get((0, 1), UNLEARNED).windows == count
-        assert len(state.learned.kept) == (3 if count else 2)
-
-
-def test_a_use_that_is_too_late_teaches_nothing() -> None:
-    early = windows([0, 1], [0, 1])
-    for late, is_learned in ((SPAN_US, True), (SPAN_US + 1, False)):
-        now = START + late
-        state = state_of([*early, (None, [2], START + SPAN_US), (None, [2], now), (None, [0, 1], now - late)])
-        assert ((0, 1) in state.learned.pairs) is is_learned
-        assert state.pairs[0, 1].count == 3
 
 
 def test_only_so_many_windows_are_kept() -> None:
@@ -311,36 +253,8 @@ def test_a_row_has_either_weight_or_both() -> None:
     assert (once.weight, once.count, once.learned, once.learned_at) == (ONE, 1, 0, 0)
 
 
-def test_ticks_and_time_rewrite_nothing() -> None:
-    ticks = [make_tick(0, START + day * DAY_US) for day in range(3, 200)]
-    assert rows_of(scope_of(*THRICE)) == rows_of(scope_of(*THRICE, *ticks))
-
-
-@given(histories(items=3, longest=20), st.integers(0, 20))
-def test_a_log_in_two_parts_means_what_it_means_as_one(history: list[Use], cut: int) -> None:
-    names = ("heron", "otter", "lynx")
-    uses = [
-        used([names[seq] for seq in seqs], f"u{number}", session=session, at=at, sent=at + 120 * DAY_US)
-        for number, (session, seqs, at) in enumerate(history)
-        if seqs
-    ]
-    log = slots([configured(), make_tick(0, START + 390 * DAY_US), *FACTS, *uses])
-    whole, parts = Partition(0), Partition(0)
-    fold(whole, log)
-    fold(parts, log[: 5 + cut])
-    fold(parts, log[5 + cut :])
-    assert state_leaves([whole]) == state_leaves([parts])
-
-
 def tie(source: str, target: str, learned: int, *, weight: int = 0, windows: int = 3, at: int = START) -> Tie:
     return Tie(source, target, weight, at, 0, Learned(learned, windows, at))
-
-
-def test_of_parallel_edges_the_weights_add_up_and_the_greatest_learned_one_counts() -> None:
-    names = {"a": "a", "b": "b", "c": "b"}
-    ties = [tie("a", "b", ONE // 2, weight=ONE), tie("c", "a", ONE // 3, weight=ONE, windows=9), tie("b", "c", ONE)]
-    assert resolved(ties, names, START) == [Tie("a", "b", 2 * ONE, START, 0, Learned(ONE // 2, 3, START))]
-    assert resolved(ties, {"a": "a", "c": "c"}, START) == [Tie("a", "c", ONE, START, 0, Learned(ONE // 3, 9, START))]
 
 
 def test_a_reader_believes_a_learned_weight_for_90_days() -> None:
@@ -393,11 +307,6 @@ def test_six_of_each_kind_stay_in_any_order(found: list[Tie]) -> None:
     assert sorted(it._replace(learned=UNLEARNED) for it in edges if it.weight) == sorted(plain)
 
 
-def test_rows_say_what_the_state_has() -> None:
-    row = rows_of(scope_of(*THRICE))[PAIR]
-    assert tie_of(row) == Tie(*PAIR, row.weight, row.at, 3, Learned(ONE, 3, row.at))
-
-
 @pytest.fixture
 def memory(tmp_path: Path) -> Client:
     """A home in which three sessions used two of three memories together."""
@@ -423,25 +332,6 @@ def test_edges_show_both_weights(memory: Client, tmp_path: Path) -> None:
     arguments = ["edges", proposed.source.id, "--home", str(tmp_path), "--scope", "project:a"]
     lines = CliRunner().invoke(main, arguments).output.splitlines()
     assert [line.split()[1:3] for line in lines] == [["1.000", "3"], ["-", "1"]]
-
-
-def test_a_table_of_older_rules_is_read_until_it_is_made_anew(memory: Client, tmp_path: Path) -> None:
-    from memtape.sinks.tables import Shard
-
-    with Client(tmp_path, scope="project:a", origin="user") as client:
-        before = client.edge_candidates().edges
-        number = next(n for n in range(client.log.partitions) if client.log.ends()[n] > 2)
-        shard = Shard(client.home.current().shard(number), number)
-        lance.dataset(shard.path / "edges.lance").drop_columns(["learned", "learned_windows", "learned_at"])
-        mark = shard.watermark()
-        assert mark is not None
-        shard = Shard(shard.path, number)
-        shard.index_anew()
-        shard.write_watermark(mark)
-    with Client(tmp_path, scope="project:a", origin="user") as client:
-        (found,) = client.edge_candidates().edges
-        assert (found.windows, found.learned) == (3, 0.0)
-        assert [edge.target for edge in before] == [found.target]
 
 
 def test_a_search_finds_by_what_was_learned_when_the_decaying_weight_is_gone(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import marshal
 import os
 import re
 import shlex
@@ -19,8 +18,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from memtape.sinks.home.folders import Home
-from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -100,24 +97,6 @@ def test_capture_search_show_why_forget_restore() -> None:
     assert document("verify")["ok"]
 
 
-def test_a_search_is_on_the_log_unless_it_is_quiet() -> None:
-    capture("Use tabs.")
-    answer = document("search", "tabs", *SCOPE, "--session", "s")
-    recalls = document("log", *SCOPE, "--type", "recalled")["events"]
-    assert [recall["event"]["id"] for recall in recalls] == [answer["recall_id"]]
-    assert recalls[0]["event"]["body"]["results"] == [answer["results"][0]["id"]]
-    assert document("search", "tabs", *SCOPE, "--quiet")["recall_id"] is None
-    assert len(document("log", *SCOPE, "--type", "recalled")["events"]) == 1
-
-
-def test_an_agent_that_repeats_what_it_searched_for_is_an_echo() -> None:
-    capture("Use tabs.")
-    document("search", "tabs", *SCOPE, "--session", "s", "--origin", "agent")
-    capture("use tabs", "--session", "s", "--origin", "agent")
-    (result,) = document("search", "tabs", *SCOPE)["results"]
-    assert result["confirmations"] == 0
-
-
 def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     good = [{"text": f"Fact number {n}.", "tags": ["x"], "at": "2026-01-02T03:04:05Z"} for n in range(2_500)]
     lines = [json.dumps(line) for line in good]
@@ -138,30 +117,6 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
         "redacted": {},
         "profile": "prod",
     }
-
-
-@pytest.mark.parametrize("at", ["", ', "at": 1767323045000000'])
-def test_the_same_native_id_is_captured_once(at: str) -> None:
-    line = f'{{"text": "Hello.", "kind": "turn", "source": "chat", "native_id": "7"{at}}}\n'
-    for _ in range(2):
-        document("capture", "-", *SCOPE, input=line)
-    document("capture", "Hello.", "--kind", "turn", "--source", "chat", "--native-id", "7", *SCOPE)
-    document("run", "--once")
-    status = document("status")
-    assert (status["turns"], status["events"], status["duplicates"], status["divergent"]) == (1, 1, 2, 0)
-
-
-def test_a_long_document_is_cut_into_parts_that_overlap(tmp_path: Path) -> None:
-    path = tmp_path / "long.md"
-    paragraphs = [f"Paragraph {n} speaks of lighthouse {n}." for n in range(4_000)]
-    path.write_text("\n\n".join(paragraphs))
-    placed = document("capture", "--file", str(path), *SCOPE)
-    assert placed["count"] == len(placed["ids"]) > 10
-    (result,) = document("search", '"lighthouse 3999"', *SCOPE, "--limit", "1")["results"]
-    assert "lighthouse 3999" in result["text"]
-    texts = [document("show", id, *SCOPE)["memory"]["text"] for id in placed["ids"]]
-    assert all(paragraph in "".join(texts) for paragraph in paragraphs[::97])
-    assert call("capture", "--file", str(path), *SCOPE, "--kind", "fact").exit_code == 1
 
 
 REFUSED = {
@@ -203,14 +158,6 @@ def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert (result.exit_code, "not UTF-8" in result.stderr) == (1, True)
     assert call("capture", *SCOPE, input=b"piped \xff").exit_code == 1
     assert call("capture", *SCOPE, input="piped text").exit_code == 0
-
-
-def test_a_query_of_operators_and_control_characters_is_only_words() -> None:
-    capture("Use tabs, never spaces.")
-    long = "tabs \U0001f600 " + "x" * 60_000
-    for query in ("tabs AND (", '"tabs', "tabs*", "\x1b[31m tabs", "tabs' OR 1=1 --", long):
-        assert [found["text"] for found in document("search", query, *SCOPE)["results"]] == ["Use tabs, never spaces."]
-    assert call("search", "x" * 1_000_000, *SCOPE).exit_code == 1
 
 
 def test_what_is_printed_cannot_act_on_the_terminal() -> None:
@@ -277,45 +224,6 @@ def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:
     assert document("verify")["ok"]
 
 
-def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def git(*words: str, cwd: Path) -> str:
-        done = subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True, text=True)
-        return done.stdout.strip()
-
-    def scope_in(folder: Path) -> str:
-        monkeypatch.chdir(folder)
-        scope: str = document("capture", "Hello.")["id"] and call("capture", "Hello.").output
-        found = re.search(r"project:[a-z0-9.-]+", scope)
-        assert found
-        return found[0]
-
-    first, second = tmp_path / "one" / "api", tmp_path / "two" / "api"
-    for folder in (first, second):
-        folder.mkdir(parents=True)
-        git("init", "-q", cwd=folder)
-    scope = scope_in(first)
-    assert re.fullmatch(r"project:api-[0-9a-f]{8}", scope)
-    assert scope_in(second) != scope
-    (first / "inside").mkdir()
-    assert scope_in(first / "inside") == scope
-    assert git("config", "memtape.scope", cwd=first) == scope
-    moved = first.rename(tmp_path / "one" / "renamed")
-    assert scope_in(moved) == scope
-    # The origin gives the same scope on every machine, however it is reached.
-    found = []
-    for place, url in (("third", "git@example.org:team/Shop.git"), ("fourth", "https://me@example.org/team/Shop")):
-        (tmp_path / place).mkdir()
-        git("init", "-q", cwd=tmp_path / place)
-        git("remote", "add", "origin", url, cwd=tmp_path / place)
-        found.append(scope_of_folder(tmp_path / place, Home(tmp_path / f"home-{place}")))
-    assert found[0] == found[1]
-    outside = tmp_path / "plain"
-    (outside / "deep").mkdir(parents=True)
-    assert scope_in(outside) == scope_in(outside)
-    # What lies below it may be another project; nobody can tell, and nothing is ever mixed up.
-    assert scope_in(outside) != scope_in(outside / "deep")
-
-
 def test_an_explained_search_adds_up() -> None:
     capture("The harbour gauge is broken.")
     told = document("search", "the harbour gauge, zebra", "--explain", *SCOPE)
@@ -336,15 +244,6 @@ def test_an_explained_search_adds_up() -> None:
         assert line in printed
 
 
-def test_a_scope_that_holds_nothing_says_so_and_what_to_do() -> None:
-    empty = call("search", "harbour", "--scope", "project:nothere")
-    assert empty.exit_code == 0 and "project:nothere holds nothing yet" in empty.output
-    assert "memtape capture" in empty.output
-    capture("The harbour gauge is broken.")
-    assert "other words" in call("search", "zebra", *SCOPE).output
-    assert "held nothing then" in call("search", "zebra", *SCOPE, "--as-of", "2001-01-01").output
-
-
 @pytest.mark.parametrize("words", [("search", "x"), ("stats",), ("verify",), ("rebuild",), ("tail",)])
 def test_an_empty_scope_is_refused(words: tuple[str, ...]) -> None:
     done = call(*words, "--scope", "")
@@ -362,17 +261,6 @@ def test_a_run_under_a_limit_of_file_sizes_ends_with_a_sentence(home: Path, limi
     assert done.returncode == 1 and "Error: " in done.stderr
     assert "panicked" not in done.stderr and "Traceback" not in done.stderr
     assert "ulimit -f" in done.stderr and ".rs:" not in done.stderr
-
-
-def test_a_limit_of_file_sizes_leaves_no_bytecode_that_is_cut_short(tmp_path: Path) -> None:
-    command = f"ulimit -f 8; exec {shlex.join([sys.executable, '-m', 'memtape', '--version'])}"
-    given = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    given.pop("PYTHONDONTWRITEBYTECODE", None)
-    subprocess.run(["bash", "-c", command], env=given, capture_output=True, check=True)
-    kept = list(tmp_path.joinpath(*ROOT.parts[1:], "memtape").rglob("*.pyc"))
-    assert kept, "Nothing of Memtape was compiled."
-    for path in kept:
-        marshal.loads(path.read_bytes()[16:])
 
 
 def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,12 +19,9 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Ticked
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.requests import Request, Requests
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.owner import Owner
 
 SCOPE = "project:harbour"
 TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the second drawer.", "The gate closes late.")
@@ -139,18 +136,6 @@ def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks
         assert client.verify().ok
 
 
-def test_an_hour_that_no_clock_can_mean_moves_nothing() -> None:
-    log = MemoryLog(1)
-    clock = decode(log.read(0, 0, 1)[0].payload).sent
-    for now in (clock, clock + 20 * 365 * DAY_US, clock + HOUR_US):
-        log.append([captured(f"{now}", scope=SCOPE, sent=now)])
-        Clock(log, lambda now=now: now, lambda note: None).catch_up()
-    assert all(not decode(slot.payload).body.accepted for slot in log.read(0, 0, 100, types=("ticked",)))
-    assert [hour - clock // HOUR_US for _, hour in hours_of(log)][-1] == 1
-    Clock(log, lambda: clock + 2 * HOUR_US, lambda note: None).catch_up()
-    assert hours_of(log)[-1][1] == clock // HOUR_US + 2
-
-
 def _ends(machine: Machine) -> list[int]:
     with Client(machine.home, scope=SCOPE) as client:
         return client.log.ends()
@@ -167,14 +152,3 @@ def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
         clock.note(f"note {number}")
     assert len(told) == 3 * NOTES_KEPT
     assert len(clock._noted) == NOTES_KEPT
-
-
-def test_an_owner_remembers_answers_only_while_their_questions_lie_there(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    owner, requests = Owner(home, MemoryLog(1)), Requests(home.requests)
-    stuck, gone = (requests.ask(Request(verb="unknown", scope=None, pid=1)) for _ in range(2))
-    owner._answered = {stuck: None, gone: None}
-    requests.forget(gone)
-    asked = requests.ask(Request(verb="unknown", scope=None, pid=1))
-    assert owner._asked() == [asked]
-    assert list(owner._answered) == [stuck]

@@ -21,8 +21,6 @@ from memtape.tools.capture import repositories
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.workers import WORKERS
 
 NOW = now_us() // US_PER_S * US_PER_S
 
@@ -116,12 +114,6 @@ def test_what_is_unknown_paused_gone_or_of_the_future_is_left_alone(shop: Client
     assert future.later(2 * DAY_US) == 0 and future.asked == 1 and told(shop) == []
 
 
-def test_an_empty_repository_and_no_repository_have_no_commit(tmp_path: Path) -> None:
-    assert last_commit(str(tmp_path)) is None
-    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
-    assert last_commit(str(tmp_path)) is None
-
-
 def test_a_commit_wakes_a_project_that_was_dormant(shop: Client) -> None:
     days_pass(shop, 91, shop.scope)
     assert shop.archived().projects[shop.scope].state == "dormant"
@@ -131,11 +123,3 @@ def test_a_commit_wakes_a_project_that_was_dormant(shop: Client) -> None:
     assert looking.later(93 * DAY_US) == 1
     shop.project()
     assert shop.archived().projects == {}
-
-
-def test_the_owner_of_a_home_runs_it(shop: Client) -> None:
-    assert WORKERS["commits"].once == "after"
-    with Owner(shop.home, shop.log) as owner:
-        owner.project()
-        assert owner.work()["commits"] == 1
-    assert told(shop) == [NOW - 10 * DAY_US] and shop.verify().ok

@@ -34,10 +34,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memtape import Client
-from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Input, Operation, Settled
-from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.sinks.vault import render
 from memtape.state.core.digests import state_leaves
@@ -47,8 +45,8 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.conflicts import ConflictState
 from memtape.state.subjects.validity import holds, successor
 from memtape.state.text.opposing import oppose
-from memtape.state.views.pages import page, pages_of
-from memtape.state.views.rows import ROWS, all_changes, guarded_rows, memory_row, row_of
+from memtape.state.views.pages import page
+from memtape.state.views.rows import memory_row
 from memtape.tools.agents.mcp.tools import TOOLS, call
 from memtape.tools.capture.injected import without_injected
 from memtape.tools.commands.cli import main
@@ -175,13 +173,6 @@ def test_who_names_both_sides_affirms_both_and_an_answer_that_tells_both_affirms
     assert raised(*PAIR, *asked) == []
 
 
-def test_an_echo_affirms_nothing() -> None:
-    shown = recalled(["old"], "shown", sent=START + 3 * MINUTE, session="s")
-    echo = said(OLD, "echo", 4, session="s", origin="agent")
-    assert raised(*PAIR, uses(["new"], 3), shown, echo) == []
-    assert len(raised(*PAIR, uses(["new"], 3), echo)) == 1
-
-
 def test_an_agent_against_a_person_is_asked_about_once_its_own_side_was_affirmed() -> None:
     assert raised(PAIR[0], BY_AGENT) == []
     again = said(NEW, "again", 3, origin="agent")
@@ -191,21 +182,10 @@ def test_an_agent_against_a_person_is_asked_about_once_its_own_side_was_affirmed
     assert raised(PAIR[0], BY_AGENT, uses(["old"], 3)) == []
 
 
-def test_two_agents_are_asked_about_only_where_both_were_affirmed() -> None:
-    agents = [said(OLD, "old", 1, origin="agent"), said(NEW, "new", 2, origin="agent")]
-    assert raised(*agents, said(NEW, "again", 3, origin="agent")) == []
-    assert state_of(*agents, uses(["old", "new"], 4)) == [("both_affirmed", "low", "pending")]
-
-
 def test_a_user_against_an_operator_is_asked_about_at_once() -> None:
     operator = said(OLD, "old", 1, origin="operator")
     assert state_of(operator, PAIR[1]) == [("weaker", "high", "pending")]
     assert raised(said(OLD, "old", 1), said(NEW, "new", 2, origin="operator")) == []
-
-
-def test_two_people_weigh_more_than_one_who_said_both() -> None:
-    events = [PAIR[0], said(NEW, "new", 2, actor="Ben"), uses(["old", "new"], 3)]
-    assert state_of(*events) == [("both_affirmed", "high", "pending")]
 
 
 def test_a_revision_is_asked_about_where_it_denies_and_what_is_only_alike_is_none() -> None:
@@ -227,12 +207,6 @@ def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
     third = said(THIRD, "third", 3)
     assert raised(*PAIR, third, uses(["old", "new"], 4)) == [], "both are past"
     assert [it.ids for it in raised(*PAIR, third, uses(["new", "third"], 4))] == [(make_id("new"), make_id("third"))]
-
-
-def test_the_order_in_which_sides_arrive_changes_neither_the_id_nor_the_sides() -> None:
-    late = [captured(NEW, "new", sent=START + 2 * MINUTE), captured(OLD, "old", at=START, sent=START + 3 * MINUTE)]
-    (one,), (other,) = raised(*RAISED), raised(*late, uses(["new"], 4), uses(["old"], 5))
-    assert (one.id, one.ids) == (other.id, other.ids)
 
 
 # --- A model says so ---
@@ -283,13 +257,6 @@ def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody
     assert raised(*events) == []
 
 
-def test_a_side_of_a_models_conflict_stands_as_it_did() -> None:
-    before, after = world(*ALIKE), world(*ALIKE, opposed("old", "new"))
-    for name in ("old", "new"):
-        assert memory_row(before, make_id(name)) == memory_row(after, make_id(name))
-    assert list(world(*ALIKE, opposed("old", "new"), forgotten(["old"], "gone")).conflicts.pending) == []
-
-
 # --- Once ever ---
 
 AFTER: list[list[Event]] = [
@@ -299,13 +266,6 @@ AFTER: list[list[Event]] = [
     [linked("old", "replaced_by", "new", "word"), linked("old", "replaced_by", "new", "end", on=False)],
     [said(THIRD, "third", 5)],
 ]
-
-
-@pytest.mark.parametrize("after", AFTER, ids=["kept one", "kept both", "hidden", "said", "a third"])
-def test_a_pair_is_asked_about_once_whatever_comes_after(after: list[Event]) -> None:
-    again = [uses(["old", "new"], 10), said(OLD, "more", 11), said(NEW, "yet more", 12), uses(["old", "new"], 13)]
-    found = [it for it in raised(*RAISED, *after, *again) if it.ids == (make_id("old"), make_id("new"))]
-    assert [(it.raised_at, it.status == "pending") for it in found] == [(START + 4 * MINUTE, False)]
 
 
 @st.composite
@@ -413,39 +373,6 @@ def test_a_state_restored_anywhere_raises_and_settles_the_same(events: list[Even
     assert state_leaves([partition]) == state_leaves([partition_of(*whole)])
 
 
-@given(disputes())
-def test_rows_and_pages_that_changed_are_all_that_changed(events: list[Event]) -> None:
-    partition = Partition(0)
-    rows: dict[tuple[str, str], Any] = {}
-    pages: dict[str, Any] = {}
-    for slot in slots([configured(), *events]):
-        changes = fold(partition, [slot]).changes
-        rows |= {(it.table, it.row.id): it.row for it in guarded_rows(partition, changes)}
-        pages |= {found.path: found for found in pages_of(partition, changes)}
-    for scope in partition.scopes.values():
-        expected = {
-            (change.table, change.id): row_of(scope, change) for change in all_changes(scope) if change.table in ROWS
-        }
-        assert {key: rows[key] for key in expected} == expected
-        assert {path: page(scope, path, Settings()) for path in pages} == pages
-
-
-@given(disputes(), st.permutations(("old", "new")))
-def test_a_later_answer_is_the_one_that_counts(events: list[Event], order: list[str]) -> None:
-    first, last = (settled(("old", "new"), [name], name, sent=START + 99 * MINUTE) for name in order)
-    both, alone = world(*RAISED, *events, first, last), world(*RAISED, *events, last)
-    assert [it.status for it in both.conflicts.by_id.values()] == [it.status for it in alone.conflicts.by_id.values()]
-    assert [it.kept for it in both.conflicts.by_id.values()] == [it.kept for it in alone.conflicts.by_id.values()]
-    assert [successor(both, it) and it.birth for it in both.memories.living()] == [
-        successor(alone, it) and it.birth for it in alone.memories.living()
-    ]
-
-
-def test_what_is_not_there_has_no_leaf() -> None:
-    assert not [leaf for leaf in state_leaves([partition_of(*PAIR)]) if "conflicts" in leaf]
-    assert [leaf for leaf in state_leaves([partition_of(*RAISED)]) if "conflicts" in leaf]
-
-
 # --- The end ---
 
 
@@ -527,14 +454,6 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     index = render(page(world(*RAISED), "MEMORY.md", Settings()))
     assert "1 conflict waits: [conflicts](conflicts.md)" in index
     assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
-
-
-def test_a_row_has_no_text_but_the_note() -> None:
-    scope = world(*RAISED)
-    (id,) = scope.conflicts.by_id
-    row = row_of(scope, Change("conflicts", scope.name, id))
-    assert isinstance(row, ConflictRow)
-    assert "5433" not in repr(row) and "5434" not in repr(row) and row.note is None
 
 
 def test_what_is_erased_was_never_in_conflict() -> None:
@@ -649,19 +568,3 @@ def test_what_cannot_be_settled_is_told_in_a_sentence(tmp_path: Path) -> None:
         assert "no longer shown" in run(tmp_path, "conflicts", "--all")
         with pytest.raises(MemtapeError, match="no longer shown"):
             user.settle(found.id, "A")
-
-
-def test_the_gravest_that_wait_stand_first(tmp_path: Path) -> None:
-    def two(client: Client, other: Client, texts: Sequence[str]) -> None:
-        ids = [client.capture(texts[0]).id, other.capture(texts[1]).id]
-        client.use(ids)
-
-    user, agent = clients(tmp_path)
-    with user, agent, Client(tmp_path, scope="project:a", actor="Ben", origin="user") as ben:
-        two(agent, agent, [text.replace("staging", "backup") for text in (OLD, NEW)])
-        two(user, user, (OLD, NEW))
-        two(user, ben, [text.replace("staging", "billing") for text in (OLD, NEW)])
-        assert [it.severity for it in user.conflicts().conflicts] == ["high", "medium", "low"]
-        first = user.conflicts().conflicts[0]
-        user.settle(first.id, "both")
-        assert [it.status for it in user.conflicts(settled=True).conflicts] == ["pending", "pending", "dismissed"]

@@ -117,7 +117,6 @@ def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path,
     print(f"seed {seed}: repeat with python tests/crash.py --kills {kills} --seed {seed}")
     harness = crash.Harness(tmp_path, seed)
     lives = crash.play(harness, kills)
-    print(crash.table(lives))
     assert sum(life.killed for life in lives) >= kills
     wrong = [crash.report(life, seed) for life in lives if life.wrong]
     assert not wrong, "\n".join(wrong)

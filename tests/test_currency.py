@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.ranking.currency import FoundMemory, about_one, latest_first, memory
+from memtape.state.ranking.currency import FoundMemory, Likeness, about_one, are_changes, latest_first, memory
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -46,8 +46,8 @@ def test_another_value_of_one_class_of_the_same_thing_stands_first(older: str, n
 def test_of_texts_that_vectors_call_alike_the_later_stands_first() -> None:
     older, newer = told("We bank with Commerzbank.", 0, 0.0), told("Our account is at Sparkasse.", DAY_US, 0.0)
     assert [it.number for it in latest_first([older, newer])] == [0, 1]
-    assert [it.number for it in latest_first([older, newer], lambda one, other: True)] == [1, 0]
-    assert [it.number for it in latest_first([newer, older], lambda one, other: True)] == [0, 1]
+    assert [it.number for it in latest_first([older, newer], lambda one, other: Likeness.ALIKE)] == [1, 0]
+    assert [it.number for it in latest_first([newer, older], lambda one, other: Likeness.ALIKE)] == [0, 1]
 
 
 def test_texts_are_about_one_thing_that_are_alike_or_each_others_nearest() -> None:
@@ -57,6 +57,15 @@ def test_texts_are_about_one_thing_that_are_alike_or_each_others_nearest() -> No
     assert [(one, other) for one, other in zip(*np.nonzero(about), strict=True) if one < other] == [(0, 1)]
     assert about_one(np.array([[1, 0.26], [0.26, 1]])).tolist() == [[False, True], [True, False]]
     assert not about_one(np.array([[1, 0.24], [0.24, 1]])).any()
+
+
+def test_a_change_is_told_though_its_subject_has_other_words() -> None:
+    texts = ["The daily sync is at 9:15.", "Stand-up moved to 16:00.", "Lunch is at 12:30."]
+    cosines = np.array([[1.0, 0.26, 0.26], [0.26, 1.0, 0.24], [0.26, 0.24, 1.0]])
+    assert are_changes(cosines, texts).tolist() == [[False] * 3, [True, True, False], [False] * 3]
+    older, newer = told(texts[0], 0, 0.0), told(texts[1], DAY_US, 0.0)
+    for likeness, first in ((Likeness.ALIKE, 0), (Likeness.CHANGE, 1)):
+        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first  # type: ignore[misc]
 
 
 def test_what_is_said_in_one_sitting_stands_side_by_side() -> None:

@@ -26,7 +26,6 @@ from memtape.sinks.index_files import MANIFEST
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import INDEX, WATERMARK
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -170,24 +169,6 @@ def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: s
     assert (len(found["results"]), found["warnings"]) == (11, [])
 
 
-def test_damage_that_nobody_has_met_is_met_by_run(home: Home) -> None:
-    expected = sound(home)
-    damage(home, "turns", "data/*.lance", "emptied")
-    done = call("run", "--once")
-    assert (done.exit_code, "Views could not be read and are made anew from the log" in done.stderr) == (0, True)
-    assert sound(home) == expected
-
-
-def test_a_search_mends_what_the_one_before_has_met(home: Home) -> None:
-    damage(home, "", BESIDE[1], "emptied")
-    log = EmbeddedLog(home.log_path)
-    with Client(home, scope=A, log=log) as client:
-        first = call("search", "lighthouse", "--quiet", "--scope", A)
-        assert (first.exit_code, "The views of partition 0 cannot be read" in first.stderr) == (1, True)
-        told = client.search("lighthouse", 20, quiet=True).answer
-        assert len(told.results) == 11 and any("made anew from the log" in note for note in told.warnings)
-
-
 @pytest.mark.parametrize("files", BESIDE[1:])
 def test_one_scope_is_mended_whose_index_is_damaged(home: Home, files: str) -> None:
     expected = sound(home)
@@ -206,15 +187,6 @@ def test_what_a_killed_writer_left_of_an_index_keeps_nobody_from_erasing(home: H
     done = call("erase", fact, "--yes", "--scope", A)
     assert "It is erased for every reader." in done.output, "others say the same, so that it is not proven"
     assert not (manifest.parent / ".9-0.new").exists()
-    sound(home)
-
-
-def test_a_projector_that_meets_damage_as_it_writes_makes_it_anew(home: Home) -> None:
-    damage(home, "memories", "_versions/*.manifest", "emptied")
-    log = EmbeddedLog(home.log_path)
-    log.append([captured("lighthouse of late", scope=A)])
-    with Client(home, scope=A, log=log) as client:
-        assert len(client.search("lighthouse", 20, quiet=True).answer.results) == 12
     sound(home)
 
 

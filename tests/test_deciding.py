@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +9,10 @@ import pytest
 from builders import captured, configured, histories, slots
 from hypothesis import given
 
-from memtape.flows import projection
-from memtape.flows.projection import Projection
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Event, Forgotten
+from memtape.schemas.events import Event
 from memtape.schemas.rows import MemoryRow, Row
 from memtape.schemas.scopes import partition_of
-from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import unit_of
@@ -84,17 +78,6 @@ def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.
             client.forget(captured("Nobody said this.").id)
 
 
-def test_a_decision_takes_any_body(home: Path) -> None:
-    with Client(home, scope=A) as client:
-        ids = [client.capture("Mira owns the harbour.").id for _ in range(2)]
-        named = client._deciding.decide("forgotten", ids[1], lambda ids: Forgotten(ids=ids, reason="any"))
-        assert named == ids
-        slots = [
-            slot for number in range(client.log.partitions) for slot in client.read_log(number, 0, 9, ["forgotten"])
-        ]
-        assert [decode(slot.payload).body for slot in slots] == [Forgotten(ids=tuple(ids), reason="any")]
-
-
 def test_what_was_erased_cannot_be_decided_about(home: Path) -> None:
     from memtape.tools.keep.erasing import plan
 
@@ -103,38 +86,6 @@ def test_what_was_erased_cannot_be_decided_about(home: Path) -> None:
         client.erase(plan(client.home, client.log, A, [id], only=False))
         with pytest.raises(NotFound, match=f"{id} was erased"):
             client.forget(id)
-
-
-def test_a_decision_needs_no_table(home: Path) -> None:
-    """LanceDB takes a second to load."""
-    code = (
-        "import sys; from memtape import Client; client = Client(sys.argv[1], scope='project:a')\n"
-        "client.forget(client.capture('Mira owns the harbour.').id)\n"
-        "print(*sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True)
-    assert "lance" not in run.stdout.split()
-
-
-def test_a_snapshot_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "LEAST_SNAPSHOT_EVENTS", 4)
-    monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 10)
-
-    offsets = [0]
-
-    class Store:
-        def write(self, offset: int, trail: str, data: bytes) -> None:
-            offsets.append(offset)
-
-        def newest(self, *_: object) -> None:
-            return None
-
-    running = Projection(Partition(0), 0, Store())
-    for slot in slots([configured(), *(captured(f"The gauge {number} fell.", number) for number in range(199))]):
-        running.advance([slot])
-        running.keep()
-        assert slot.offset + 1 - offsets[-1] < max(4, min(10, (slot.offset + 1) // projection.SNAPSHOT_SHARE))
-    assert len(offsets) < 40, "in a short history they are written seldom"
 
 
 def test_only_what_is_pending_in_the_scopes_that_are_read_starts_a_projector(

@@ -218,7 +218,7 @@ def test_without_edges_none_is_followed(tmp_path: Path) -> None:
 
 
 def linked(client: Client, above: str, relation: str, below: str) -> None:
-    client._asking._writer.append("linked", Linked(id=above, on=True, relation=relation, slug=None, to=below), SCOPE)
+    client.append("linked", Linked(id=above, on=True, relation=relation, slug=None, to=below), SCOPE)
 
 
 @contextmanager

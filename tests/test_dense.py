@@ -7,16 +7,13 @@ from fractions import Fraction
 import msgspec
 import pytest
 from builders import (
-    ELSEWHERE,
     TINY,
     captured,
     configured,
     embedded,
-    forgotten,
     make_id,
     pack,
     recalled,
-    restored,
     slots,
     unfolded,
 )
@@ -25,7 +22,7 @@ from hypothesis import strategies as st
 
 from memtape.schemas.events import Event
 from memtape.schemas.settings import Settings
-from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.revision import gives_another_value
@@ -56,13 +53,6 @@ FACT, AGAIN, OTHER = "the job needs 5 minutes", "Our job needs five minutes.", "
 RESTATED = "The job, please, needs  5 minutes!"
 
 
-def test_what_says_the_same_folds_when_its_vector_comes() -> None:
-    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN)]
-    assert memories(scope_of(*said)) == [[FACT], [AGAIN]]
-    assert memories(scope_of(*said, embedded(AGAIN, NEAR_EAST))) == [[FACT, AGAIN]]
-    assert memories(scope_of(*said, embedded(AGAIN, NORTH))) == [[FACT], [AGAIN]]
-
-
 @pytest.mark.parametrize("vector", [EAST, NORTH])
 def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int]) -> None:
     for one, other in (
@@ -72,15 +62,6 @@ def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int])
     ):
         events = [captured(one), embedded(one, EAST), captured(other), embedded(other, vector)]
         assert memories(scope_of(*events)) == [[one, other]]
-
-
-def test_the_earlier_capture_stays_the_name_whichever_vector_comes_first() -> None:
-    scope = scope_of(captured(FACT), captured(AGAIN), embedded(AGAIN, EAST), embedded(FACT, EAST))
-    assert memories(scope) == [[FACT, AGAIN]]
-    memory = scope.memories.by_birth[0]
-    assert [(join.seq, join.how) for join in memory.members] == [(0, "new"), (1, "similar")]
-    assert memory.members[1].similarity == 10_000
-    assert scope.memories.name_of(0) == 0
 
 
 def test_other_specifics_make_a_revision_of_what_is_similar() -> None:
@@ -128,32 +109,6 @@ def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
     assert memories(scope) == [[FACT, AGAIN, third]]
 
 
-def test_a_text_that_waits_is_judged_when_its_vector_comes_whatever_came_between() -> None:
-    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN)]
-    floor, back = configured(Settings(), 1), configured(Settings(embedder=TINY), 2)
-    for between in ([], [floor, back], [floor, captured("tea", "tea"), back, captured("milk", "milk")]):
-        history = slots([configured(Settings(embedder=TINY)), *said, *between, embedded(AGAIN, NEAR_EAST)])
-        for cut in range(len(history)):
-            partition = Partition(0)
-            fold(partition, history[:cut])
-            partition = restore(snapshot(partition))
-            fold(partition, history[cut:])
-            assert memories(partition.scopes["project:test"])[0] == [FACT, AGAIN]
-
-
-def test_a_switch_lets_nothing_wait_for_a_vector_that_is_there() -> None:
-    said = [
-        captured(FACT),
-        embedded(FACT, EAST, ELSEWHERE),
-        captured(AGAIN),
-        embedded(AGAIN, EAST, ELSEWHERE),
-        captured("tea"),
-    ]
-    scope = scope_of(*said, configured(Settings(embedder=ELSEWHERE), 1))
-    assert [scope.captures.by_seq[birth].own.text for birth in scope.memories.waiting] == ["tea"]
-    assert memories(scope) == [[FACT], [AGAIN], ["tea"]]
-
-
 def test_what_is_said_while_folding_is_off_is_compared_as_soon_as_its_text_has_a_vector() -> None:
     """Also where the vector came for the same words, said and waiting elsewhere; and where unfolding ended the wait."""
     off = configured(Settings(embedder=TINY, fold_cosine_hundredths=-1), 1)
@@ -162,20 +117,6 @@ def test_what_is_said_while_folding_is_off_is_compared_as_soon_as_its_text_has_a
     late = [captured(AGAIN), embedded(AGAIN, EAST)]
     assert memories(scope_of(*twice, embedded(1, EAST), *late)) == [[FACT, FACT, AGAIN]]
     assert memories(scope_of(*twice, embedded(2, EAST), unfolded([1], "x"), *late)) == [[FACT, AGAIN], [FACT]]
-
-
-def test_what_is_forgotten_attracts_nothing_and_what_was_unfolded_stays_apart() -> None:
-    hidden = [captured(FACT), embedded(FACT, EAST), forgotten([FACT], "f"), captured(AGAIN), embedded(AGAIN, EAST)]
-    assert memories(scope_of(*hidden)) == [[FACT], [AGAIN]]
-    assert memories(scope_of(*hidden, restored([FACT], "u"), captured(FACT, "again"))) == [[FACT, FACT], [AGAIN]]
-    apart = [captured(FACT), captured(AGAIN), embedded(FACT, EAST), unfolded([AGAIN], "x"), embedded(AGAIN, EAST)]
-    assert memories(scope_of(*apart)) == [[FACT], [AGAIN]]
-
-
-def test_a_negative_threshold_switches_folding_off() -> None:
-    settings = Settings(embedder=TINY, fold_cosine_hundredths=-1)
-    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
-    assert memories(scope_of(*said, settings=settings)) == [[FACT], [AGAIN]]
 
 
 @pytest.mark.parametrize(("cosines", "found"), [({TINY: 100}, 2), ({"other@1/3": 100}, 1), ({}, 1)])
@@ -238,9 +179,3 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
         # Nearness is compared in whole numbers of 24 bits, so that very nearly equal ones may count as equal.
         assert best - found <= Fraction(1, sum(a * a for a in vector))
         assert abs(Fraction(verdict.similarity, 10_000) ** 2 - found) <= Fraction(3, 10_000)
-
-
-def test_ids_of_two_workers_agree() -> None:
-    one, two = embedded(FACT, EAST), embedded(FACT, NORTH)
-    assert one.id == two.id != embedded(FACT, EAST, "other@1/3").id
-    assert one.refs == (make_id(FACT),)

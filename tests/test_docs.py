@@ -180,12 +180,6 @@ def test_the_old_name_stands_nowhere() -> None:
     assert old not in names.lower()
 
 
-def test_nothing_is_installed_by_a_name_that_nobody_has_published() -> None:
-    named = r"(pip install|pipx install|uv add|uvx)[^\n`]*[ \"']memtape([\[ \"'`]|$)"
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]:
-        assert not re.search(named, page.read_text(), re.MULTILINE), page
-
-
 def keys_of(struct: type[msgspec.Struct], before: str = "") -> dict[str, Any]:
     """Return every key of the settings with its default, those of tables under `table.key`."""
     keys: dict[str, Any] = {}
@@ -210,7 +204,3 @@ def test_every_setting_is_documented_with_its_default_and_nothing_else_is() -> N
 
 def json_of(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def test_the_readme_names_the_page_of_the_settings() -> None:
-    assert "(docs/settings.md)" in (ROOT / "README.md").read_text()

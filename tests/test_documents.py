@@ -19,7 +19,7 @@ from memtape.schemas.events import Captured, Erased, Event, Part
 from memtape.schemas.ids import derived_id
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.scopes import partition_of
-from memtape.tools.ask.documents import joined
+from memtape.tools.ask.inspection import joined
 from memtape.tools.capture.documents import (
     LEAST_SECTION_CHARS,
     MAX_OVERLAP_CHARS,

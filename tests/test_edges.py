@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import lance
-import pytest
 from builders import MINUTE, START, captured, configured, forgotten, make_id, restored, slots, unfolded, used
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape import Client
-from memtape.schemas.events import Event, make_tick
-from memtape.schemas.rows import EdgeRow, MemoryPage
+from memtape.schemas.events import Event
+from memtape.schemas.rows import MemoryPage
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
@@ -26,7 +24,6 @@ from memtape.state.subjects.edges import (
     SEEDS,
     WALKED,
     WINDOW_ITEMS,
-    WINDOW_US,
     Edges,
     Tie,
     candidates,
@@ -37,7 +34,7 @@ from memtape.state.subjects.edges import (
     use_together,
 )
 from memtape.state.views.pages import page
-from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.rows import all_changes
 
 FACTS = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten", "stoat")]
 
@@ -168,12 +165,6 @@ def test_who_names_hundreds_links_a_few() -> None:
     assert len(state.pairs) <= WINDOW_ITEMS * PER_ITEM
 
 
-def test_ticks_and_time_rewrite_nothing() -> None:
-    events = [together(["heron", "otter"], "u", 0)]
-    ticks = [make_tick(0, START + day * DAY_US) for day in range(1, 30)]
-    assert scope_of(*events).edges.pairs == scope_of(*events, *ticks).edges.pairs
-
-
 def test_edges_are_kept_by_capture_and_resolved_to_memories() -> None:
     again = captured("Fact heron heron", "again", sent=START + MINUTE)
     events = [again, together(["again", "otter"], "u1", 2), together(["heron", "again"], "u2", 2, "t")]
@@ -213,14 +204,6 @@ def test_a_link_to_another_page_follows_what_happens_there() -> None:
         assert [(link.id, link.path) for link in first.links.get(make_id("heron"), ())] == linked_to
 
 
-def test_a_row_says_the_weight_as_of_its_last_event() -> None:
-    scope = scope_of(together(["otter", "heron"], "u", 0))
-    (row,) = [row_of(scope, change) for change in all_changes(scope) if change.table == "edges"]
-    assert isinstance(row, EdgeRow)
-    assert (row.source, row.target) == (make_id("heron"), make_id("otter"))
-    assert (row.weight, row.at, row.count) == (ONE, START, 1)
-
-
 def test_what_may_not_be_seen_and_what_joins_a_memory_with_itself_is_not_there() -> None:
     now = START
     ties = [Tie("a", "b", ONE, now), Tie("a", "c", ONE, now), Tie("a", "hidden", ONE, now), Tie("b", "c", ONE, now)]
@@ -258,13 +241,6 @@ def test_a_walk_and_what_is_proposed_keep_their_limits_in_any_order(found: list[
     assert all(sources.count(source) <= PROMOTED_PER_SOURCE for source in sources)
 
 
-def test_a_walk_goes_two_hops_along_what_weighs_a_tenth() -> None:
-    chain = [Tie(a, b, ONE // 2, START) for a, b in zip("abcd", "bcde", strict=True)]
-    assert neighbours(chain, ["a"], START) == [("b", ONE // 2, 1), ("c", ONE // 4, 2)]
-    assert neighbours(chain, ["a"], START + 8 * DAY_US) == []
-    assert neighbours([], ["a"], START) == neighbours(chain, [], START) == []
-
-
 def test_a_client_shows_edges_as_of_now_and_as_of_then(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="s") as memory:
         port, proxy, third = (memory.capture(text).id for text in ("Port 8081", "The proxy", "A third *thing*"))
@@ -290,25 +266,6 @@ def test_a_client_shows_edges_as_of_now_and_as_of_then(tmp_path: Path) -> None:
         assert f"used with [`{third}`](001.md)" in text
         assert proxy not in text
         assert memory.verify().ok
-
-
-@pytest.mark.parametrize("table", ["uses", "edges"])
-def test_verify_notices_a_changed_row_and_rebuild_mends_it(tmp_path: Path, table: str) -> None:
-    from memtape.sinks.tables import Shard
-    from memtape.tools.keep.owner import rebuild_or_ask
-
-    with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
-        receipt = memory.use([memory.capture(text).id for text in ("Port 8081", "The proxy")])
-        memory.project()
-        shard = Shard(memory.home.current().shard(receipt.position.partition), receipt.position.partition)
-        lance.dataset(shard.path / f"{table}.lance").update({"count" if table == "edges" else "used": "7"})
-        assert {it.view for it in memory.verify().differences} == {table}
-        rebuild_or_ask(memory.home, memory.log, "project:a", lambda *_: None, lambda _: None)
-        assert memory.verify().ok
-
-
-def test_the_window_is_half_an_hour() -> None:
-    assert WINDOW_US == 30 * MINUTE
 
 
 def test_what_is_erased_is_linked_with_nothing_in_any_file(tmp_path: Path) -> None:

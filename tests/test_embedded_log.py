@@ -13,7 +13,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,18 +20,17 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from builders import START, captured, erased
+from builders import START, captured
 from soaked import soaked
 from test_logs import SCOPES, A, check_producers, events, everything, payloads, said
 
 import memtape
 from memtape.schemas.codec import decode, encode
-from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError
+from memtape.schemas.errors import DamagedLog, MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.log import Position
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.logs import embedded as embedded_log
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, search_home
 
@@ -226,26 +224,6 @@ def test_a_killed_producer_loses_nothing_that_it_acknowledged(
 
 
 @pytest.mark.slow
-def test_a_process_killed_while_it_makes_a_log_leaves_none_or_a_whole_one(start: Start, tmp_path: Path) -> None:
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    rng = random.Random(seed)
-    for kill in range(20):
-        path = tmp_path / f"{kill}.db"
-        opener = start(OPENER, stdin=subprocess.PIPE)
-        assert opener.stdin is not None and opener.stdout is not None
-        assert opener.stdout.readline() == b"ready\n"
-        opener.stdin.write(f"{path}\n".encode())
-        time.sleep(rng.uniform(0, 0.01))
-        opener.send_signal(signal.SIGKILL)
-        said = opener.communicate(timeout=300)[0].decode().split()
-        log = EmbeddedLog(path)
-        assert said in ([], [log.log_id])
-        assert log.ends() == [1] * 16
-        assert {event.body.log_id for number in range(16) for event in events(log, number)} == {log.log_id}  # type: ignore[union-attr]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("processes", [2, 8])
 def test_processes_that_make_the_same_log_at_once_make_one(start: Start, tmp_path: Path, processes: int) -> None:
     openers = [start(OPENER, stdin=subprocess.PIPE) for _ in range(processes)]
@@ -341,17 +319,6 @@ def test_any_flipped_bit_of_the_file_is_an_error_or_changes_nothing(path: Path) 
         log.close()
 
 
-def test_a_file_cut_short_is_damage(path: Path) -> None:
-    log = EmbeddedLog(path)
-    log.append([captured(f"{number} " * 100, number, scope=A) for number in range(250)])
-    log.close()
-    sound = path.read_bytes()
-    for part in (1_000, len(sound) // 2, len(sound) - 1):
-        path.write_bytes(sound[:part])
-        with pytest.raises(DamagedLog, match=re.escape(str(path))):
-            everything(EmbeddedLog(path))
-
-
 @pytest.mark.parametrize(
     "content", [b"This is no database.\n" * 100, bytes(range(256)) * 32, b"SQLite format 3\0" * 64]
 )
@@ -360,24 +327,6 @@ def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) ->
     with pytest.raises(DamagedLog, match=re.escape(str(path))):
         EmbeddedLog(path)
     assert path.read_bytes() == content
-
-
-def test_another_format_is_refused(path: Path) -> None:
-    EmbeddedLog(path).close()
-    with edited(path) as db:
-        db.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
-    with pytest.raises(DamagedLog, match="format 2") as refusal:
-        EmbeddedLog(path)
-    assert refusal.value.hint
-
-
-def test_a_format_that_names_other_things_is_refused_too(path: Path) -> None:
-    EmbeddedLog(path).close()
-    with edited(path) as db:
-        db.execute("DELETE FROM meta WHERE key <> 'schema'")
-        db.execute("UPDATE meta SET value = '2'")
-    with pytest.raises(DamagedLog, match="format 2"):
-        EmbeddedLog(path)
 
 
 def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path: Path) -> None:
@@ -401,121 +350,10 @@ def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path
     log.close()
 
 
-@pytest.mark.parametrize("index", ["slots_by_id", "slots_by_scope", "slots_erased"])
-def test_an_index_that_hides_slots_is_found_by_a_brief_look(path: Path, index: str) -> None:
-    log = EmbeddedLog(path, 1)
-    log.append([captured(f"The port is {n}.", n) for n in range(3)])
-    log.append([erased([1], "e")])
-    log.check_briefly()
-    log.close()
-    with edited(path) as db:
-        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [index]).fetchone()
-        (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
-    data = bytearray(path.read_bytes())
-    cells = (root - 1) * page_bytes + 3
-    assert data[cells : cells + 2] != b"\0\0"
-    data[cells : cells + 2] = b"\0\0"
-    path.write_bytes(data)
-    log = EmbeddedLog(path)
-    with pytest.raises(DamagedLog, match="an index lacks slots"):
-        log.check_briefly()
-    log.close()
-
-
-def test_somebody_elses_database_is_left_alone(path: Path) -> None:
-    with edited(path) as db:
-        db.execute("CREATE TABLE notes (text)")
-    with pytest.raises(MemtapeError):
-        EmbeddedLog(path)
-    with edited(path) as db:
-        assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("notes",)]
-
-
 # The number of partitions
 
 
-def test_the_number_of_partitions_never_changes(path: Path) -> None:
-    log = EmbeddedLog(path, 3)
-    log.append([captured("one", scope=A)])
-    for other in (1, 16):
-        with pytest.raises(LogExists, match=f"3 partitions, not {other}"):
-            EmbeddedLog(path, other)
-    assert EmbeddedLog(path, 3).log_id == EmbeddedLog(path).log_id == log.log_id
-    assert EmbeddedLog(path).partitions == 3
-    assert everything(EmbeddedLog(path)) == everything(log)
-
-
-@pytest.mark.parametrize("partitions", [-1, 0, 1_025])
-def test_a_number_of_partitions_that_cannot_be_makes_no_log(path: Path, partitions: int) -> None:
-    with pytest.raises(MemtapeError):
-        EmbeddedLog(path, partitions)
-    assert EmbeddedLog(path, 5).ends() == [1] * 5
-
-
 # Files
-
-
-@pytest.mark.parametrize("name", [".", "missing/log.db", "file/log.db"])
-def test_a_path_that_cannot_be_is_one_sentence(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(MemtapeError, match="cannot be used") as refusal:
-        EmbeddedLog(tmp_path / name)
-    assert not isinstance(refusal.value, DamagedLog)
-    assert refusal.value.hint
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """Be somebody whom permissions bind: root may write to what is read-only."""
-    if os.geteuid() != 0:
-        yield
-        return
-    try:
-        os.seteuid(65_534)
-    except OSError as error:
-        pytest.skip(f"root cannot become another user here: {error}")
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user can reach, which pytest's own are not."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
-
-
-def test_a_folder_without_permission_to_write_is_one_sentence(open_folder: Path) -> None:
-    open_folder.chmod(0o555)
-    with unprivileged(), pytest.raises(MemtapeError, match="cannot be used") as refusal:
-        EmbeddedLog(open_folder / "log.db")
-    open_folder.chmod(0o755)
-    assert not isinstance(refusal.value, DamagedLog)
-    assert refusal.value.hint
-
-
-def test_a_log_without_permission_to_write_takes_nothing(open_folder: Path) -> None:
-    path = open_folder / "log.db"
-    log = EmbeddedLog(path)
-    log.append([captured("one", scope=A)])
-    before = everything(log)
-    for file in open_folder.iterdir():
-        file.chmod(0o444)
-    open_folder.chmod(0o555)
-    with unprivileged():
-        # A log that is in use can be read without permission to write.
-        reader = EmbeddedLog(path)
-        assert everything(reader) == before
-        with pytest.raises(MemtapeError, match="readonly") as refusal:
-            reader.append([captured("two", scope=A)])
-        reader.close()
-    open_folder.chmod(0o755)
-    assert not isinstance(refusal.value, DamagedLog)
-    assert everything(log) == before
-    log.close()
 
 
 @contextmanager
@@ -528,18 +366,6 @@ def files_up_to(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
-
-
-@pytest.mark.slow
-def test_a_log_that_could_not_be_made_can_be_made_later(tmp_path: Path) -> None:
-    for size in range(0, 120_000, 2_503):
-        path = tmp_path / f"{size}.db"
-        with files_up_to(size):
-            try:
-                EmbeddedLog(path).close()
-            except MemtapeError as error:
-                assert not isinstance(error, DamagedLog) and error.hint
-        assert EmbeddedLog(path).ends() == [1] * 16
 
 
 @pytest.mark.slow
@@ -607,15 +433,6 @@ def test_what_was_blanked_is_nowhere_in_the_files(path: Path, tmp_path: Path, se
     assert not [word for word in gone if word in path.read_bytes()]
 
 
-def test_a_closed_log_is_not_called_damaged(path: Path) -> None:
-    log = EmbeddedLog(path)
-    log.close()
-    for use in (log.ends, lambda: log.read(0, 0, 1), lambda: log.append([captured("one")])):
-        with pytest.raises(MemtapeError) as refusal:
-            use()
-        assert not isinstance(refusal.value, DamagedLog)
-
-
 # Opens the log, says how many slots it has, and is the last to have it open, as far as SQLite can tell.
 PASSER_BY = """
 import sys
@@ -624,15 +441,6 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 log = EmbeddedLog(Path(sys.argv[1]))
 print(sum(log.ends()))
 log.close()
-"""
-
-# Holds every lock by which a reader of the write-ahead file can begin, until it is told to end.
-STARVER = """
-import fcntl, os, sys
-fd = os.open(sys.argv[1], os.O_RDWR)
-fcntl.lockf(fd, fcntl.LOCK_EX, 5, 123)
-os.write(1, b"held\\n")
-sys.stdin.readline()
 """
 
 
@@ -652,82 +460,3 @@ def test_who_reads_a_logs_files_keeps_its_locks(path: Path, start: Start) -> Non
     assert sum(again.ends()) == 20
     again.close()
     assert not path.with_name("log.db-wal").exists()
-
-
-def test_what_was_read_of_a_log_is_closed_with_it(path: Path) -> None:
-    def open_files() -> list[str]:
-        found = (Path(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd"))
-        return [target for it in found if (target := os.path.realpath(it)).startswith(str(path))]
-
-    logs = [EmbeddedLog(path) for _ in range(2)]
-    search_home(path.parent, Needles(ids=(), texts=("a text that is nowhere",), words=()))
-    for log in logs:
-        assert open_files()
-        log.close()
-    assert not open_files()
-    search_home(path.parent, Needles(ids=(), texts=("a text that is nowhere",), words=()))
-    assert not open_files()
-
-
-@pytest.mark.slow
-def test_a_log_that_is_starved_is_waited_for(path: Path, start: Start) -> None:
-    """SQLite itself tries for ten seconds to begin reading, and then says "locking protocol"."""
-    log = EmbeddedLog(path)
-    log.append([captured("a text", scope=A)])
-    starver = start(STARVER, path.with_name("log.db-shm"), stdin=subprocess.PIPE)
-    assert starver.stdout is not None and starver.stdout.readline() == b"held\n"
-    tried: list[str] = []
-
-    def given_again(error: BaseException) -> bool:
-        if is_starved(error):
-            tried.append(str(error))
-            starver.kill()  # And its locks go with it.
-            starver.wait()
-        return is_starved(error)
-
-    is_starved = embedded_log._is_starved
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embedded_log, "_is_starved", given_again)
-        log.append([captured("another", scope=A)])
-    assert tried[0] == "locking protocol"
-    assert sum(log.ends()) == 16 + 3
-    log.close()
-
-
-def test_others_write_while_a_batch_is_checked_encoded_and_digested(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The write lock is held for what depends on the log's state alone: ticks, offsets and the insertion."""
-    log, other, held = EmbeddedLog(path), sqlite3.connect(path, timeout=0, isolation_level=None), []
-
-    def watched(name: str) -> None:
-        real = getattr(embedded_log, name)
-
-        def call(*arguments: object) -> object:
-            try:
-                other.execute("BEGIN IMMEDIATE")
-                other.execute("ROLLBACK")
-            except sqlite3.OperationalError:
-                held.append(name)
-            return real(*arguments)
-
-        monkeypatch.setattr(embedded_log, name, call)
-
-    for name in ("admit", "_digest", "event_of"):
-        watched(name)
-    log.append([captured(str(number), scope=A) for number in range(20)])
-    log.append_raw(P, [encode(captured("raw", scope=A)), b"no event"])
-    assert not held
-    assert said(map(decode, payloads(log, P)[1:-1])) == ["tick 0", *map(str, range(20)), "raw"]
-    other.close()
-
-
-def test_a_look_at_the_last_events_checks_no_whole_log(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.testing import CliRunner
-
-    from memtape.tools.commands.cli import main
-
-    EmbeddedLog(path).append([captured("here", scope=A)])
-    monkeypatch.setattr(EmbeddedLog, "check", lambda self: pytest.fail("the whole log was read"))
-    done = CliRunner().invoke(main, ["log", "--limit", "5", "--scope", A, "--home", str(path.parent)])
-    assert done.exit_code == 0 and "here" in done.output

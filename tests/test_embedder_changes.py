@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import captured
 from click.testing import CliRunner
-from soaked import soaked
-from test_embedders import Server, cut_off, fails_on, rubbish, too_many
+from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
 from memtape.flows.embed.http import HttpEmbedder
-from memtape.flows.embed.packaged import packaged_minilm
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.codec import decode
-from memtape.schemas.embedding import FLOOR, EmbedderOptions
+from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Embedded
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings, prefer_embedder
+from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import Embedding
 
@@ -152,24 +145,8 @@ def captures(log: EmbeddedLog) -> list[Any]:
     return [decode(slot.payload) for slot in slots]
 
 
-@pytest.mark.parametrize("script", [lambda *_: (503, b""), too_many("60")], ids=["away", "too many"])
-def test_who_searches_waits_for_no_outage(running: Running, server: Server, script: Any, no_waits: list[float]) -> None:
-    running.step()
-    call("run", "--once")
-    server.always = script
-    for words in (("search", "Anna", "--scope", A), ("status",), ("embedder", "status")):
-        server.asked.clear()
-        outcome = CliRunner().invoke(main, list(words))
-        assert outcome.exit_code == 0 and outcome.output.count("DEGRADED: ") <= 1
-        assert "does not answer" in outcome.output
-        assert server.asked == [["hello"]] and no_waits == []
-
-
-def test_a_question_without_a_vector_says_nothing_of_the_next_one(running: Running, home: Home, server: Server) -> None:
-    running.step()
-    vectors = RecordedVectors(home)
-    assert vectors.of_query(" ", TINY) is None and "blank" in vectors.note
-    assert vectors.of_query("Anna", TINY) is not None and vectors.note == ""
+def choice_of(home: Home) -> str:
+    return local_settings(home).embedder.choice
 
 
 def no_endpoint(patch: pytest.MonkeyPatch, server: Server) -> None:
@@ -198,18 +175,6 @@ def test_run_once_exits_1_where_a_person_has_to_decide(
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
     assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
-
-
-def test_status_counts_the_vectors_of_the_log_whatever_the_views_hold(running: Running) -> None:
-    filled(running.log, 30)
-    running.embedding.catch_up()  # Interrupted here: no view has any of it.
-    assert running.settings == (TINY, None)
-    state = call("embedder", "status")
-    assert (state["configured"], state["texts"], state["embedded"], state["waiting"]) == (TINY, 32, 32, 0)
-    call("run", "--once")
-    said("One more.")
-    state = call("embedder", "status")
-    assert (state["texts"], state["embedded"], state["waiting"]) == (33, 32, 1)
 
 
 @pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
@@ -245,34 +210,6 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
         call("rebuild")
 
 
-def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
-    running.step()
-    said("One more.")
-    server.always = lambda *_: (401, b"")
-    outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.stderr.count("found by words") == outcome.stderr.count("HTTP 401") == 1
-    assert "MEMTAPE_EMBED_KEY" in outcome.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answer", "said_then"),
-    soaked([("n", "download = true"), ("y", "could not be downloaded"), ("", "")], ("n", "download = true")),
-)
-def test_a_missing_local_model_is_asked_for_at_a_terminal_alone(home: Home, answer: str, said_then: str) -> None:
-    pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
-    command = [sys.executable, "-m", "memtape", "embedder", "set", "local", "--model", "no-such-model"]
-    ours, theirs = os.openpty()
-    os.write(ours, f"{answer}\n".encode())
-    stdin = theirs if answer else subprocess.DEVNULL
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, env=environment, timeout=300)
-    os.close(ours), os.close(theirs)
-    assert done.returncode == 1
-    assert ("Download it now?" in done.stderr) == bool(answer)
-    assert (said_then or "download = true") in done.stderr
-
-
 # --- Another shell changes the embedder while `run` goes on ---
 
 
@@ -298,19 +235,6 @@ def test_a_run_notices_a_change_from_the_floor_to_an_endpoint(running: Running, 
 
 
 @pytest.mark.usefixtures("own_choice")
-def test_a_run_notices_that_an_endpoint_has_another_model(running: Running, server: Server) -> None:
-    assert running.step() == 2
-    server.dimensions = 12
-    in_another_shell("embedder", "set", "http")
-    assert running.step() == 2 and running.settings == ("tiny-embed@tiny-embed/12", None)
-    server.dimensions = 8
-    said("One more.")
-    assert running.step() == 0 and outcomes(running.log) == [None] * 4
-    in_another_shell("embedder", "rollback")
-    assert running.step() == 1 and running.settings == (TINY, None)
-
-
-@pytest.mark.usefixtures("own_choice")
 def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, server: Server) -> None:
     """The environment of a process is its own."""
     assert running.step() == 2
@@ -324,38 +248,6 @@ def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, 
     (note,) = [note for note in running.notes if "other@tiny-embed/12" in note]
     assert "MEMTAPE_EMBED_URL" in note and "start" in note and "embedder set" not in note
     other.close()
-
-
-@pytest.mark.usefixtures("own_choice")
-def test_a_run_without_an_endpoint_says_once_what_to_do(
-    running: Running, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("MEMTAPE_EMBED_URL")
-    assert running.step() == 0
-    in_another_shell("embedder", "set", "http", MEMTAPE_EMBED_URL=server.url)
-    for _ in range(3):
-        assert running.step() == 0
-    (note,) = set(running.notes)
-    assert "MEMTAPE_EMBED_URL" in note and "start" in note
-    monkeypatch.setenv("MEMTAPE_EMBED_URL", server.url)
-    assert Running(running.home).step() == 2 and running.settings == (TINY, None)
-
-
-@pytest.mark.usefixtures("own_choice")
-def test_a_change_that_is_called_off_is_not_paid_for(running: Running, server: Server) -> None:
-    filled(running.log, 400)
-
-    called_off: list[bool] = []
-
-    def call_off(texts: list[str], _: object) -> Any:
-        if len(texts) > 1 and not called_off:
-            called_off.append(True)
-            in_another_shell("embedder", "rollback")
-        return 200, server.good(texts)
-
-    in_another_shell("embedder", "set", "http")
-    server.always = call_off
-    assert running.step() <= 128 and running.settings == (FLOOR, None)
 
 
 def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Running) -> None:
@@ -373,10 +265,6 @@ def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Runn
 
 
 # --- Going back ---
-
-
-def choice_of(home: Home) -> str:
-    return local_settings(home).embedder.choice
 
 
 @pytest.mark.usefixtures("own_choice")
@@ -401,61 +289,6 @@ def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, hom
     assert call("verify")["ok"]
 
 
-@pytest.mark.usefixtures("own_choice")
-def test_going_back_to_what_is_not_here_says_what_to_do(running: Running, home: Home) -> None:
-    running.step()
-    in_another_shell("embedder", "set", "floor")
-    output = in_another_shell("embedder", "rollback", MEMTAPE_EMBED_URL="", MEMTAPE_EMBED_MODEL="")
-    assert f"does not have the embedder {TINY}" in output and "memtape embedder set http" in output
-    in_another_shell("embedder", "set", "http")  # As it says, where the endpoint is known.
-    assert running.settings == (TINY, None) and running.step() == 0
-    said("One more.")
-    assert running.step() == 1
-
-
-@pytest.mark.usefixtures("own_choice")
-def test_a_variable_that_goes_before_a_choice_is_named(running: Running) -> None:
-    running.step()
-    output = in_another_shell("embedder", "set", "floor", MEMTAPE_EMBEDDER="http")
-    assert "MEMTAPE_EMBEDDER=http goes before the choice of floor" in output
-
-
-@pytest.mark.usefixtures("own_choice")
-def test_auto_never_goes_down_to_the_floor(running: Running, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: None)
-    running.step()
-    server.always = lambda *_: (503, b"")
-    outcome = CliRunner().invoke(main, ["embedder", "set", "auto"])
-    assert outcome.exit_code == 1 and "embedder set floor" in outcome.stderr
-    assert running.settings == (TINY, None)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("own_choice")
-def test_up_over_up_and_back_again_with_a_real_model(running: Running, home: Home, server: Server) -> None:
-    """From the floor to a local model, to an endpoint and back, while one process serves all along."""
-    path = packaged_minilm()
-    if path is None:
-        pytest.skip("MiniLM is not installed: pip install '.[meaning]'")
-    in_another_shell("embedder", "set", "floor")
-    assert running.step() == 0
-    in_another_shell("embedder", "set", "local", "--model", str(path))
-    assert running.step() == 2 and running.settings[0].endswith("/384")
-    local = running.settings[0]
-    in_another_shell("embedder", "set", "http")
-    assert running.step() == 2 and running.settings == (TINY, None)
-    said("One more.")
-    assert running.step() == 1
-    output = in_another_shell("embedder", "rollback")
-    assert choice_of(home) == "local" and "drift" not in output
-    assert running.step() == 1 and running.settings == (local, None)
-    call("run", "--once")
-    before = call("verify")
-    assert before["ok"]
-    call("rebuild")
-    assert call("verify")["state_hash"] == before["state_hash"]
-
-
 # --- A home without a text, and a machine without the model ---
 
 
@@ -470,18 +303,3 @@ def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Hom
     assert call("embedder", "set", "floor")["configured"] == FLOOR
     state = call("embedder", "set", "http")
     assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"
-
-
-def test_a_local_model_that_is_missing_is_named_with_what_to_do(
-    running: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    running.step()
-    said("One more.")
-    prefer_embedder(running.home, EmbedderOptions(choice="local", model=str(tmp_path / "nowhere")))
-    monkeypatch.setenv("MEMTAPE_EMBEDDER", "local")
-    outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.exit_code == 1 and "DEGRADED" in outcome.stderr
-    outcome = CliRunner().invoke(main, ["embedder", "set", "local", "--model", "no-such-model"])
-    assert outcome.exit_code == 1 and "floor" not in outcome.stderr
-    assert "no-such-model is not on this machine" in outcome.stderr or "pip install" in outcome.stderr
-    assert running.settings == (TINY, None)

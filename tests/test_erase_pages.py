@@ -75,31 +75,6 @@ def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Cli
     assert prove(client.home, client.log, [page.id], [TEXT]).ok
 
 
-def test_of_an_erased_version_the_one_before_is_current_again(client: Client) -> None:
-    edited = client.tree_writing.edit("deploy", f"{TEXT}")
-    client.tree_writing.edit("deploy", None, edit_of(summary="Of zebrafish."))
-    project(client)
-    assert edited.version is not None
-    assert "Zebrafish" in file(client, "deploy").read_text()
-    assert erase(client, edited.version, only=True, everywhere=True).ok
-    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
-    project(client)
-    assert "We deploy on Tuesdays." in file(client, "deploy").read_text()
-    settled(client)
-
-
-def test_two_versions_that_stand_beside_each_other_both_go(client: Client) -> None:
-    base = client.tree_writing.edit("deploy", f"{TEXT} One.").version
-    client.tree_writing.edit("deploy", f"{TEXT} Two.", edit_of(base=base))
-    client.tree_writing.edit("deploy", f"{TEXT} Three.", edit_of(base=base))
-    project(client)
-    page = client.tree.show("deploy").row
-    assert page.beside and "One." not in file(client, "deploy").read_text()
-    assert erase(client, page.id, everywhere=True).ok
-    assert not file(client, "deploy").exists()
-    settled(client)
-
-
 def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(client: Client) -> None:
     """What a person keeps beside the pages is theirs: the erasure is not proven before they delete it."""
     page = client.tree_writing.new("codename", TEXT)
@@ -129,21 +104,6 @@ def test_a_slug_that_is_the_text_names_no_file_afterwards(client: Client) -> Non
     assert erase(client, page.id, everywhere=True).ok
     assert not list(client.home.path.rglob("*zebrafish*"))
     settled(client)
-
-
-def test_the_last_page_of_a_home_leaves_no_note_of_its_name(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "settings.toml").write_text("catch_up = false\n")
-    with Client(home, scope=SCOPE, actor="Ada", origin="user") as client:
-        page = client.tree_writing.new("zebrafish", TEXT)
-        project(client)
-        path = file(client, "zebrafish")
-        path.write_text(path.read_text().replace("at dawn.", "at dusk."))
-        project(client)
-        assert any("zones/" in name for name in remains(client.home))
-        assert erase(client, page.id, everywhere=True).ok
-        settled(client)
 
 
 def test_the_command_erases_a_page_and_proves_it(client: Client) -> None:

@@ -13,13 +13,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.schemas.lanes import LANES
 from memtape.schemas.times import format_time
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.ranking.evaluation import EvaluatedQuestion, overlap, percentile, recall, summary
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.measure.chart import bars
 from memtape.tools.measure.corpus import read_corpus
 
 PLAIN: dict[str, Any] = {
@@ -204,11 +202,6 @@ def test_the_baselines_are_plain() -> None:
     assert reciprocal_rank_fusion([[1, 2], [2, 3]], 2) == [2, 1]
 
 
-def test_a_chart_escapes_what_it_is_told() -> None:
-    drawn = bars("<b>&", {"a<b": {"turn": {"5": 0.5}}})
-    assert ElementTree.fromstring(drawn) is not None and "<b>" not in drawn
-
-
 def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: object) -> str:
     asked = {"question": "harbour?", "evidence": evidence, **more}
     return json.dumps({"conversations": [{"id": "c-1", "turns": turns, "questions": [asked]}]})
@@ -237,17 +230,6 @@ def test_times_are_read_as_corpora_write_them(tmp_path: Path, at: object, read: 
     corpus = read_corpus(file)
     assert format_time(int(corpus[0].lines[0].at or 0)) == (read or "2020-01-01T00:00:00Z")
     assert corpus.notes == () and corpus[0].lines[0].session == "1"
-
-
-@pytest.mark.parametrize("at", ["3d", "yesterday", "12:30", "99999-01-01", True, [1], {"a": 1}, "1e400", "-" * 400])
-def test_a_time_that_cannot_be_read_is_noted_and_left_out(tmp_path: Path, at: object) -> None:
-    file = tmp_path / "c.json"
-    first = {"id": "1", "text": "The harbour.", "at": "2023-05-08", "session": 1}
-    file.write_text(plain([first, {"id": "t-2", "text": "The gauge.", "at": at, "session": 2}]))
-    corpus = read_corpus(file)
-    (note,) = corpus.notes
-    assert "'t-2'" in note and "'c-1'" in note
-    assert format_time(int(corpus[0].lines[1].at or 0)) == "2023-05-08T00:01:00Z", "a minute after the one before"
 
 
 @pytest.mark.parametrize(
@@ -285,40 +267,3 @@ def test_evidence_that_no_turn_has_is_counted_and_said(tmp_path: Path) -> None:
     assert (measured["missing_evidence"], measured["questions"]) == (2, 1)
     assert "2 ids of evidence" in told.stderr and "not asked: 1 question." in told.stderr
     assert measured["retrievers"]["bm25"]["turn"]["5"] == 1
-
-
-@pytest.mark.parametrize("retriever", ["memtape", "bm25", "dense"])
-def test_a_turn_too_long_for_one_event_is_cut_and_found_by_its_ends(tmp_path: Path, retriever: str) -> None:
-    file = tmp_path / "c.json"
-    long = "The tide was low. " * 5_000 + "The wind was strong. " * 5_000 + "The gauge fell into the harbour. "
-    made = json.loads(plain([{"id": "1", "text": long}, {"id": "2", "text": "We had lunch."}], ["1"]))
-    made["conversations"][0]["questions"] = [{"question": "Where did the gauge fall?", "evidence": ["1"]}]
-    file.write_text(json.dumps(made))
-    told = run("eval", str(file), "--embedder", "floor", "--retriever", retriever, "--json")
-    assert told.exit_code == 0, told.output
-    measured = json.loads(told.stdout)
-    assert (measured["turns"], measured["retrievers"][retriever]["turn"]["5"]) == (2, 1)
-
-
-def test_a_chart_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> None:
-    file = tmp_path / "c.json"
-    file.write_text("not read")
-    result = run("eval", str(file), "--svg", str(tmp_path / "nowhere" / "a.svg"))
-    assert result.exit_code == 1 and "There is no folder" in result.output
-
-
-def test_a_retriever_has_one_colour_and_a_title_is_never_cut() -> None:
-    turn = {"turn": {"5": 0.5, "10": 0.6, "20": 0.7, "50": 0.8}}
-    title = "a-corpus-of-conversations.json: evidence found by turn, 1,234 questions, local:some-maker/some-model-v2"
-    lane_names = [f"memtape without {lane}" for lane in LANES]
-    for names in (["memtape"], ["bm25", "memtape"], ["bm25", "dense", "rrf", "memtape", *lane_names]):
-        drawn = ElementTree.fromstring(bars(title, dict.fromkeys(names, turn)))
-        texts = list(drawn.iter("{http://www.w3.org/2000/svg}text"))
-        lines = [text for text in texts if text.get("font-size") == "15"]
-        assert " ".join(line.text or "" for line in lines) == title
-        assert all(44 + 8 * len(line.text or "") <= int(drawn.get("width") or 0) for line in lines)
-        filled = [rect.get("fill") for rect in drawn.iter("{http://www.w3.org/2000/svg}rect")]
-        keys = filled[-len(names) :]
-        assert len(dict.fromkeys(keys)) == len(names) and keys[names.index("memtape")] == "#2a6fdb"
-        assert all(filled.count(colour) == 5 for colour in keys)
-        assert max(int(text.get("y") or 0) for text in texts) < int(drawn.get("height") or 0)

@@ -52,8 +52,6 @@ FAILING = [*FAILING_KEPT, *product(WRITING_CALLS, (False, True), (True, False), 
 AGAIN = [("pwrite64", (2, 7)), ("fdatasync", (3,)), *product(("pwrite64", "fdatasync"), [(2, 3, 5, 7, 11, 13, 29)])]
 """Which call fails again and again, and every how many times."""
 
-SIZES = (64, 700, 2_000, 5_000, 20_000, 60_000, 1_000_000)
-"""How long a file may become, in bytes."""
 LEFT = (0, 8_192, 40_960, 81_920, 163_840, 409_600)
 """How much room a disk has, in bytes."""
 FEW_LEFT = (0, 81_920)
@@ -282,23 +280,6 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     assert {path: data for path, data in vault.items() if not crash.TEMPORARY.search(path)} == vault_bytes(other)
 
 
-@pytest.mark.slow
-@pytest.mark.soak(short="test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right")
-def test_a_projector_that_may_not_make_its_files_longer_ends_with_an_error(home: Home, harness: crash.Harness) -> None:
-    """The kernel cuts every write of every library at a length, as a full disk would."""
-    log = filled(home, 100)
-    codes = []
-    for number, size in enumerate(SIZES):
-        log.append([captured(f"{number} {place}", scope=A) for place in range(20)])
-        if number % 3 == 1:
-            shutil.rmtree(home.current().path, ignore_errors=True)
-        outcome = run_failing(harness, home, largest_file=size)
-        codes.append(outcome.code)
-        check_views(home, log, outcome)
-    assert codes[0] == codes[1] == 1
-    assert codes[-1] == 0
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 8 MB."""
@@ -510,24 +491,3 @@ def test_a_damaged_page_header_is_never_passed_over_in_silence(home: Home) -> No
     print(f"{refusals} refused")
     assert refusals
     assert not silent, f"{len(silent)} times something was missing, and nobody said so: {silent[:10]}"
-
-
-@pytest.mark.slow
-def test_no_command_passes_over_a_damaged_page_header(home: Home) -> None:
-    """Half of a page's slots are hidden, in the middle of a partition and at its end."""
-    log = filled(home, 150)
-    log.close()
-    sound = home.log_path.read_bytes()
-    leaves = [page for page in pages_of_slots(home.log_path) if sound[page] == 10]
-    for page in (leaves[len(leaves) // 2], leaves[-1], leaves[0]):
-        data = bytearray(sound)
-        data[page + 3 : page + 5] = (int.from_bytes(data[page + 3 : page + 5], "big") // 2).to_bytes(2, "big")
-        shutil.rmtree(home.path)
-        broken = Home(home.path)
-        home.log_path.write_bytes(data)
-        refused(run_once(broken), str(home.log_path))
-        log_results = [call(broken, "log", "--partition", str(n), "--from", "0", "--limit", "9999") for n in range(16)]
-        assert any(result.exit_code for result in log_results)
-        for result in log_results:
-            if result.exit_code:
-                refused(result, str(home.log_path))

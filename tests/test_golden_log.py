@@ -5,9 +5,9 @@ release has written such; `leaves.json` is the tree of digests that they fold to
 dead letters. A leaf's name ends with the version of its rule. Whoever changes a rule raises that version and pins the
 leaves anew, with a line in `CHANGELOG.md`; what stands in the `.jsonl` files stays.
 
-How it was made stands in `golden_making.py`. `python tests/test_golden_log.py make` makes it and never writes over one
-that stands; `pin` writes its leaves again. The texts are such that every Unicode since version 13 (Python 3.10) treats
-them alike, so that no leaf depends on the Python that reads them.
+`python tests/test_golden_log.py pin` writes the leaves again. A new type of event is put at the end of a `.jsonl` file,
+in texts that every Unicode since version 13 (Python 3.10) treats alike, so that no leaf depends on the Python that
+reads them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from golden_maker import PARTITIONS
-from golden_making import make_log
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from memtape.sinks.logs.embedded import EmbeddedLog
 
 GOLDEN = Path(__file__).parent / "golden" / "log"
+PARTITIONS = 4
 BY_CAPTURES = ("instructions", "threads", "people")
 """Subjects of which all follows from the captures, so that they have no leaf."""
 
@@ -164,14 +163,6 @@ def unread(replayed: Replay) -> dict[str, list[int]]:
     return offsets
 
 
-def make() -> None:
-    """Make the golden log and pin what it means; refuse where it stands."""
-    GOLDEN.mkdir(parents=True)
-    for number, payloads in enumerate(make_log()):
-        (GOLDEN / f"p{number:02}.jsonl").write_bytes(b"".join(payload + b"\n" for payload in payloads))
-    pin()
-
-
 def pin() -> None:
     """Write down what the golden log means by the rules of today."""
     replayed = replay(golden_slots())
@@ -181,4 +172,5 @@ def pin() -> None:
 
 
 if __name__ == "__main__":
-    {"make": make, "pin": pin}[sys.argv[1]]()
+    assert sys.argv[1:] == ["pin"]
+    pin()

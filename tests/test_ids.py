@@ -147,15 +147,6 @@ def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> Non
         VERBS[verb](own, OTHER[:8])
 
 
-def test_uses_of_several_scopes_are_said_one_by_one(home: Path) -> None:
-    result = call("used", FIRST, OTHER)
-    assert result.exit_code == 1 and "one scope at a time" in result.stderr
-    recall = document("search", "gauge", "--scope", B)["recall_id"]
-    document("used", FIRST[:8], "--recall", recall[:18])
-    (used,) = document("log", "--scope", B, "--type", "used")["events"]
-    assert used["event"]["body"] == {"ids": [FIRST], "recall": recall}
-
-
 def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = ServedMemory(home, scope=None)

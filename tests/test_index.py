@@ -270,33 +270,6 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
     assert all(0 < len(its) <= 20 for its in found) and sum(n in its for n, its in zip(nearest, found, strict=True)) > 5
 
 
-def test_a_sketch_says_the_same_in_whatever_segment_it_stands() -> None:
-    """Also where the segment has one vector, or vectors of one subject."""
-    rows = [(n, 1, 1, vector_of(n % 7, 70).tobytes()) for n in range(40)]
-    spoken = np.arange(40).astype("<u8")
-
-    def distances(parts: Sequence[Any]) -> list[int]:
-        segments = [(vector_segment_of(its, 70), np.ones(len(its), np.bool_)) for its in parts]
-        vectors = TextVectors([part for part, _ in segments], joined_rows(spoken, segments))
-        return vectors.distances(vector_of(3, 70)).tolist()
-
-    whole = distances([rows])
-    assert distances([rows[:1], rows[1:8], rows[8:]]) == whole and whole[3] == 0 and min(whole[:3]) > 0
-
-
-def test_bulks_of_any_size_are_brought_together(tmp_path: Path, small: None) -> None:
-    """Where eight of one size would be too many for one segment, fewer are joined."""
-    index, offset = SearchIndex(tmp_path), 0
-    for _ in range(30):
-        bulk = [(offset + n, ("turns", "kayak", "s", "Ada", "user", 1, False)) for n in range(4)]
-        index.write([row_of(number % 60_000, what, number) for number, what in bulk])
-        offset += 4
-    opened = open_index(scope_folder(tmp_path, A))
-    assert opened is not None
-    sizes = sorted(len(alive) for alive in opened.living)
-    assert sum(sizes) == 120 and max(sizes) <= 9 and len(sizes) <= 16
-
-
 def test_a_history_meets_every_shape_of_an_index(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sealed segments, merges, a segment at its most, dead rows, a session in several segments, a changed language."""
     said = [("turns", text, "s", "Ada", "user", n, False) for n, text in enumerate(SAID)]
@@ -441,18 +414,6 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
         assert before is not None and [row.text for row in before.rows("turns")] == [text]  # type: ignore[union-attr]
     (tmp_path / ".DS_Store").write_bytes(b"of somebody's")
     assert search_index.indexed_scopes(tmp_path) == [A]
-
-
-def test_few_files_stay_open_whatever_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_files, "MAPPED_BYTES", 1)
-    monkeypatch.setattr(index_files, "MOST_MAPPED", len(index_files._MAPPED) + 3)
-    segment = part_of([*entries_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
-    size = index_files.write_segment(tmp_path / "one", segment)
-    before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0
-    held = [index_files.read_segment(tmp_path / "one", size) for _ in range(20)]
-    if before:
-        assert len(list(Path("/proc/self/fd").iterdir())) - before <= 3
-    assert all(np.array_equal(one.terms, segment.terms) for one in held)
 
 
 def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:

@@ -208,25 +208,6 @@ def run(row: Row, origin: Path) -> Row:
         return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def test_every_pair_of_levels_meets_in_few_rows() -> None:
-    rows = pairwise(HOW | ENVIRONMENT)
-    met = set().union(*map(pairs_of, rows))
-    assert len(rows) <= 14
-    for one, other in itertools.combinations(sorted(HOW | ENVIRONMENT), 2):
-        for pair in itertools.product((HOW | ENVIRONMENT)[one], (HOW | ENVIRONMENT)[other]):
-            assert ((one, pair[0]), (other, pair[1])) in met
-
-
-def test_a_log_that_grows_reads_as_it_stood(tmp_path: Path) -> None:
-    from builders import captured
-
-    log = GrowingLog(tmp_path / "log.db", 1)
-    log.append([captured(f"number {number}", number) for number in range(8)])
-    assert log.ends() == [10]  # The settings and a tick came first.
-    log.share = (1, 2)
-    assert (log.ends(), len(log.read(0, 0, 100)), log.read(0, 5, 100)) == ([5], 5, [])
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")

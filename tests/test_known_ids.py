@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
-import subprocess
-import sys
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -28,7 +22,6 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Log, Slot
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import known_ids
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.known_ids import KnownIds
 from memtape.sinks.logs.memory import MemoryLog
@@ -37,7 +30,6 @@ from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.erasing import plan
 
 SCOPES = ["project:a", "project:b", "global"]
@@ -215,56 +207,6 @@ def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
     assert len(data) < 31 * 1_000
 
 
-def test_a_memtape_that_reads_other_events_does_not_believe_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(2)
-    log = MemoryLog(1)
-    log.append_raw(0, payloads(rng, 2 * LEAST))
-    monkeypatch.setattr(known_ids, "_MADE_BY", "memtape of old")
-    monkeypatch.setattr(known_ids, "event_of", lambda payload: None)
-    KnownIds(0, folder).read_on(log, log.ends()[0])
-    assert (folder / "p00").exists()
-    monkeypatch.undo()
-    check(KnownIds(0, folder), log, rng)
-
-
-def test_a_folder_that_takes_no_file_costs_time_alone(tmp_path: Path) -> None:
-    rng = random.Random(3)
-    log = MemoryLog(1)
-    log.append_raw(0, payloads(rng, 2 * LEAST))
-    (tmp_path / "file").write_bytes(b"")
-    for folder in (tmp_path / "file", tmp_path / "no home" / "known-ids"):
-        check(KnownIds(0, folder), log, rng)
-        check(KnownIds(0, folder), log, rng)
-    assert not (tmp_path / "no home").exists()
-
-
-def test_readers_at_once_leave_a_file_that_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_ids, "LEAST_SLOTS", 1)
-    log, errors, rounds = MemoryLog(1), list[BaseException](), 15
-    start = threading.Barrier(4)
-
-    def read(seed: int) -> None:
-        rng = random.Random(seed)
-        try:
-            start.wait()
-            for _ in range(rounds):
-                log.append_raw(0, payloads(rng, 5))
-                known, end = KnownIds(0, folder), log.ends()[0]
-                known.read_on(log, end)
-                assert known.erased == Wholly(log.read(0, 0, end)).erased
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=read, args=[seed]) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert [path.name for path in folder.iterdir()] == ["p00"]
-    check(KnownIds(0, folder), log, random.Random(0))
-
-
 # On a broker
 
 
@@ -320,7 +262,7 @@ def holds(log: Log, names: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
+def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
     """Each is a new process in what it keeps: it opens the log anew. The views are up to date before."""
     home, _ = place
     count = 20 * LEAST
@@ -352,65 +294,9 @@ def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], re
 
 
 @pytest.mark.slow
-def test_a_home_that_shares_the_topic_has_an_answer_of_its_own(
-    place: tuple[Home, str], tmp_path: Path, records: Counter[str]
+def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(
+    place: tuple[Home, str], records: Counter[str]
 ) -> None:
-    home, _ = place
-    ids = fill(home, 3 * LEAST)
-    with closing(open_log(home)) as log:
-        log.append([erased([ids[0]], "e", scope=SCOPE)])
-        holds(log, ids)
-    other = Home(tmp_path / "other")
-    with closing(open_log(other)) as log:
-        records.clear()
-        holds(log, ids)
-        assert records["read"] > 3 * LEAST
-    shutil.rmtree(home.path / "builds", ignore_errors=True)
-    for again in (home, other):
-        with closing(open_log(again)) as log:
-            records.clear()
-            log.known(SCOPE, ids), log.erased(0)
-            assert records["read"] < LEAST
-
-
-@pytest.mark.slow
-def test_a_topic_that_was_made_anew_is_read_anew(place: tuple[Home, str], kafka: Broker, tmp_path: Path) -> None:
-    """Once as an older copy of the log that got other events, and once as another log."""
-    from kafka import KafkaAdminClient
-
-    home, url = place
-    ids = fill(home, 2 * LEAST)
-    with closing(open_log(home)) as log:
-        copy_log(log, str(tmp_path / "kept.db"))
-        log.append([erased([ids[3]], "e", scope=SCOPE)])
-        ids += fill(home, LEAST, "later")
-        holds(log, ids)
-    admin = KafkaAdminClient(bootstrap_servers=kafka.server)
-    deleted(admin, url)
-    with closing(EmbeddedLog(tmp_path / "kept.db")) as kept:
-        copy_log(kept, url)
-    fill(home, 2 * LEAST, "other")
-    with closing(open_log(home)) as log:
-        assert log.erased(0) == []
-        holds(log, ids)
-    deleted(admin, url)
-    KafkaLog(url, 1).close()
-    fill(home, 4 * LEAST, "new")
-    with closing(open_log(home)) as log:
-        assert log.known(SCOPE, ids) == {}
-        holds(log, ids)
-    admin.close()
-
-
-def deleted(admin: Any, url: str) -> None:
-    topic = url.rpartition("/")[2]
-    admin.delete_topics([topic])
-    while topic in admin.list_topics():
-        time.sleep(0.05)
-
-
-@pytest.mark.slow
-def test_an_erasure_is_proven_and_leaves_the_answers_true(place: tuple[Home, str], records: Counter[str]) -> None:
     """The topic goes on in its next generation. The proof looks into the file, and the ids in it are no remains."""
     home, _ = place
     ids = fill(home, 2 * LEAST)
@@ -429,66 +315,3 @@ def test_an_erasure_is_proven_and_leaves_the_answers_true(place: tuple[Home, str
         assert set(log.known(SCOPE, [secret, ids[0], make_id("never")])) == {secret, ids[0]}
         assert records["read"] < LEAST
         holds(log, [secret, *ids])
-
-
-READER = """
-import sys
-from contextlib import closing
-from pathlib import Path
-from memtape.sinks.home.folders import Home
-from memtape.sinks.logs import known_ids
-from memtape.sinks.logs.opening import open_log
-from memtape.tools.capture.lines import Line
-from memtape.tools.client import Client
-home, name = Home(Path(sys.argv[1])), sys.argv[2]
-known_ids.LEAST_SLOTS = 10  # So that both write the file many times.
-for n in range(3):
-    with Client(home, scope="project:test", origin="user") as client:
-        lines = [Line(text=f"{name} {n} {m}", kind="turn", source="test", native_id=f"{name}{n}.{m}") for m in range(9)]
-        ids = [receipt.id for at in (0, 3, 6) for receipt in client.capture_many(lines[at : at + 3])]
-        assert client.log.known("project:test", ids).keys() == set(ids)
-        whole = client.log.read(0, 0, 100_000, types=["erased"])
-        assert client.log.erased(0) == whole
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_at_once_have_the_answers_of_a_full_read(place: tuple[Home, str]) -> None:
-    home, _ = place
-    with closing(open_log(home)) as log:
-        log.append([erased([make_id("x")], "e", scope=SCOPE)])
-    started = [
-        subprocess.Popen([sys.executable, "-c", READER, str(home.path), name], env=os.environ, stderr=subprocess.PIPE)
-        for name in ("one", "two")
-    ]
-    for process in started:
-        _, said = process.communicate()
-        assert process.returncode == 0, said.decode()
-    assert [path.name for path in home.known_ids.iterdir()] == ["p00"]
-    with closing(open_log(home)) as log:
-        events = [event for slot in log.read(0, 0, 10_000) if (event := event_of(slot.payload)) and event.scope]
-        holds(log, [event.id for event in events])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("harm", ["deleted", "cut", "flipped"])
-def test_a_harmed_file_costs_time_alone(place: tuple[Home, str], records: Counter[str], harm: str) -> None:
-    home, _ = place
-    ids = fill(home, 2 * LEAST)
-    with closing(open_log(home)) as log:
-        holds(log, ids)
-    path = home.known_ids / "p00"
-    data = path.read_bytes()
-    harms: dict[str, Callable[[], object]] = {
-        "deleted": path.unlink,
-        "cut": lambda: path.write_bytes(data[: len(data) // 2]),
-        "flipped": lambda: path.write_bytes(data[:-40] + bytes([data[-40] ^ 4]) + data[-39:]),
-    }
-    harms[harm]()
-    for least, most in ((2 * LEAST, 10 * LEAST), (0, LEAST)):
-        with closing(open_log(home)) as log:
-            records.clear()
-            assert log.known(SCOPE, ids).keys() == set(ids)
-            assert least <= records["read"] <= most
-            holds(log, ids)
-    assert path.read_bytes() == data

@@ -18,11 +18,9 @@ from kafka_broker import Broker, free_ports, new_topic
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka_url
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import parse_kafka_url
-from memtape.sinks.logs.memory import MemoryLog
-from memtape.sinks.logs.opening import LOG_VARIABLE, environment_for, log_url
+from memtape.sinks.logs.opening import LOG_VARIABLE, log_url
 from memtape.tools.ask import reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -90,12 +88,6 @@ def test_what_names_no_log_is_refused_and_makes_none(
     assert not (home / "log.db").exists()
 
 
-def test_settings_are_read_strictly(home: Path) -> None:
-    Home(home).settings_path.write_text('logs = "kafka://localhost:1/t"\n')
-    result = call("capture", "x", *SCOPE)
-    assert (result.exit_code, "settings.toml cannot be used" in result.stderr) == (1, True)
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -109,24 +101,11 @@ def test_a_target_says_the_url_that_makes_it_again(url: str) -> None:
     assert parse_kafka_url(parse_kafka_url(url).url) == parse_kafka_url(url)
 
 
-def test_a_ca_file_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "ca.pem").write_text("")
-    monkeypatch.chdir(tmp_path)
-    url = parse_kafka_url("kafka://a:1/t?security=SSL&cafile=ca.pem").url
-    monkeypatch.chdir("/")
-    assert parse_kafka_url(url).cafile == str(tmp_path / "ca.pem")
-
-
 def test_a_url_never_holds_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kafka_url.PASSWORD_VARIABLE, "hunter2")
     target = parse_kafka_url("kafka://a:1/t?security=SASL_SSL&mechanism=PLAIN&user=ada")
     assert "hunter2" in str(target.options())
     assert "hunter2" not in target.url
-
-
-def test_status_says_which_log_it_is(home: Path) -> None:
-    assert document("status")["log"] == str(home / "log.db")
-    assert f"log           {home / 'log.db'}" in call("status").stdout
 
 
 def test_a_capture_on_the_embedded_log_does_not_load_kafka(home: Path) -> None:
@@ -137,18 +116,6 @@ def test_a_capture_on_the_embedded_log_does_not_load_kafka(home: Path) -> None:
         "assert not {'kafka', 'memtape.sinks.logs.kafka_url'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
-
-
-def test_a_process_in_the_background_is_given_the_same_log_or_is_not_started(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = EmbeddedLog(Home(home).log_path)
-    made = environment_for(Home(home), own)
-    assert made is not None and LOG_VARIABLE not in made
-    assert environment_for(Home(home), EmbeddedLog(tmp_path / "other.db")) is None
-    assert environment_for(Home(home), MemoryLog()) is None
-    monkeypatch.setenv(LOG_VARIABLE, "kafka://localhost:1/t")
-    assert environment_for(Home(home), own) is None
 
 
 # Every command on a broker
@@ -212,7 +179,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
+def test_what_is_pending_is_projected_in_the_background_from_kafka(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
@@ -227,7 +194,7 @@ def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
 
 
 @pytest.mark.slow
-def test_views_of_another_log_answer_nothing_and_are_made_anew(
+def test_views_of_another_log_than_that_on_kafka_are_made_anew(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(2):
@@ -269,7 +236,7 @@ def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch
         Client(scope="project:test").log.append([forgotten(["x"], "f", scope="project:test")])
 
 
-def test_what_waited_for_a_broker_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waited_for_kafka_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the next command that reaches the broker, after a kill in between, and by a projector that runs."""
     from memtape.sinks.logs import kafka_topic
     from memtape.sinks.logs.opening import open_log

@@ -289,22 +289,6 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
         assert verify(home, log).ok
 
 
-def test_a_search_mends_by_itself_what_is_small_and_says_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "INLINE_EVENTS", 2_000)
-    going = InMemory(home)
-    log = going.open()
-    log.append(said("base", 3))
-    going.keep()
-    log.append(said("old", 3, 20))
-    with Client(home, scope="project:a", log=log) as client:
-        client.search("lighthouse", quiet=True)
-        going.go_back()
-        told = client.search("lighthouse", quiet=True).answer
-        assert [note for note in told.warnings if "so they are made anew: partition" in note]
-        assert client.search("lighthouse", quiet=True).answer.warnings == ()
-        assert verify(home, log).ok
-
-
 def test_commands_say_what_happened(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(home.path))
     going = Backup(home, with_wal=False)
@@ -335,7 +319,9 @@ def test_commands_say_what_happened(home: Home, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-def test_a_topic_that_was_made_anew_under_its_name_is_noticed(home: Home, kafka: Broker, tmp_path: Path) -> None:
+def test_a_topic_of_kafka_that_was_made_anew_under_its_name_is_noticed(
+    home: Home, kafka: Broker, tmp_path: Path
+) -> None:
     """Once as another log, and once as an older copy of the same log that got other events."""
     from kafka import KafkaAdminClient
 

@@ -9,7 +9,6 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -124,65 +123,7 @@ class LogContract:
         assert firsts[0].body == Configured(log_id=log.log_id, partitions=partitions, revision=0, settings=settings)
         assert firsts[0].actor == SYSTEM and firsts[0].scope is None
 
-    def test_another_handle_is_the_same_log(self, tmp_path: Path) -> None:
-        log = self.make(tmp_path, 3)
-        log.append([captured("one", scope=A)])
-        again = self.again(log, tmp_path)
-        assert (again.log_id, again.partitions, again.ends()) == (log.log_id, 3, log.ends())
-        again.append([captured("two", scope=A)])
-        assert everything(log) == everything(again)
-
-    def test_two_logs_have_two_ids(self, tmp_path: Path) -> None:
-        assert self.make(tmp_path / "a").log_id != self.make(tmp_path / "b").log_id
-
-    def test_closing_twice_is_allowed(self, tmp_path: Path) -> None:
-        log = self.make(tmp_path)
-        log.close()
-        log.close()
-
     # Appending
-
-    def test_what_is_appended_stands_where_its_position_says(self, log: Log) -> None:
-        given_events = [
-            captured("a fact", scope=A),
-            recalled(["a"], "r", scope=B),
-            forgotten(["a"], "f", scope=A),
-            restored(["a"], "u", scope="global", origin="operator"),
-            captured("größer 🚀", "g", scope=SCOPES[0]),
-        ]
-        positions = log.append(given_events)
-        for event, position in zip(given_events, positions, strict=True):
-            [slot] = log.read(position.partition, position.offset, 1)
-            assert Position(slot.partition, slot.offset) == position
-            assert slot.payload == encode(event)
-
-    def test_positions_are_dense_and_in_order(self, log: Log) -> None:
-        taken: list[Position] = []
-        for number in range(30):
-            batch = [captured(f"{number}.{place}", scope=SCOPES[number * place % 7]) for place in range(number % 4)]
-            taken += log.append(batch)
-        for partition, end in enumerate(log.ends()):
-            offsets = [position.offset for position in taken if position.partition == partition]
-            assert offsets == sorted(set(offsets))
-            assert [slot.offset for slot in slots(log, partition)] == list(range(end))
-        added = [event.type for partition in range(log.partitions) for event in events(log, partition)]
-        assert added.count("captured") == len(taken)
-
-    def test_the_order_of_a_batch_is_kept(self, log: Log) -> None:
-        log.append([captured(str(number), scope=A) for number in range(100)])
-        texts = [line for line in said(events(log, partition_of(A, 16))) if line.isdigit()]
-        assert texts == [str(number) for number in range(100)]
-
-    @pytest.mark.parametrize("partitions", [1, 3, 16])
-    def test_a_scopes_events_share_its_partition(self, tmp_path: Path, partitions: int) -> None:
-        log = self.make(tmp_path, partitions)
-        positions = log.append([captured(scope, scope=scope) for scope in SCOPES])
-        assert [position.partition for position in positions] == [partition_of(scope, partitions) for scope in SCOPES]
-
-    def test_an_empty_batch_changes_nothing(self, log: Log) -> None:
-        before = log.ends()
-        assert log.append([]) == []
-        assert log.ends() == before
 
     @pytest.mark.parametrize("place", soaked([0, 1, 4], 1))
     def test_of_a_batch_all_or_nothing_is_appended(self, log: Log, place: int) -> None:
@@ -214,15 +155,6 @@ class LogContract:
             # Everybody may ask.
             log.append([recalled(["a"], "r", **fields)])
 
-    def test_duplicates_are_kept(self, log: Log) -> None:
-        """Which of them counts is the reader's to say, the same on every log."""
-        event = captured("once", scope=A)
-        first, second = log.append([event, event])
-        [third] = log.append([replace(event, sent=START + 1)])
-        [fourth] = log.append([captured("divergent", "once", scope=A)])
-        assert [position.offset - first.offset for position in (second, third, fourth)] == [1, 2, 3]
-        assert said(events(log, first.partition))[-4:] == ["once", "once", "once", "divergent"]
-
     # Control events
 
     def test_an_hours_tick_stands_before_the_first_event_of_that_hour(self, log: Log) -> None:
@@ -236,42 +168,6 @@ class LogContract:
         assert said(events(log, partition)) == lines
         for tick in (event for event in events(log, partition) if event.type == "ticked"):
             assert tick == make_tick(partition, tick.sent)
-
-    def test_a_tick_comes_only_to_the_partition_that_is_written(self, log: Log) -> None:
-        log.append([captured("one", scope=A), captured("two", scope="project:other")])
-        written = {partition_of(A, 16), partition_of("project:other", 16)}
-        assert len(written) == 2
-        assert log.ends() == [3 if partition in written else 1 for partition in range(16)]
-
-    def test_an_hour_is_ticked_once_whoever_appends(self, tmp_path: Path) -> None:
-        log = self.make(tmp_path)
-        log.append([captured("one", scope=A)])
-        again = self.again(log, tmp_path)
-        again.append([captured("two", scope=A)])
-        again.append([captured("three", scope=A, sent=START + HOUR_US)])
-        log.append([captured("four", scope=A, sent=START + HOUR_US)])
-        partition = partition_of(A, 16)
-        lines = "configured, tick 0, one, two, tick 1, three, four".split(", ")
-        if not self.knows_others_ticks:
-            lines = "configured, tick 0, one, tick 0, two, tick 1, three, tick 1, four".split(", ")
-        assert said(events(log, partition)) == lines
-        ids = [event.id for event in events(log, partition) if event.type == "ticked"]
-        assert len(set(ids)) == 2
-
-    def test_a_tick_goes_to_the_partition_that_it_names(self, log: Log) -> None:
-        assert log.append([make_tick(5, START), make_tick(5, START + HOUR_US)]) == [Position(5, 1), Position(5, 2)]
-        assert log.ends() == [3 if partition == 5 else 1 for partition in range(16)]
-
-    def test_a_tick_of_the_clock_worker_is_the_hours_tick(self, log: Log) -> None:
-        partition = partition_of(A, 16)
-        log.append([make_tick(partition, START)])
-        log.append([captured("one", scope=A)])
-        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
-
-    def test_a_tick_in_the_same_batch_is_the_hours_tick(self, log: Log) -> None:
-        partition = partition_of(A, 16)
-        log.append([make_tick(partition, START), captured("one", scope=A)])
-        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
 
     def test_a_tick_that_an_operator_accepts_is_another(self, log: Log) -> None:
         """Its id says so, since a partition may ignore the one and must follow the other."""
@@ -292,22 +188,6 @@ class LogContract:
 
     # Reading
 
-    def test_a_log_is_read_page_by_page(self, log: Log) -> None:
-        log.append([captured(str(number), scope=A) for number in range(20)])
-        partition = partition_of(A, 16)
-        whole = slots(log, partition)
-        for size in (1, 7, len(whole), len(whole) + 1):
-            pages = [log.read(partition, start, size) for start in range(0, len(whole), size)]
-            assert [slot for page in pages for slot in page] == whole
-            assert all(len(page) == size for page in pages[:-1])
-
-    def test_ends_are_where_the_next_events_will_stand(self, log: Log) -> None:
-        log.append([captured(scope, scope=scope) for scope in SCOPES])
-        ends = log.ends()
-        assert ends == [len(slots(log, partition)) for partition in range(16)]
-        [position] = log.append([captured("next", scope=A)])
-        assert position.offset == ends[position.partition]
-
     def test_the_end_is_empty_and_beyond_it_is_an_error(self, log: Log) -> None:
         log.append([captured("one", scope=A)])
         for partition, end in enumerate(log.ends()):
@@ -316,22 +196,6 @@ class LogContract:
                 for beyond in (end + 1, end + 1_000_000, 2**63):
                     with pytest.raises(OffsetOutOfRange):
                         log.read(partition, beyond, 10, **narrowed)  # type: ignore[arg-type]
-
-    def test_below_the_beginning_is_an_error(self, log: Log) -> None:
-        log.append([captured("one", scope=A)])
-        narrowings: list[Any] = [{}, {"scope": A}, {"types": ["captured"]}, {"scope": B, "types": ["ticked"]}]
-        for partition, narrowed in product(range(16), narrowings):
-            with pytest.raises(OffsetOutOfRange):
-                log.read(partition, -1, 10, **narrowed)
-
-    def test_another_partition_is_an_error(self, log: Log) -> None:
-        before = everything(log)
-        for partition in (-1, 16, 99):
-            with pytest.raises(OffsetOutOfRange):
-                log.read(partition, 0, 10)
-            with pytest.raises(OffsetOutOfRange):
-                log.append_raw(partition, [b"x"])
-        assert everything(log) == before
 
     def test_a_read_is_narrowed_to_a_scope_and_to_types(self, tmp_path: Path) -> None:
         log = self.make(tmp_path, 1)
@@ -400,30 +264,6 @@ class LogContract:
 
     # Bytes as they are
 
-    def test_bytes_that_are_no_event_come_back_as_they_were(self, log: Log) -> None:
-        for number, payload in enumerate(
-            [b"", b"\0", b"not an event", b'{"half', b"\xff\xfe", b"[" * 2_000, b"x" * 1_000_000, '"größer"'.encode()]
-        ):
-            first = 1 + 2 * number
-            assert log.append_raw(3, [payload, payload]) == [Position(3, first), Position(3, first + 1)]
-            assert log.read(3, first, 10) == [Slot(3, first, payload), Slot(3, first + 1, payload)]
-            assert log.ends()[3] == first + 2
-        assert log.read(3, 0, 100, types=["captured"]) == []
-
-    def test_raw_events_keep_their_bytes_their_partition_and_bring_no_tick(self, log: Log) -> None:
-        event = captured("one", scope=A)
-        spaced = encode(event).replace(b'":', b'" : ')
-        other = (partition_of(A, 16) + 1) % 16
-        assert log.append_raw(other, [spaced]) == [Position(other, 1)]
-        assert [slot.payload for slot in log.read(other, 1, 10, scope=A, types=["captured"])] == [spaced]
-        assert sum(log.ends()) == 17
-
-    def test_a_blank_event_can_be_copied_and_is_found_by_its_header(self, log: Log) -> None:
-        blank = encode(replace(captured("gone", scope=A), body=None))
-        partition = partition_of(A, 16)
-        log.append_raw(partition, [blank])
-        assert [slot.payload for slot in log.read(partition, 0, 10, scope=A)] == [blank]
-
     # Erasing
 
     def test_erasures_are_told_at_once_in_their_order(self, log: Log, tmp_path: Path) -> None:
@@ -473,19 +313,6 @@ class LogContract:
         assert everything(log) == after
         [position] = log.append([captured("later", scope=A)])
         assert decode(log.read(partition, position.offset, 1)[0].payload).body == captured("later").body
-
-    def test_a_tick_that_was_copied_is_the_hours_tick(self, log: Log) -> None:
-        partition = partition_of(A, 16)
-        log.append_raw(partition, [encode(make_tick(partition, START))])
-        log.append([captured("one", scope=A)])
-        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
-
-    def test_a_copy_slot_for_slot_is_the_same_log(self, tmp_path: Path) -> None:
-        log, copy = self.make(tmp_path / "a", 3), self.make(tmp_path / "b", 3)
-        log.append([captured(scope, scope=scope) for scope in SCOPES])
-        for partition in range(3):
-            copy.append_raw(partition, payloads(log, partition)[1:])
-        assert [found[1:] for found in everything(copy)] == [found[1:] for found in everything(log)]
 
     # Many at once
 

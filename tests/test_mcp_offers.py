@@ -27,7 +27,7 @@ from memtape.tools.agents.mcp.progress import with_progress
 from memtape.tools.agents.mcp.prompts import PROMPTS
 from memtape.tools.agents.mcp.server import ServedMemory, make_server
 from memtape.tools.agents.mcp.tools import TOOLS, answered
-from memtape.tools.ask.tokens import CHARACTERS, tokenizer
+from memtape.tools.ask.measuring import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import said
 from memtape.tools.client import Client
 

@@ -101,7 +101,7 @@ def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
     key = key_of(embedder)
     opened: list[str] = []
 
-    def open_one(home: Home, key: str) -> FloorEmbedder:
+    def open_one(home: Home, key: str, loads_slow: bool) -> FloorEmbedder:
         opened.append(key)
         return embedder
 
@@ -133,13 +133,31 @@ def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
 
 def test_a_model_that_nobody_asks_is_let_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(recorded_vectors, "_open", lambda home, key: opened.append(key) or FloorEmbedder())
+    monkeypatch.setattr(recorded_vectors, "_open", lambda home, key, loads_slow: opened.append(key) or FloorEmbedder())
     vectors = RecordedVectors(Home(home))
     for idle_s in (600, 600, 0):
         vectors.of_query("a question", "some@key/384")
         EMBEDDERS.drop_idle(idle_s)
     vectors.of_query("a question", "some@key/384")
     assert len(opened) == 2
+
+
+def test_a_command_alone_waits_for_no_model_that_takes_seconds_to_load(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "another-model"
+    model.mkdir()
+    (model / "modules.json").write_text('[{"type": "sentence_transformers.models.Transformer"}]')
+    (model / "model.safetensors").write_bytes(b"of another size")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.delenv("MEMTAPE_EMBEDDER", raising=False)
+    monkeypatch.setattr("memtape.flows.embed.local._load", lambda folder: pytest.fail("loaded"))
+    Home(home)
+    (home / "settings.toml").write_text(f'[embedder]\nchoice = "local"\nmodel = "{model}"\n')
+    vectors = RecordedVectors(Home(home))
+    with EMBEDDERS.for_one_answer():
+        assert vectors.of_query("a question", "another-model@0123456789ab/384") is None
+    assert "takes seconds to load" in vectors.note and vectors.note.endswith("Found by words alone.")
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home import samples
 from memtape.sinks.home.disk import KINDS
 from memtape.sinks.home.samples import NAME, Samples, note
-from memtape.tools.ask.metrics import OTHER, exposition
-from memtape.tools.ask.metrics_server import served_metrics
+from memtape.tools.ask.metrics import OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
@@ -49,7 +48,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
     "state": ("ready", "lagging", "hydrating", "failing"),
     "why": ("duplicate", "divergent", "ignored"),
     "reason": ("paused", "private as a whole", "metadata of a host", "error of a tool", "binary", OTHER),
-    "operation": ("add", "conflict", "replace", "remove", "reword"),
+    "operation": ("add", "conflict", "replace", "remove"),
     "kind": KINDS,
     "le": (*map(str, (*table.RECALL_BUCKETS_S, *table.STEP_BUCKETS_S)), "+Inf"),
 }

@@ -17,7 +17,7 @@ from test_pausing import taken, texts, transcript
 
 from memtape.schemas.events import MAX_TEXT_BYTES
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.tallies import LEFT_OUT, count_one, tally_of
+from memtape.sinks.home.tallies import LEFT_OUT, tally_of
 from memtape.state.text.courtesies import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
@@ -61,13 +61,6 @@ def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
         ),
     ):  # fmt: skip
         assert FAILED in list(yields)
-
-
-def test_binary_is_noise_and_a_text_with_a_few_odd_signs_is_none() -> None:
-    assert noise_in(BYTES.decode("latin1"), "tool") == "binary"
-    assert noise_in(BYTES.decode("utf-8", "replace"), "user") == "binary"
-    assert noise_in("\ufffd" * 31, "user") is None and noise_in("Größe: 5 µm, “fine”\ufffd", "user") is None
-    assert noise_in("中文文本。" * 100, "user") is None
 
 
 @pytest.mark.parametrize(
@@ -165,27 +158,6 @@ def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, proje
     with Client(home) as client:
         assert client.status().left_out == tally_of(home, LEFT_OUT)
     assert len(events_of(home, project, "captured")) == 2
-
-
-def test_nods_and_long_texts_are_counted_by_hooks_and_imports(home: Path, project: Path) -> None:
-    said = ["yes, go ahead", "a line of a log\n" * 6_000, "The port is 5433."]
-    path = transcript(project, *(("s-1", number, text) for number, text in enumerate(said, 1)))
-    sorts = {"nods that no search finds": 1, "long texts without their middle": 1}
-    assert taken(home, path, project).lessened == sorts and taken(home, path, project).lessened == {}
-    with Client(home) as client:
-        assert client.status().lessened == {}
-    for text in said:
-        hook(home, "claude", told(project, "UserPromptSubmit", prompt=text, session_id="s-2"))
-    with Client(home) as client:
-        assert client.status().lessened == sorts and client.status().left_out == {}
-
-
-def test_a_count_that_cannot_be_read_or_written_stops_nobody(home: Path) -> None:
-    (home / f"{LEFT_OUT}.json").write_text("[1")
-    assert tally_of(home, LEFT_OUT) == {}
-    count_one(home, LEFT_OUT, "binary")
-    assert tally_of(home, LEFT_OUT) == {"binary": 1}
-    count_one(home / "gone", LEFT_OUT, "binary")
 
 
 def test_a_document_and_a_note_are_taken_whatever_they_look_like(home: Path, tmp_path: Path) -> None:

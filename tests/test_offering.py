@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
 from memtape.state.ranking.evaluation import PromptContext, given_summary
+from memtape.state.ranking.lexical import Weighed
 from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
-from memtape.state.ranking.wording import Weighed
 from memtape.tools.agents.offering import MOST, offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -158,7 +158,7 @@ def test_what_is_sure_keeps_its_order_and_every_promise(
 def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFactory, prompt: str) -> None:
     from corpora import corpus_of
 
-    from memtape.state.index.documents import Document
+    from memtape.state.index.entries import Document
 
     texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
     corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])

@@ -31,17 +31,3 @@ def test_every_prompt_and_answer_of_the_scripts_is_in_a_transcript_and_no_path_o
                 for side in ("prompt", "reply")]  # fmt: skip
         assert [text for text in said if text not in stored] == []
         assert re.findall(r"/(?:home|tmp|root|Users)/(?!dev/memtape)\S*", stored) == []
-
-
-def test_a_page_without_its_marks_is_refused() -> None:
-    with pytest.raises(ValueError, match="lacks"):
-        replay.with_measured("# One day", "said")
-    text = f"a\n{replay.BEGIN}\nold\n{replay.END}\nb"
-    assert replay.with_measured(text, "new") == f"a\n{replay.BEGIN}\n\nnew\n{replay.END}\nb"
-
-
-def test_a_fact_meets_a_label_of_its_own_turn_alone() -> None:
-    label = replay.Label("claude", "fact", "The port is 8780.", "Well. The port is 8780.")
-    assert replay.meets("The port is 8780.", "Well.\nThe port is 8780.", label)
-    assert not replay.meets("The port is 8780.", "The port is 8780.", label)
-    assert not replay.meets("Nothing of it", "Well. The port is 8780.", label)

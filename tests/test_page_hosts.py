@@ -24,7 +24,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import CONNECTABLE, plugin_folder
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
 from memtape.tools.agents.mcp.resources import CONTEXT
-from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
 
 ROOT = Path(__file__).parent.parent

@@ -7,12 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 from builders import (
-    MADE,
     TREE,
-    as_seen,
     captured,
     configured,
-    decided,
     edited,
     erased,
     forgotten,
@@ -27,7 +24,7 @@ from builders import (
 from hypothesis import given
 from model_pages import FIELDS, Pages
 
-from memtape.schemas.events import MAKING, Decided, Event, Operation, Part
+from memtape.schemas.events import Event, Part
 from memtape.schemas.rows import MemoryRow, PageRow
 from memtape.schemas.slugs import ROOT, SLUG_CHARS, is_slug, slug_of
 from memtape.state.core.erasures import erasures_of
@@ -91,15 +88,13 @@ def as_event(event: Event) -> dict[str, Any]:
 
 @given(worlds(of=(TREE,)))
 def test_pages_are_what_a_naive_model_says_after_every_event(events: list[Event]) -> None:
-    texts, seen = list[str](), list[str]()
-    naive, partition = Pages(SCOPE, texts), Partition(0)
+    seen = list[str]()
+    naive, partition = Pages(SCOPE), Partition(0)
     fold(partition, slots([configured()]))
     for offset, said in enumerate(events, start=1):
         fold(partition, slots([said], start=offset))
         if said.id not in seen:
             seen.append(said.id)
-            if isinstance(said.body, Decided):
-                texts += [it.by for it in said.body.operations if it.op in MAKING and it.by not in seen]
             naive.take(as_event(said))
         scope = partition.scopes[SCOPE]
         assert told(scope) == naive.told()
@@ -170,16 +165,6 @@ def test_who_is_trusted_less_proposes_and_a_person_accepts() -> None:
     assert shown(again) == ["Hers.", "A better one."]
     taken = folded([*said, edited(1, "e", by=2, base=1)])
     assert shown(taken) == ["A proposal."] and the(taken, 1).beside == ()
-
-
-def test_a_page_that_a_decision_made_is_hidden_until_somebody_edits_or_links_it() -> None:
-    decision = decided([1], [Operation(by=make_id(MADE), ids=(make_id(1),), op="add")], "d")
-    text = msgspec.structs.replace(page("Drawn.", MADE), refs=(decision.id, make_id(1)))
-    made = as_seen([captured("The lamp turns.", 1), decision, text])
-    assert shown(folded(made)) == [] and row(folded(made), MADE) is None
-    assert shown(folded([*made, restored([MADE], "r")])) == []
-    assert the(folded([*made, edited(MADE, "e", slug="a")]), MADE).slug == "a"
-    assert shown(folded([*made, page_link(ROOT, "child", "l", MADE)])) == ["Drawn."]
 
 
 def test_who_is_trusted_less_changes_nothing_that_a_person_gave_and_may_give_what_nobody_did() -> None:

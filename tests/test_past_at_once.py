@@ -78,24 +78,6 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
     assert not [name for name in view_names(home) if name.endswith(UNFINISHED)]
 
 
-def test_what_another_has_made_meanwhile_is_taken(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two makers are at it; who comes second takes what the first has made, file by file as it was."""
-    log = EmbeddedLog(home.log_path)
-    rows_at = as_of.rows_at
-    first: dict[str, int] = {}
-
-    def slowly(*given: object) -> object:
-        monkeypatch.setattr(as_of, "rows_at", rows_at)
-        made = PastViews(home, log, {0: 5}).shard(0)
-        first.update({str(path): path.stat().st_ino for path in made.path.rglob("*")})
-        return rows_at(*given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(as_of, "rows_at", slowly)
-    given = PastViews(home, log, {0: 5}).shard(0)
-    assert first == {str(path): path.stat().st_ino for path in given.path.rglob("*")}
-    assert view_names(home) == [given.path.name]
-
-
 def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Home) -> None:
     with Client(home, scope=A) as client:
         for pattern in ("memories.lance/data/*", "memories.lance/_versions/*", "watermark.json", "index/*/*"):
@@ -104,20 +86,6 @@ def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Hom
                 _empty(path)
         assert len(client.search("lighthouse", 100, as_of="0:7").answer.results) == 5
         assert len(view_names(home)) == 1
-
-
-def test_a_view_that_is_in_use_is_not_dropped_for_others(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(as_of, "KEPT_VIEWS", 2)
-    log = EmbeddedLog(home.log_path)
-    views = [PastViews(home, log, {0: offset}).shard(0) for offset in range(3, 8)]
-    assert all(view.exists() for view in views)
-    for view in views:
-        os.utime(view.path, (1, 1))
-    half = home.as_of / f".p00-000000000009-x{UNFINISHED}"
-    half.mkdir()
-    os.utime(half, (1, 1))
-    PastViews(home, log, {0: 8}).shard(0)
-    assert len(view_names(home)) == 2 and not half.exists()
 
 
 def test_an_erasure_while_a_view_is_made_leaves_none_that_holds_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

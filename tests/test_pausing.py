@@ -15,24 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_handing import patient, server
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
-from test_warm import until
 
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.events import Captured
-from memtape.schemas.times import US_PER_S, format_time
-from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.schemas.times import US_PER_S
 from memtape.sinks.home import pauses
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, Pauses, leave_out, pauses_of, stores_nothing
-from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, leave_out, pauses_of
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.tools import call
-from memtape.tools.agents.ready import HookOffer
-from memtape.tools.agents.warm import Asked
-from memtape.tools.capture.injected import without_injected
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
@@ -42,7 +35,6 @@ from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.summary import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import Watcher
-from memtape.tools.keep.zones import Zones
 
 HOUR_US = 3_600 * US_PER_S
 HOSTS = tuple(PROMPT)
@@ -83,16 +75,6 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
     assert texts(home, project)[-1] == "And now?"
 
 
-@pytest.mark.parametrize(
-    ("value", "nothing"), [("off", True), ("OFF", True), ("0", True), (" no ", True), ("on", False)]
-)
-def test_whoever_says_no_in_whatever_case_has_nothing_stored(
-    value: str, nothing: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(CAPTURE_VARIABLE, value)
-    assert stores_nothing() == nothing
-
-
 def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,24 +96,6 @@ def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
     path = transcript(project, ("s-1", 1, "of this run"), ("s-2", 2, "of another"))
     summary = taken(home, path, project)
     assert summary.skipped["of a run of which nothing is kept"] == 1 and texts(home, project)[-1] == "of another"
-
-
-def test_what_a_server_found_for_a_run_that_stores_nothing_is_no_recall(home: Path, project: Path) -> None:
-    shown: list[str] = []
-    done: list[Asked] = []
-    given = HookOffer("From this project's memory.", lambda: shown.append("shown"))
-    served = Warm(home, lambda asked: given if asked["prompt"] else HookOffer(""), done.append)
-    served.start()
-    try:
-        asked = told(project, "UserPromptSubmit", prompt="Which port is it?")
-        assert b"From this" in patient(home, "claude", asked, **{CAPTURE_VARIABLE: "off"})
-        until(lambda: done)
-        assert not shown and not events_of(home, project)
-        assert b"From this" in patient(home, "claude", asked)
-        until(lambda: shown)
-    finally:
-        served.stop()
-    assert shown == ["shown"] and texts(home, project) == ["Which port is it?"]
 
 
 def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
@@ -167,19 +131,6 @@ def test_what_was_said_in_a_pause_does_not_come_in_by_a_later_import(home: Path,
     assert summary.skipped == {"said while memory was paused": 1}
     assert texts(home, project) == ["before", "after"]
     assert taken(home, path, project, reread=True).taken == 0
-
-
-def test_what_comes_in_a_pause_waits_for_its_end_and_what_was_said_in_it_does_not(home: Path, project: Path) -> None:
-    scope = scope_of_folder(project, Home(home))
-    path = transcript(project, ("s-1", 1, "before"), ("s-1", 5, "meanwhile"))
-    pauses.pause(home, scope, second_us(4), None)
-    for _ in range(2):
-        summary = taken(home, path, project)
-        assert summary.skipped == {"said while memory was paused": 1, f"{scope} paused, and read again after that": 1}
-        assert texts(home, project) == []
-    pauses.resume(home, scope, second_us(7))
-    assert taken(home, path, project).taken == 1
-    assert texts(home, project) == ["before"] and taken(home, path, project).unchanged == 1
 
 
 def test_an_import_and_a_watcher_take_nothing_while_all_is_paused(home: Path, project: Path) -> None:
@@ -245,39 +196,6 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
     assert run(home, "resume").output.startswith("There was no such pause.")
     assert run(home, "capture", "x", "--scope", "project:a").exit_code == 0
     assert _storing("storing", Home(home)).state == "good"
-
-
-@pytest.mark.parametrize(
-    "words", [("--for", "soon"), ("--for", "0m"), ("--for", "-1h"), ("--scope", "x"), ("--for", "")]
-)
-def test_a_pause_that_makes_no_sense_is_refused(words: tuple[str, str], home: Path) -> None:
-    assert run(home, "pause", *words).exit_code == 1 and pauses_of(home) == Pauses()
-
-
-def test_a_start_in_a_pause_keeps_to_any_budget_and_is_never_taken_for_talk(home: Path) -> None:
-    with Client(home, scope="project:a", origin="user") as client:
-        client.capture("Always use tabs.")
-        pauses.pause(home, None, now_us(), now_us() + HOUR_US)
-        for budget in (1, 20, 40, 60, 80, 200):
-            assert client.context(budget).tokens <= budget
-        assert without_injected(f"hello\n{client.context().text}\n") == "hello"
-
-
-def test_what_a_person_writes_into_a_page_is_read_after_the_pause(home: Path) -> None:
-    with Client(home, scope="project:a") as client:
-        client.capture("something")
-        client.project()
-        page = Home(home).scope_folder("project:a") / "MEMORY.md"
-        text = page.read_text()
-        start = text.index(ZONE_START) + len(ZONE_START)
-        page.write_text(f"{text[:start]}\n- kept\n{text[text.index(ZONE_END) :]}")
-        pauses.pause(home, "project:a", now_us(), None)
-        zones = Zones(Home(home), client.log)
-        zones.catch_up()
-        assert zones.done == 0
-        pauses.resume(home, "project:a", now_us())
-        zones.catch_up()
-        assert zones.done == 1
 
 
 def test_a_pause_ends_by_itself_and_a_clock_that_is_set_back_ends_none(home: Path) -> None:
@@ -350,13 +268,3 @@ def test_a_time_is_covered_where_a_pause_lasted_then(
             covered = {of for of in ("project:a", "project:b") if lasting & {None, of}}
     kept = pauses_of(home)
     assert {of for of in ("project:a", "project:b") if kept.covers(of, at)} == covered
-
-
-def test_a_dry_run_in_a_pause_says_what_would_be_left_out(home: Path, project: Path) -> None:
-    path = transcript(project, ("s-1", 1, "before"))
-    with Client(home, folder=project, log=MemoryLog()) as client:
-        pauses.pause(home, None, now_us(), None)
-        source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
-        summary = Importer(client, options=ImportOptions(dry_run=True)).take([source])
-    assert summary.taken == 0 and summary.skipped == {"all paused, and read again after that": 1}
-    assert format_time(pauses_of(home).pauses[0].since).startswith("20")

@@ -27,7 +27,6 @@ from test_warm import PORT, QUESTION, WAIT_S, until
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
-from memtape.tools.agents import late
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.keep import starting
 
@@ -170,27 +169,6 @@ def test_one_is_started_until_it_ends(home: Path, monkeypatch: pytest.MonkeyPatc
         each.kill()
         each.wait(WAIT_S)
     assert starting.start_one(Home(home / "gone", make=False).start_lock("server"), []) is None
-
-
-@pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is told by Linux")
-def test_what_is_late_waits_for_what_was_late_before_and_has_loaded_nothing(home: Path, project: Path) -> None:
-    asked = [told(project, "UserPromptSubmit", session_id=f"s-{n}", prompt=f"Where is quay {n}?") for n in range(3)]
-    with Home(home).late_lock("turn"):
-        running = [begun(home, each, "--alone") for each in asked]
-        end = begun(home, told(project, "SessionEnd"), "--alone")
-        assert end.wait(WAIT_S) == 0  # What takes long has a turn of its own.
-        time.sleep(0.5)
-        assert Standing(home).now() == {"late": 3}
-    assert all(each.wait(WAIT_S) == 0 for each in running)
-    assert len(events_of(home, project, "captured")) == 3
-
-
-def test_whoever_waits_too_long_waits_no_more(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late, "WAIT_S", 0.2)
-    asked = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    with Home(home).late_lock("turn"):
-        late.serve_late("claude", str(home), asked)
-    assert len(events_of(home, project, "captured")) == 1
 
 
 def test_a_server_does_what_is_late_and_tells_it_nothing(home: Path, project: Path, tmp_path: Path) -> None:

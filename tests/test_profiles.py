@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
-import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -36,11 +33,10 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES
 from memtape.tools.agents import reaching
 from memtape.tools.agents.doctor import examine
-from memtape.tools.agents.errors import homeless, latest_errors, note_error
+from memtape.tools.agents.errors import latest_errors, note_error
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
 from memtape.tools.agents.hooks import may_leave_server
 from memtape.tools.agents.mcp.tools import TOOLS, call
-from memtape.tools.agents.taking import is_as_here
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
@@ -54,83 +50,45 @@ ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
 WORDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            "watch, recent, sessions, given, context, refold, stale, orders, conflicts, accept, prune, archived, "
+            "lifecycle, project list, project show, project finish, project resume, pause, resume, status, stats, "
+            "tail, consolidate, log, secrets list, compare, verify, rebuild, embedder status, embedder retry, "
+            "embedder rollback, retriever list, doctor, page, tree draw, tree show, tree list, mcp"
+        ).split(", "),
+        (),
+    ),
+    **dict.fromkeys(
+        ("show, why, used, forget, restore, pin, unpin, unfold, holds, archive, unarchive, erase, edges").split(", "),
+        (ID,),
+    ),
     "capture": (KAYAK,),
     "import": ("session.jsonl",),
-    "watch": (),
     "search": ("kayak",),
-    "show": (ID,),
-    "why": (ID,),
-    "recent": (),
-    "sessions": (),
     "timeline": ("1h",),
-    "given": (),
-    "context": (),
     "update": (ID, "The staging kayak listens on port 5434."),
-    "used": (ID,),
-    "forget": (ID,),
-    "restore": (ID,),
-    "pin": (ID,),
-    "unpin": (ID,),
-    "unfold": (ID,),
-    "holds": (ID,),
     "replaced": (ID, "--by", ID),
-    "refold": (),
-    "stale": (),
-    "orders": (),
-    "conflicts": (),
     "settle": (ID, "--keep", "A"),
-    "accept": (),
-    "prune": (),
-    "archive": (ID,),
-    "unarchive": (ID,),
-    "archived": (),
-    "lifecycle": (),
-    "project list": (),
-    "project show": (),
-    "project finish": (),
-    "project resume": (),
     "project rename": ("Harbour",),
-    "erase": (ID,),
-    "pause": (),
-    "resume": (),
-    "status": (),
-    "stats": (),
-    "tail": (),
     "distill": ("s-1",),
-    "consolidate": (),
-    "log": (),
     "adopt": ("../other",),
-    "secrets list": (),
     "secrets forget": ("0" * 16,),
     "secrets share": ("../key",),
     "secrets join": ("session.jsonl",),
-    "edges": (ID,),
     "diff": ("3d", "1h"),
     "eval": ("session.jsonl",),
-    "compare": (),
     "run": ("--once",),
-    "verify": (),
-    "rebuild": (),
     "copy": ("--to", "elsewhere"),
-    "embedder status": (),
     "embedder set": ("floor",),
-    "embedder retry": (),
-    "embedder rollback": (),
-    "retriever list": (),
     "retriever set": ("bm25", "shadow"),
     "connect": ("claude",),
     "disconnect": ("claude",),
-    "doctor": (),
-    "page": (),
-    "tree draw": (),
-    "tree show": (),
-    "tree list": (),
     "tree check": ("--fix", "--yes"),
     "tree new": ("crane", "The crane is number seven."),
     "tree edit": ("crane", "The crane is number eight."),
     "tree move": ("crane", "harbour/crane"),
     "tree link": ("crane", "harbour"),
-    "mcp": (),
     "hook": ("--host", "claude"),
 }
 """Words with which each command can be called."""
@@ -213,20 +171,6 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
 def test_the_tables_name_every_door() -> None:
     assert WORDS.keys() == {name for name, _ in every_command()} and ASKED.keys() == TOOLS.keys()
     assert {*LONG_TERM} == {*FAMILIES}
-
-
-def test_only_the_writer_makes_captures_of_what_is_said() -> None:
-    """What else makes one makes it of captures on the log, and is pruned with these."""
-    makers = set()
-    for room in ("flows", "sinks", "tools"):
-        for path in (ROOT / room).rglob("*.py"):
-            text = path.read_text()
-            for node in ast.walk(ast.parse(text)) if "Captured(" in text else ():
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Captured":
-                    makers.add(str(path.relative_to(ROOT)))
-    derived = {f"flows/workers/{name}.py" for name in ("consolidate", "stating")}
-    derived |= {"tools/keep/facts.py", "tools/keep/summaries.py"}
-    assert makers == {"tools/capture/writing.py"} | derived
 
 
 @pytest.mark.slow
@@ -330,17 +274,6 @@ def test_a_log_that_keeps_is_not_written_where_nothing_is_kept(tmp_path: Path) -
     with Client(tmp_path / "home", scope="project:a", log=MemoryLog(), profile=NO_PERSIST) as client:
         client.capture(KAYAK)
     assert not (tmp_path / "home").exists()
-
-
-def test_folders_of_one_name_never_meet_where_nothing_is_kept(tmp_path: Path) -> None:
-    folders = [tmp_path / parent / "api" for parent in "ab"]
-    scopes = []
-    for folder in folders:
-        folder.mkdir(parents=True)
-        with Client(tmp_path / "home", folder=folder, profile=NO_PERSIST) as client:
-            scopes.append(client.scope)
-            assert client.made_scope() == client.scope == Client(client.home, folder=folder, profile=NO_PERSIST).scope
-    assert scopes[0] != scopes[1]
 
 
 def captures(home: Path) -> Iterator[tuple[Event, Captured]]:
@@ -485,18 +418,6 @@ def test_a_hook_of_another_profile_keeps_it_beside_a_server(name: str, home: Pat
     assert not latest_errors(home, 5)
 
 
-@pytest.mark.parametrize("name", soaked([*DEV, NO_PERSIST], DEV[0], NO_PERSIST))
-def test_a_session_of_another_profile_is_served_by_itself(name: str, home: Path, project: Path) -> None:
-    Home(home)
-    with server(home):
-        host = Host(home, project, **{PROFILE_VARIABLE: name, HOOKS_VARIABLE: "alone"})
-        assert PROFILES[name].told in host.call("add_memory", text="The harbour crane is number seven.")
-        assert patient(home, "claude", told(project, "UserPromptSubmit", prompt="Which crane?", prompt_id="p")) == b""
-        host.close()
-    tags = [body.tags for _, body in captures(home)]
-    assert tags.count((DEV_TAG,)) == (name in DEV) and tags.count(()) == 1
-
-
 @pytest.mark.parametrize("setting", [None, *PROFILES])
 @pytest.mark.parametrize("variable", ["", *PROFILES])
 def test_only_who_has_the_profile_of_the_home_leaves_a_server_for_others(
@@ -509,35 +430,3 @@ def test_only_who_has_the_profile_of_the_home_leaves_a_server_for_others(
     own = setting or PROD
     may = (variable or own) == own != NO_PERSIST
     assert may_leave_server(home) == reaching._may_start(str(home)) == may
-
-
-def test_a_server_is_not_of_the_profile_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memtape import __version__
-    from memtape.tools.agents.handing import environment as own
-
-    given = {"environment": own(), "version": __version__}
-    assert is_as_here(given)
-    monkeypatch.setenv(PROFILE_VARIABLE, "dev_standard")
-    assert not is_as_here(given)
-
-
-def test_the_state_folder_of_the_user_is_left_alone_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv(PROFILE_VARIABLE, NO_PERSIST)
-    note_error(tmp_path / "gone", "hook", ValueError())
-    assert not homeless().exists()
-
-
-def test_a_capture_is_gone_with_its_process_however_that_ends(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-    before = machine.bytes()
-    script = f"from memtape import Client; Client().capture({KAYAK!r}); print('captured', flush=True); input()"
-    running = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=machine.project,
-        env=environment(machine.home) | machine.variables,
-    )  # fmt: skip
-    assert running.stdout is not None and running.stdout.readline() == b"captured\n"
-    assert machine.bytes() == before
-    running.send_signal(signal.SIGKILL)
-    running.communicate()
-    assert machine.bytes() == before

@@ -21,7 +21,6 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.capture.project import is_unmade, scope_of_folder, set_apart
 from memtape.tools.client import Client
-from memtape.tools.commands import options
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import began_in
 
@@ -153,34 +152,6 @@ def test_a_folder_that_was_renamed_is_told_how_its_memory_comes_along(
     assert json.loads(call(home, "adopt", between, "--json").stdout)["scope"] == between
 
 
-def test_nothing_is_adopted_from_a_folder_that_is_there_or_never_was(
-    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there, here = folder(tmp_path, "there"), folder(tmp_path, "here")
-    with Client(home.path, folder=there) as client:
-        client.capture("Use tabs.")
-    before = home.folders_path.read_bytes()
-    monkeypatch.chdir(here)
-    assert "adopt" not in call(home, "search", "tabs").stderr
-    for once, said in ((str(there), "still there"), ("../never", "outside git"), ("global", "outside git")):
-        refused = call(home, "adopt", once)
-        assert refused.exit_code == 1 and said in refused.stderr
-    assert call(home, "adopt", "project:../x").exit_code == 1
-    assert home.folders_path.read_bytes() == before
-
-
-@pytest.mark.parametrize("start", [Path("/"), Path.home()])
-def test_a_session_that_began_in_a_folder_of_everything_holds_nothing_together(
-    start: Path, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if start == Path.home():
-        monkeypatch.setenv("HOME", str(tmp_path))
-        start = tmp_path
-    first, second = folder(tmp_path, "one"), folder(tmp_path, "two")
-    scopes = {scope_of_folder(each, home, began=lambda: start) for each in (first, second, start)}
-    assert len(scopes) == 3
-
-
 ORIGIN = "git@example.org:team/shop.git"
 
 
@@ -289,19 +260,6 @@ def test_hooks_that_begin_at_once_make_one_project(tmp_path: Path, home: Home) -
     git(place, "init", "--quiet")
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: scope_of_folder(place, home), range(4)))) == 1
-
-
-@pytest.mark.parametrize("answer", ["y\n", "n\n"])
-def test_a_person_at_a_terminal_is_asked_once_of_a_new_copy(
-    answer: str, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scope = scope_of_folder(repository(tmp_path / "work/shop"), home)
-    monkeypatch.chdir(repository(tmp_path / "again/shop"))
-    monkeypatch.setattr(options, "is_asked", lambda: True)
-    first = CliRunner().invoke(main, ["capture", "Use tabs.", "--home", str(home.path)], input=answer)
-    assert first.exit_code == 0 and "Is this copy yours" in first.stderr
-    assert (scope_here(home) == scope) == (answer == "y\n")
-    assert "tabs" in call(home, "search", "tabs").output
 
 
 def test_worktrees_and_a_moved_repository_are_the_same_project(tmp_path: Path, home: Home) -> None:

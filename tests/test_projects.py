@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_archiving import NOBODY, PORT, SCOPE, client, days_pass, document, life, refused, run
+from test_archiving import PORT, SCOPE, client, days_pass, document, life, refused, run
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.settings import Settings
@@ -16,7 +16,6 @@ from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.client import Client
-from memtape.tools.commands import options
 from memtape.tools.keep.lifecycle_settings import KEYS
 
 __all__ = ["client"]
@@ -49,18 +48,6 @@ def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy
     assert "is finished" not in run(busy, "context").output
     assert "is active" in refused(busy, "project", "resume")
     assert busy.verify().ok
-
-
-def test_finishing_asks_for_a_yes_and_says_what_it_archives(busy: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = sum(busy.log.ends())
-    done = refused(busy, "project", "finish")
-    assert "3 texts of project:test will be archived. To undo: memtape project resume" in done and "--yes" in done
-    assert sum(busy.log.ends()) == before and life(busy).project.state == "active"
-    monkeypatch.setattr(options, "is_asked", lambda: True)
-    for answer, state in ((False, "active"), (True, "finished")):
-        monkeypatch.setattr(options.click, "confirm", lambda *_, answer=answer, **__: answer)
-        run(busy, "project", "finish")
-        assert life(busy).project.state == state
 
 
 def test_only_people_say_so_and_of_what_there_is(busy: Client, home: Path) -> None:
@@ -122,21 +109,6 @@ def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, ho
     assert f"scope   {SCOPE}" in run(busy, "project", "show").output
 
 
-def test_a_home_without_projects_says_so(client: Client) -> None:
-    assert "There is no project yet" in run(client, "project", "list").output
-
-
-def test_a_dormant_project_is_told_and_woken(busy: Client) -> None:
-    days_pass(busy, 91)
-    assert "dormant since" in run(busy, "project", "list").output
-    assert "1 project dormant" in run(busy, "status").output
-    assert busy.archived().projects[SCOPE].state == "dormant"
-    assert "This project is finished" not in run(busy, "context").output
-    busy.projects.resume()
-    busy.project()
-    assert busy.archived().projects == {}
-
-
 # --- How texts have aged ---
 
 
@@ -172,19 +144,6 @@ def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
     assert "tier mid, retention 0." in told and "summed up in" in told and "of the day of" in told
     assert "5 mid, 0 long, 0 archived, 1 summary" in run(busy, "status").output
     assert "5 mid" in LOOKS["aging"]("aging", Home(busy.home.path)).seen
-
-
-def test_why_shows_each_part_of_retention(busy: Client) -> None:
-    id = busy.capture("The deadline of the harbour is urgent.", importance=0.5).id
-    busy.pin(id)
-    age = document(busy, "why", id)["age"]
-    assert age["total"] == sum(age["retention"].values()) and age["stays"] == "pinned" and age["moves_to"] is None
-    assert age["retention"]["pinned"] == 300_000 and age["retention"]["importance"] == 125_000
-    told = run(busy, "why", id).output
-    assert all(part in told for part in age["retention"]) and "stays there: pinned" in told
-    goal = next(it.id for it in busy.recent(9) if it.kind == "goal")
-    assert "does not age" in run(busy, "why", goal).output and document(busy, "why", goal)["age"]["total"] is None
-    assert "no memory" in refused(busy, "why", NOBODY)
 
 
 def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client) -> None:

@@ -19,7 +19,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.tools.capture import writing
-from memtape.tools.capture.profiles import PROFILES
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.states import state_at
@@ -103,19 +102,6 @@ def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
         for item in made.items:
             Client(home, scope=item.scope, log=log).restore(item.id)
         assert [was or back for was, back in zip(were, hidden(client, ids), strict=True)] == were
-
-
-def test_what_was_taken_from_development_alone_goes_with_it(home: Path) -> None:
-    said = "We decided to use pnpm instead of npm for the harbour crane."
-    with Client(home, scope="project:a", origin="user", session="s") as client:
-        client.profile = PROFILES["dev_memory_test"]
-        client.capture(said, "turn")
-        client.project()
-        assert [it.tags[0] for it in client.recent()] == ["stated"]
-        made = client.prune(before="0s")
-        assert [item.kind for item in made.items] == ["turn", "fact"] and client.recent() == []
-        client.restore(made.items[1].id)
-        assert len(client.recent()) == 1
 
 
 def test_no_pruning_is_without_a_tag_and_global_is_an_operators(home: Path) -> None:

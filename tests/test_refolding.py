@@ -11,25 +11,20 @@ import msgspec
 import pytest
 from builders import (
     ELSEWHERE,
-    MINUTE,
-    START,
     TINY,
     captured,
     configured,
     decided,
     embedded,
-    forgotten,
     histories,
     make_id,
-    recalled,
-    restored,
     slots,
     unfolded,
 )
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_dense import AGAIN, EAST, FACT, NEAR_EAST, NORTH, OTHER, memories
+from test_dense import AGAIN, EAST, FACT, NORTH, memories
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Operation
@@ -40,7 +35,7 @@ from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.views.folds import folds_of, moved
+from memtape.state.views.diff import folds_of, moved
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -122,27 +117,6 @@ def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], set
         assert bool(pairs) == (sorted(map(sorted, one_before)) != sorted(map(sorted, one_after)))
 
 
-SAID = [captured(FACT), captured(AGAIN), captured(OTHER)]
-BY_TINY = [embedded(FACT, EAST), embedded(AGAIN, NEAR_EAST), embedded(OTHER, NORTH)]
-BY_OTHER = [embedded(name, its, ELSEWHERE) for name, its in ((FACT, EAST), (AGAIN, NORTH), (OTHER, EAST))]
-
-
-def test_past_folds_follow_the_embedder_once_they_are_folded_anew() -> None:
-    switch = configured(Settings(embedder=ELSEWHERE), 1)
-    said = [*SAID, *BY_TINY, *BY_OTHER, switch]
-    assert memories(scope_of(*said)) == [[FACT, AGAIN], [OTHER]]
-    assert memories(scope_of(*said, anew(embedder=ELSEWHERE))) == [[FACT], [AGAIN], [OTHER]]
-    assert memories(scope_of(*said, anew(embedder=ELSEWHERE), anew(1_001, 1_001))) == [[FACT, AGAIN], [OTHER]]
-
-
-def test_settings_that_do_not_ask_for_it_fold_nothing_anew() -> None:
-    said = [*SAID, *BY_TINY, *BY_OTHER, anew(1, 5)]
-    for refolded in (5, 4, 0):
-        assert memories(scope_of(*said, anew(2, refolded, embedder=ELSEWHERE))) == [[FACT, AGAIN], [OTHER]]
-    assert memories(scope_of(*said, anew(1, 6, embedder=ELSEWHERE))) == [[FACT, AGAIN], [OTHER]]  # An old revision.
-    assert memories(scope_of(*said, anew(2, 6, embedder=ELSEWHERE))) == [[FACT], [AGAIN], [OTHER]]
-
-
 def test_a_text_without_a_vector_waits_after_it_and_what_was_unfolded_does_not_fold_when_it_comes() -> None:
     said = [captured(FACT, 1), captured(FACT, 2), captured(AGAIN, 3), unfolded([2], "x")]
     scope = scope_of(*said, anew())
@@ -151,34 +125,6 @@ def test_a_text_without_a_vector_waits_after_it_and_what_was_unfolded_does_not_f
     assert memories(scope_of(*said, anew(), *late)) == [[FACT, AGAIN], [FACT]]
     assert memories(scope_of(*said, anew(), *reversed(late))) == [[FACT, AGAIN], [FACT]]
     assert memories(scope_of(*said, anew(), *late, embedded(2, EAST))) == [[FACT, AGAIN], [FACT]]
-
-
-def test_of_three_that_were_one_only_what_was_set_apart_stands_alone() -> None:
-    said = [captured(FACT, name) for name in (1, 2, 3)]
-    for named, expected in (([1], [[1], [2, 3]]), ([3], [[1, 2], [3]]), ([1, 2, 3], [[1], [2], [3]])):
-        scope = scope_of(*said, unfolded(named, "x"), anew(), anew(1_001, 1_001, fold_cosine_hundredths=-1),
-                         anew(1_002, 1_002))  # fmt: skip
-        ids = [[make_id(name) for name in group] for group in expected]
-        assert [[said.id for said in its] for its in folds_of(scope).values()] == ids
-
-
-def test_an_echo_is_no_confirmation_after_folding_was_off_and_on() -> None:
-    shown = [captured(FACT), recalled([FACT], "r", session="s")]
-    echo = captured(FACT, "echo", origin="agent", session="s", sent=START + MINUTE)
-    off, on = anew(1, 1, fold_cosine_hundredths=-1), anew(2, 2)
-    assert memories(scope_of(*shown, echo)) == [[FACT, f"({FACT})"]]
-    assert memories(scope_of(*shown, echo, off)) == [[FACT], [FACT]]
-    assert memories(scope_of(*shown, echo, off, on)) == [[FACT, f"({FACT})"]]
-
-
-def test_what_is_hidden_is_compared_with_its_own_text_alone() -> None:
-    said = [*SAID[:2], *BY_TINY[:2]]
-    assert memories(scope_of(*said, forgotten([FACT], "f"))) == [[FACT, AGAIN]]
-    hidden = scope_of(*said, forgotten([FACT], "f"), anew(), captured(FACT, "more"))
-    assert memories(hidden) == [[FACT, FACT], [AGAIN]]
-    assert memories(scope_of(*said, forgotten([FACT], "f"), anew(), restored([FACT], "r"), anew(1_001, 1_001))) == [
-        [FACT, AGAIN]
-    ]
 
 
 def test_a_cover_ends_where_what_it_stands_for_folds_otherwise() -> None:
@@ -207,12 +153,6 @@ def test_a_cover_ends_where_what_it_stands_for_folds_otherwise() -> None:
     assert all(isinstance(row, MemoryRow) and row.into is None for row in rows)
     kept = history("The harbour is wide.")
     assert standing(scope_of(*kept, anew(embedder=ELSEWHERE)))
-
-
-def test_nothing_folds_while_folding_is_off_also_not_what_had_waited() -> None:
-    off = configured(Settings(embedder=TINY, fold_cosine_hundredths=-1, fold_cosines_hundredths={TINY: 50}), 1)
-    said = [*SAID[:2], embedded(FACT, EAST), off, embedded(AGAIN, EAST)]
-    assert memories(scope_of(*said)) == [[FACT], [AGAIN]]
 
 
 @pytest.fixture
@@ -251,12 +191,6 @@ def test_folding_is_tried_switched_off_and_on_again(client: Client) -> None:
     assert "0 memories. Come apart from others: 0 memories" in command(client, "refold")
 
 
-def test_a_cosine_that_somebody_chose_stays(client: Client) -> None:
-    configure(client.log, lambda now: Settings(fold_cosine_hundredths=70))
-    client.refold(fold="on")
-    assert settings_on(client.log) == Settings(fold_cosine_hundredths=70, refolded=1)
-
-
 def test_it_waits_for_a_projector_that_runs(client: Client) -> None:
     client.capture(LONG)
     client.capture(SHORT)
@@ -270,14 +204,6 @@ def test_it_waits_for_a_projector_that_runs(client: Client) -> None:
             owner.stop()
             running.join()
     assert client.verify().ok
-
-
-def test_a_search_finds_what_another_process_has_folded_anew(client: Client) -> None:
-    client.capture(LONG)
-    client.capture(SHORT)
-    assert found(client) == [SHORT]
-    client.refold(fold="off")  # And whoever did so has died before the views were made.
-    assert sorted(found(client)) == sorted([LONG, SHORT])
 
 
 def test_the_embedder_names_what_was_folded_under_others(client: Client) -> None:

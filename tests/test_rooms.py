@@ -98,7 +98,6 @@ FLOATS_ALLOWED: dict[str, str] = {
     "state/ranking/recipes.py": "the constants of scores",
     "state/ranking/sure.py": "shares of a prompt are answers, never state",
     "state/ranking/yielding.py": "scores are answers to a question, never state",
-    "state/ranking/wording.py": "weights are answers to a question, never state",
 }
 
 # What may be handed a walk over a set, since its answer is the same in any order; and what passes the order on.

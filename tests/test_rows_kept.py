@@ -5,10 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from memtape.tools.client import Client
 
 SCOPE = "project:kept"
@@ -20,11 +16,6 @@ TEXTS = (
     "Never mention the ferry again.",
     "The ferry leaves at noon.",
     "The crane in Kiel lifts 44 tonnes.",
-)
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["say", "say", "turn", "forget", "restore", "pin", "use", "project"]), st.integers(0, 6)),
-    min_size=2,
-    max_size=14,
 )
 
 
@@ -46,13 +37,6 @@ EACH = [("say", 3), ("turn", 1), ("project", 0), ("use", 1), ("pin", 2), ("forge
 
 def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now() -> None:
     looks_all_along(EACH)
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_who_has_looked_all_along_sees_what_one_sees_who_looks_now")
-@given(STEPS)
-def test_who_has_looked_all_along_in_any_life_sees_what_one_sees_who_looks_now(steps: list[tuple[str, int]]) -> None:
-    looks_all_along(steps)
 
 
 def looks_all_along(steps: list[tuple[str, int]]) -> None:

@@ -11,12 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from memtape.schemas.events import Origin
-from memtape.schemas.log import Log
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.tools import answered
-from memtape.tools.ask.forgotten import may_be_hidden
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -35,14 +32,6 @@ def person(tmp_path: Path) -> Iterator[Client]:
 
 def is_found(client: Client) -> bool:
     return any("5433" in result.text for result in client.search("staging port", quiet=True).results)
-
-
-def test_a_program_that_captures_finds_and_forgets_can_run_again(person: Client) -> None:
-    for _ in range(3):
-        receipt = person.capture(SAID)
-        assert not receipt.hidden and is_found(person)
-        person.forget(receipt.id)
-        assert not is_found(person)
 
 
 @pytest.mark.parametrize(
@@ -101,26 +90,6 @@ def test_commands_and_tools_tell_that_a_capture_is_hidden(person: Client) -> Non
 
 
 OTHER = "The gauge reads 7."
-LINES = "".join(json.dumps({"text": text}) + "\n" for text in (OTHER, SAID))
-
-
-@pytest.mark.parametrize("origin", ["user", "agent"])
-def test_lines_and_batches_tell_what_is_hidden(person: Client, origin: Origin, tmp_path: Path) -> None:
-    with Client(person.home, scope=SCOPE, origin=origin, log=person.log) as client:
-        receipts = client.capture_many([Line(text=OTHER), Line(text=SAID), Line(text=SAID, kind="turn")])
-        assert [it.hidden for it in receipts] == [False, origin == "agent", False]
-        assert is_found(client)  # By the turn, which is no memory.
-    file = tmp_path / "said.jsonl"
-    file.write_text(LINES)
-    where = ["--file", str(file), "--home", str(person.home.path), "--scope", SCOPE, "--origin", origin]
-    told = CliRunner().invoke(main, ["capture", *where]).output
-    said = json.loads(CliRunner().invoke(main, ["capture", "--json", *where]).output)
-    assert ("memtape restore" in told) == (origin == "agent")
-    assert len(said.get("hidden_ids", ())) == said.get("hidden", 0) == (origin == "agent")
-    for id in said.get("hidden_ids", ()):
-        assert id in person.hidden_among(SCOPE, {id: SAID})
-        person.restore(id)
-        assert not person.hidden_among(SCOPE, {id: SAID})
 
 
 def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(person: Client) -> None:
@@ -191,28 +160,3 @@ def test_a_prompt_ends_the_ban_and_the_import_of_an_old_session_does_not(
         assert CliRunner().invoke(main, ["run", "--once", "--home", str(person.home.path)]).exit_code == 0
         found = [it.kind for it in client.search("staging port", quiet=True).results if "5433" in it.text]
     assert found == (["turn"] if is_old else ["fact"])  # Which a fact of the same words stands for.
-
-
-class Topic:
-    """A log that has its ids at hand, and would have to be read from its beginning."""
-
-    def __init__(self, log: Log) -> None:
-        self.matching = log.matching
-
-
-def test_only_where_something_was_forgotten_a_capture_waits_for_the_views(person: Client) -> None:
-    texts = {"a": "the staging  database listens on port 5433.", "b": OTHER}
-    for log, told in ((person.log, ["a"]), (Topic(person.log), ["a", "b"])):
-        assert may_be_hidden(log, SCOPE, texts) == told
-        assert may_be_hidden(log, "project:other", texts) == []
-
-
-def test_to_restore_what_was_never_forgotten_says_so(person: Client) -> None:
-    where = ["--home", str(person.home.path), "--scope", SCOPE]
-    other = person.capture("The gauge reads 7.").id
-    assert "None of that was hidden" in CliRunner().invoke(main, ["restore", other, *where]).output
-    restored = json.loads(CliRunner().invoke(main, ["restore", other, "--json", *where]).output)
-    assert restored == {"ids": [other], "was_hidden": False}
-    assert "None of that was hidden" in answered(person, "restore_memory", {"id": other}).text
-    person.forget(other)
-    assert "None of that" not in CliRunner().invoke(main, ["restore", other, *where]).output

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from builders import START, captured, forgotten, make_id, restored, worlds
+from builders import START, captured, worlds
 from click.testing import CliRunner
 from corpora import corpus_of
 from hypothesis import example, given
@@ -20,16 +19,13 @@ from memtape.schemas.log import Slot
 from memtape.schemas.rows import MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
-from memtape.state.index.documents import Document
-from memtape.state.index.entries import IndexEntry
+from memtape.state.index.entries import Document, IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
-from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import ROWS, all_changes, row_of
-from memtape.tools.agents.offering import MOST
-from memtape.tools.capture.lines import Line, MediaLine
+from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -143,20 +139,6 @@ def test_the_tail_never_shows_what_is_forgotten(events: list[Event]) -> None:
         assert shown <= visible
 
 
-def test_a_wording_that_does_not_speak_for_its_memory_is_forgotten_and_restored_by_itself() -> None:
-    said = [
-        captured("The build takes five minutes.", "1", origin="operator"),
-        captured("the build takes 5 minutes", "2"),
-    ]
-    again = captured("the build takes 5 minutes", "3")
-    for late in ([again, forgotten(["2"], "f")], [forgotten(["2"], "f"), again]):
-        shown, visible = tail_view([*said, *late], 2)
-        assert (shown & {make_id("2"), make_id("3")}, make_id("3") in visible) == (set(), False)
-    for cut in (2, 3):
-        shown, visible = tail_view([*said, forgotten(["1"], "f"), restored(["2"], "r")], cut)
-        assert make_id("1") not in shown | visible
-
-
 def documents(*texts: str, **fields: object) -> list[Document]:
     said = {"session": None, "speaker": "Ada", "turn": False, "answers": False, "at": START, **fields}
     return [Document(text=text, **said) for text in texts]  # type: ignore[arg-type]
@@ -216,16 +198,6 @@ def test_with_an_assistant_the_users_own_words_come_first_unless_the_answer_is_a
     assert next(iter(corpus_of(chat).rank("which one did you recommend for my budget of 400 euros").hits)).place == 1
 
 
-def test_a_few_words_of_a_tool_make_no_assistant_and_great_length_does() -> None:
-    people = [Document("Shall we go?", "s", "Ada" if n % 2 else "Ben", True, False, START + n) for n in range(20)]
-    assert answers_of([*people, Document("Done.", "s", "a tool", True, True, START)]) is None
-    assert answers_of([*people, *(Document("ok", "s", "Cy", True, False, START + n) for n in range(9))]) is None
-    chat = [it._replace(text="Take the blue one. " * 9) if it.speaker == "Ben" else it for it in people]
-    answers = answers_of(chat)
-    assert answers is not None
-    assert [it.speaker == "Ben" for it in chat] == answers.tolist()
-
-
 def test_what_an_assistant_was_asked_for_is_found_and_memories_stand_with_peoples_words() -> None:
     chat = [
         Document("Which port does the staging database use?", "s", "Ada", True, False, START),
@@ -241,24 +213,6 @@ def test_what_an_assistant_was_asked_for_is_found_and_memories_stand_with_people
         Document("Good to hear.", "t", "code", True, True, START + 3),
     ]
     assert best(advice, "what did the assistant suggest for better sleep") == 1
-
-
-@pytest.mark.parametrize(
-    ("query", "place"),
-    [
-        ("the mark on the wall", 1),  # Said in lower case, and a word of a text.
-        ("What did Mark paint?", 0),
-        ("what did ada say of the wall", 1),
-    ],
-)
-def test_a_name_that_is_a_word_is_a_name_where_it_is_written_so(query: str, place: int) -> None:
-    people = [
-        ("Mark", "I painted the rose garden."),
-        ("Ada", "The mark on the wall is gone."),
-        ("Mark", "A red wall."),
-    ]
-    chat = [Document(text, f"s{n}", who, True, False, START) for n, (who, text) in enumerate(people)]
-    assert best(chat, query) == place
 
 
 @pytest.mark.parametrize(
@@ -334,34 +288,3 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
     assert len({result.id for result in with_repeats}) == 16  # Measures go by ids, and every turn has its own.
     out = CliRunner().invoke(main, ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]).output
     assert out.count("Which port") == 1 and "said 15 times" in out
-
-
-def test_a_turn_with_another_picture_says_something_else(client: Client) -> None:
-    for caption in ("a kayak on a lake", "a kayak on a river", "a kayak on a lake"):
-        client.capture("Look!", "turn", media=(MediaLine(kind="image", caption=caption),))
-    results = client.search("kayak", 5, quiet=True).answer.results
-    assert sorted(result.again for result in results) == [0, 1]
-
-
-def test_a_question_that_was_asked_before_is_not_offered_in_place_of_what_answers_it(client: Client) -> None:
-    fact = client.capture("The staging database listens on port 5433.").id
-    client.capture_many([Line(text=QUESTION, kind="turn", session=f"s-{n}") for n in range(6)])
-    more = client.capture("The staging database listens on another port since Monday.", "turn", session="s-7").id
-    client.project()
-    offer = client.offer(QUESTION, sure_for(QUESTION, "s-new"), MOST)
-    assert {result.id for result in offer.results} == {fact, more}
-
-
-def test_filters_narrow_and_limits_hold(client: Client) -> None:
-    client.capture("Tabs for code.", tags=("style",), at="2026-01-01")
-    client.capture("Tabs for soup.", "journal", at="2026-02-01")
-
-    def narrowed(**fields: Any) -> list[str]:
-        filters = make_filters(0, **fields)
-        return [result.text for result in client.search("tabs", filters=filters, quiet=True).answer.results]
-
-    assert narrowed(tags=("style",)) == ["Tabs for code."]
-    assert narrowed(kinds=("journal",)) == ["Tabs for soup."]
-    assert narrowed(since="2026-01-15") == ["Tabs for soup."]
-    assert narrowed(until="2026-01-15") == ["Tabs for code."]
-    assert len(client.search("tabs", 1, quiet=True).answer.results) == 1

@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import captured
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 
 from memtape.schemas.events import Recalled
-from memtape.schemas.lanes import LANES, UNASKED, Unasked, tokens_given, unasked_by, unasked_lanes
-from memtape.schemas.log import backwards
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.lanes import unasked_by
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.ask.comparing import recalls_of
@@ -158,26 +152,3 @@ def test_no_project_is_told_of_what_another_was_given(home: Path, project: Path,
     with Client(home, folder=other) as client:
         client.capture("Another thing.")
         assert client.given() == []
-
-
-@given(st.integers(0, 400), st.integers(1, 5))
-@settings(max_examples=20, deadline=None)
-def test_the_latest_of_a_log_come_first_and_each_once(count: int, every: int) -> None:
-    log = MemoryLog()
-    log.append([captured(f"Text {n}.", n, "turn" if n % every else "fact") for n in range(count)])
-    (partition,) = {partition_of("project:test", log.partitions)}
-    kept = log.read(partition, 0, 10_000, scope="project:test", types=("captured",))
-    assert list(backwards(log, partition, "project:test", ("captured",))) == kept[::-1]
-    assert list(backwards(log, partition)) == log.read(partition, 0, 10_000)[::-1]
-
-
-@given(st.sampled_from(UNASKED), st.integers(0, 10**9), st.lists(st.sampled_from(LANES), unique=True))
-def test_what_gave_it_and_how_long_it_was_stand_among_the_lanes(by: Unasked, tokens: int, lanes: list[str]) -> None:
-    told = (*lanes, *unasked_lanes(by, tokens))
-    assert (unasked_by(told), tokens_given(told)) == (by, tokens)
-    assert (unasked_by(lanes), tokens_given(lanes)) == (None, None)
-
-
-@pytest.mark.parametrize("lane", ["tokens:", "tokens:-1", "tokens:²", "tokens:1e3", "token:5"])
-def test_a_length_that_is_none_is_not_told(lane: str) -> None:
-    assert tokens_given(["sparse", lane]) is None

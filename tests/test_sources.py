@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from test_aged import archive, sum_up
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Kind, Origin, Recalled
-from memtape.schemas.scopes import partition_of
-from memtape.state.views.filters import NO_FILTERS, make_filters
-from memtape.tools.agents.mcp.tools import call
-from memtape.tools.ask.sources import SOURCE_OF, SOURCES, quotas_of, source_of
+from memtape.schemas.events import Kind, Origin
+from memtape.state.views.filters import make_filters
+from memtape.tools.ask.ordering import SOURCE_OF, SOURCES, quotas_of, source_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE = "project:mine"
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -76,13 +70,6 @@ def test_what_is_left_out_is_what_would_be_let_through(client: Client, by: tuple
     whole = ids(client, **others)
     let, left = ids(client, **{name: [value]}, **others), ids(client, **{f"not_{name}": [value]}, **others)
     assert sorted(let + left) == sorted(whole) and not set(let) & set(left)
-
-
-def test_several_values_leave_out_what_each_leaves_out(client: Client) -> None:
-    both = set(ids(client, not_origins=["web", "tool"], not_kinds=["turn"], not_tags=["blue"], not_sessions=["s1"]))
-    each = [ids(client, not_origins=["web"]), ids(client, not_origins=["tool"]), ids(client, not_kinds=["turn"])]
-    each += [ids(client, not_tags=["blue"]), ids(client, not_sessions=["s1"])]
-    assert both == set.intersection(*map(set, each)) and both
 
 
 @given(st.dictionaries(st.sampled_from(SOURCES), st.integers(0, 5)), st.integers(1, 60))
@@ -153,36 +140,3 @@ def test_what_is_no_quota_is_refused(client: Client) -> None:
         with pytest.raises(MemtapeError, match=r"no source|no quota|two quotas") as told:
             client.search("kayaks", quotas=[wrong])
         assert told.value.hint
-
-
-def test_every_door_leaves_out_and_says_so_on_the_log(client: Client) -> None:
-    fields: dict[str, Any] = {
-        "not_kinds": ["turn", "page"],
-        "not_tags": ["blue"],
-        "not_origins": ["web"],
-        "not_sessions": ["s1"],
-        "tiers": ["short"],
-    }
-    words = [f"--{name.removesuffix('s').replace('_', '-')}={value}" for name, its in fields.items() for value in its]
-    asked = ["search", "kayaks", "--scope", SCOPE, "--home", str(client.home.path), "--quota", "memories=2,plans=1"]
-    done = CliRunner().invoke(main, [*asked, *words])
-    assert "sources: 2 of " in done.stdout and "memories (quota 2)" in done.stdout and "(quota 1)" in done.stdout
-    by_client = client.search("kayaks", filters=make_filters(0, **fields), quotas=["memories=2", "plans=1"])
-    by_agent = call(
-        client, "search_memories", {"query": "kayaks", "limit": 10, "quotas": ["memories=2,plans=1"], **fields}
-    )
-    found = [it.id for it in by_client.results]
-    assert found and all(id in done.stdout and f"`{id}`" in by_agent for id in found)
-    slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 999, ["recalled"])
-    bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)][-3:]
-    assert [body.filters for body in bodies] == [make_filters(0, **fields)] * 3
-    assert [body.quotas for body in bodies] == [{"memories": 2, "plans": 1}] * 3
-    assert json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)["sources"]["plans"]["limit"] == 1
-    assert "sources: " not in CliRunner().invoke(main, asked[:-2]).stdout
-    wrong = CliRunner().invoke(main, [*asked, "--tier", "old"])
-    assert wrong.exit_code == 2
-    with pytest.raises(MemtapeError, match="no tier 'old'"):
-        client.search("kayaks", filters=make_filters(0, tiers=["old"]))  # type: ignore[list-item]
-    with pytest.raises(MemtapeError, match="no kind 'rumour'"):
-        client.search("kayaks", filters=make_filters(0, not_kinds=["rumour"]))  # type: ignore[list-item]
-    assert client.search("kayaks").results and NO_FILTERS.tiers == ()

@@ -170,17 +170,3 @@ def test_an_import_that_loses_its_broker_says_what_was_taken_and_goes_on(
     assert ("Nothing was taken." if not taken else f"{taken} text") in done.stderr
     log.left = 100
     assert take().exit_code == 0 and texts(log) == SAID
-
-
-def test_an_import_says_what_of_it_waits_for_the_broker(
-    home: Path, export: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log, kept = MemoryLog(), Spool(Home(home))
-    monkeypatch.setattr(importing, "_speaker", lambda path: Client(path, log=log))
-    with monkeypatch.context() as patch:
-        patch.setattr(log, "append", kept.add)
-        words = ["import", str(export), "--format", "mem0", "--scope", A, "--home", str(home), "--reread"]
-        assert "waits in the spool" in CliRunner().invoke(main, words).stderr
-        assert json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["spooled"] == len(SAID)
-    assert kept.deliver(log.append, log.known)
-    assert list(dict.fromkeys(texts(log))) == SAID, "what is delivered twice has one id"

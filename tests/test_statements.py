@@ -25,7 +25,7 @@ from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.state.text import statement_cues as cues
-from memtape.state.text.polarity import orders_in, standing
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -199,7 +199,6 @@ def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates
     [
         ("I promised Tomas a demo of the vault next Tuesday at 15:00.", "task"),
         ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
-        ("But don't touch the blocks marked `run`, tests execute them in order.", "instruction"),
         ("We pin LanceDB at 0.25.3 for the release.", "decision"),
         ("Yes, warn people in 0.8: Python 3.10 goes in 0.9.", "decision"),
         ("So no upload to PyPI this time, we only tag.", "decision"),
@@ -210,7 +209,6 @@ def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates
         ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
         ("Commit messages: imperative, no prefix, no emoji.", "instruction"),
         ("Retention on the topic must be unlimited, retention.ms=-1, otherwise the log is lost.", "instruction"),
-        ("After the freeze only Mira merges.", "instruction"),
         ("And Jonas owns the Kafka side.", "fact"),
         ("The viewer goes to 8790 instead.", "correction"),
         ("Mira is travelling, so the release moves to Monday, 30 November.", "correction"),
@@ -238,18 +236,18 @@ def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
                   "I'll send this to Mira tomorrow.", "Never run them on main."):  # fmt: skip
         for before in ("", "ok. ", "Is it late? ", "Thanks! "):
             assert statements(before + alone, START, of_agent=False) == []
-            assert standing(before + alone) == () or before
+            assert heard_in(before + alone).standing == () or before
     said = "The certificate expires on 2027-01-15. We have to renew it before."
     assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "task")]
-    said = "For all pages: plain English, no jargon. Please always keep to that when you write here."
+    said = "Our pages are in plain English. Please always keep to that when you write here."
     assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "instruction")]
-    assert standing(said) == (said,)
+    assert heard_in(said).standing == (said,)
     whole = "Run the slow tests and never skip them."
     assert [one.text for one in statements(whole, START, of_agent=False)] == [whole]
     secret = "Ben has moved to 5 Elm Road. Please don't remember this."
-    assert orders_in(secret) == ("Please don't remember this.",) and standing(secret) == ()
+    assert heard_in(secret).orders == ("Please don't remember this.",) and heard_in(secret).standing == ()
     taken = statements(secret, START, of_agent=False)
-    assert tuple(one.text for one in taken if one.label == "instruction") == orders_in(secret)
+    assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(secret).orders
 
 
 def test_what_is_taken_back_in_passing_is_left_out() -> None:

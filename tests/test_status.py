@@ -9,15 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import used
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.schemas.rows import ScopeHeld
 from memtape.sinks.home.folders import Home
-from memtape.sinks.tables import Shard
-from memtape.state.views.health import LAGGING_S, Health, health, worst
+from memtape.state.views.health import LAGGING_S, Health, health
 from memtape.tools.ask.status import next_steps
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -45,13 +42,6 @@ def test_a_state_follows_from_what_a_view_lacks(lag: int, waited_s: int | None, 
         assert found.state == ("lagging" if waited_s is None or waited_s >= LAGGING_S else "ready")
     assert found.lag_events == lag and found.lag_s >= 0
     assert of(lag, waited_s, made, "x").state == "failing"
-
-
-def test_the_worst_state_is_that_of_the_whole() -> None:
-    ready, lagging, hydrating, failing = of(0, 0, True), of(1, 60, True), of(1, 0, False), of(0, 0, True, "x")
-    assert worst([]) == worst([ready]) == "ready"
-    assert worst([ready, lagging]) == "lagging" and worst([hydrating, lagging]) == "hydrating"
-    assert worst([lagging, failing, hydrating]) == "failing"
 
 
 def test_a_home_goes_through_its_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,69 +102,6 @@ def test_texts_that_wait_for_an_embedder_that_is_not_there_fail(tmp_path: Path) 
     log.close()
 
 
-def test_counts_are_of_the_watermark_and_open_no_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
-        gone = client.capture("The staging database listens on port 5433.")
-        client.capture("Deployments happen on Tuesdays.")
-        client.capture("hello there", kind="turn")
-        client.forget(gone.id)
-        client.project()
-    with Client(tmp_path / "home", scope=SCOPE) as client:
-        counted = client.status()
-        number = counted.views[0].partition
-        slow = {name: opened.held() for name, opened in client.reader.retriever.shard(number).indexes().items()}
-    assert (counted.memories, counted.turns, counted.hidden, counted.hidden_ids) == (1, 1, 1, (gone.id,))
-    assert slow == {SCOPE: ScopeHeld(memories=1, turns=1, hidden=1, hidden_ids=(gone.id,))}
-
-    def opened(*_: object) -> None:
-        raise AssertionError("an index was opened")
-
-    monkeypatch.setattr(Shard, "index", opened)
-    with Client(tmp_path / "home", scope=SCOPE) as client:
-        assert client.status().scopes == counted.scopes
-
-
-@pytest.mark.parametrize("rebuilt", [False, True])
-def test_counts_of_a_rebuild_and_of_views_that_know_none_are_the_same(tmp_path: Path, rebuilt: bool) -> None:
-    home = tmp_path / "home"
-    with Client(home, scope=SCOPE, origin="user") as client:
-        for number in range(30):
-            client.capture(f"Server {number} listens on port {5_000 + number}.")
-            client.capture(f"turn {number}", kind="turn")
-        client.project()
-        before = client.status()
-        if rebuilt:
-            from memtape.tools.keep.owner import rebuild_or_ask
-
-            rebuild_or_ask(client.home, client.log, None, lambda *_: None, lambda _: None)
-        else:  # As where nobody has noted what a scope holds.
-            for path in home.glob("builds/*/lance/*/watermark.json"):
-                path.write_text(json.dumps({**json.loads(path.read_text()), "held": {}}))
-    with Client(home, scope=SCOPE) as client:
-        after = client.status()
-        assert (after.scopes, after.memories, after.turns) == (before.scopes, before.memories, before.turns)
-        assert after.types == before.types == {"captured": 60}
-
-
-def test_a_home_that_counted_no_types_counts_them_from_the_beginning(tmp_path: Path) -> None:
-    """What is counted is a part of what views are made from: snapshots that lack a count are made anew."""
-    home = tmp_path / "home"
-    with Client(home, scope=SCOPE, origin="user") as client:
-        client.capture("The staging database listens on port 5433.")
-        client.project()
-        hash_before = client.verify().state_hash
-    for path in home.glob("builds/*/lance/*/watermark.json"):
-        mark = json.loads(path.read_text())
-        mark["counters"].pop("types")
-        mark["rules"] = ",".join(rule for rule in mark["rules"].split(",") if not rule.startswith("counters"))
-        path.write_text(json.dumps(mark))
-    with Client(home, scope=SCOPE, origin="user") as client:
-        client.capture("Deployments happen on Tuesdays.")
-        client.project()
-        assert client.status().types == {"captured": 2}
-        assert client.verify().ok and client.verify().state_hash != hash_before
-
-
 def test_status_is_one_screen_however_much_there_is(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Client(home, scope=SCOPE, origin="user") as client:
@@ -205,11 +132,3 @@ def test_status_loads_no_lancedb(tmp_path: Path) -> None:
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", script, str(home)], env=env, check=True)
-
-
-def test_an_event_that_no_view_shows_is_folded_all_the_same(tmp_path: Path) -> None:
-    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
-        client.log.append([used([], "of nothing", scope=SCOPE)])
-        assert client.status().lag == 1
-        client.project()
-        assert client.status().lag == 0 and client.search("the staging port").answer.lag == 0

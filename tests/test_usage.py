@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import MINUTE, START, captured, configured, erased, forgotten, make_id, recalled, slots, unfolded, used
+from builders import MINUTE, START, captured, configured, erased, forgotten, make_id, recalled, slots, used
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,14 +15,12 @@ from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Event, make_tick
 from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.rows import UseRow
-from memtape.schemas.times import DAY_US
 from memtape.sinks.tables import Shard
-from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.decay import HALF_LIFE_US, ONE, decayed
+from memtape.state.subjects.decay import HALF_LIFE_US, decayed
 from memtape.state.subjects.sessions import SESSIONS
-from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, hot, other_row_id, times_of
+from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, other_row_id, times_of
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.state.views.rows import all_changes, row_of
@@ -187,13 +185,6 @@ def test_the_use_of_a_global_memory_stands_in_the_project_without_its_id() -> No
     assert make_id("global one") not in repr(rows)
 
 
-def test_folding_and_unfolding_move_no_count() -> None:
-    again = captured("Staging listens on port 8081.", "again", sent=START + MINUTE)
-    events = [PORT, again, used(["port"], "u1"), used(["again"], "u2"), used(["port"], "u3")]
-    folded, split = scope_of(*events), scope_of(*events, unfolded(["again"], "x"))
-    assert [use.used for use in folded.usage.own.values()] == [use.used for use in split.usage.own.values()] == [2, 1]
-
-
 def test_forgetting_hides_and_does_not_count() -> None:
     assert counts(scope_of(PORT, used(["port"], "u"), forgotten(["port"], "f")))["port"] == (0, 1)
 
@@ -228,13 +219,6 @@ def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
     assert "s4" not in scope.usage.shown
 
 
-def test_ticks_touch_no_row() -> None:
-    partition = Partition(0)
-    fold(partition, slots([configured(), PORT, PROXY, used(["port", "proxy"], "u", session="s")]))
-    ticks = [make_tick(0, START + day * DAY_US) for day in range(1, 60)]
-    assert fold(partition, slots(ticks, start=4)).changes == {}
-
-
 @pytest.mark.parametrize(
     ("known", "answer", "question", "is_use"),
     [
@@ -244,7 +228,7 @@ def test_ticks_touch_no_row() -> None:
         ("The owner of the backups is Mira Olsen.", "Nobody owns the backups.", "who owns the backups", False),
         ("We call `parse_header` first.", "I added parse_header to the list.", "order of calls", True),
         ("The config is in infra/proxy.toml.", "I edited infra/proxy.toml.", "where", True),
-        ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", True),
+        ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", False),
         ("The kettle whistles when the harbour freezes.", "The kettle is on.", "noise", False),
         ("会議は水曜日に大阪で開かれる。", "水曜日に大阪で会います。", "いつ", True),
         ("", "Anything.", "", False),
@@ -255,34 +239,12 @@ def test_what_carries_the_specifics(known: str, answer: str, question: str, is_u
     assert carries(answer_of(answer), known, asked, lambda word: 1, 20) is is_use
 
 
-def test_common_words_and_names_are_not_specific() -> None:
-    """A name that stands everywhere tells nothing, however it is written."""
-    known, answer = "Ada likes the blue harbour.", answer_of("Ada said hello from the blue harbour.")
-    assert carries(answer, known, (), lambda word: 1, 1_000)
-    assert not carries(answer, known, (), lambda word: 400, 1_000)
-
-
 @given(st.integers(0, 10**12), st.integers(0, 10**13), st.integers(0, 10**13))
 def test_decay_is_halved_every_three_days_and_rounds_once(amount: int, first: int, second: int) -> None:
     assert decayed(amount, HALF_LIFE_US) == pytest.approx(amount / 2, abs=1)
     assert decayed(amount, first + second) <= decayed(amount, first)
     # Rounding in between would cost up to one unit, which is why amounts are never decayed in two steps.
     assert abs(decayed(decayed(amount, first), second) - decayed(amount, first + second)) <= 1
-
-
-def test_decay_is_the_same_on_every_machine() -> None:
-    assert [decayed(ONE, days * DAY_US) for days in (0, 1, 2, 3, 18, 400)] == [
-        1_000_000_000, 793_700_526, 629_960_525, 500_000_000, 15_625_000, 0,
-    ]  # fmt: skip
-    assert decayed(7, -5) == 7
-
-
-def test_hot_is_the_sum_of_what_uses_are_still_worth() -> None:
-    now = START + 30 * DAY_US
-    assert hot([], now) == 0
-    assert hot([now, now - 3 * DAY_US, now - 6 * DAY_US], now) == 1_750_000_000
-    assert hot([now - HOT_WINDOW_US], now) == 15_625_000
-    assert hot([now - HOT_WINDOW_US - 1], now) == 0
 
 
 def test_a_client_says_what_it_used(tmp_path: Path) -> None:

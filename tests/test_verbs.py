@@ -9,11 +9,12 @@ import msgspec
 import pytest
 
 from memtape import Client
-from memtape.state.views.filters import make_filters
+from memtape.state.views.filters import FILTERS
 from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import OF_GROUPS, VERBS, Arguments, Verb
+from memtape.tools.verbs import OF_GROUPS, VERBS, Arguments, SearchArguments, Verb
 
 DESCRIBED = {name: verb for name, verb in VERBS.items() if verb.arguments is not None}
 
@@ -26,12 +27,14 @@ def fields_of(arguments: type[Arguments]) -> dict[str, object]:
 def taken(verb: Verb) -> dict[str, object]:
     """Return what the client's method takes, with defaults, and what it hands on by `fields` and `filters`."""
     assert verb.method is not None
-    handed_on = {"capture": Line, "search": make_filters}
+    handed_on = {"capture": Line}
     found: dict[str, object] = {}
     for each in (getattr(Client, verb.method), handed_on.get(verb.method)):
         for parameter in inspect.signature(each).parameters.values() if each is not None else ():
             found[parameter.name] = parameter.default
-    return found
+    of_search = {field.name: field.default for field in msgspec.structs.fields(SearchArguments)}
+    options = (*SearchOptions.__annotations__, *FILTERS) if verb.method == "search" else ()
+    return found | {name: of_search[name] for name in options if name in of_search}
 
 
 def test_the_commands_are_the_verbs() -> None:

@@ -6,21 +6,17 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections import Counter
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
-from builders import START, captured, forgotten, make_id, recalled, restored
+from builders import START, captured, forgotten, recalled, restored
 from soaked import soaked
 
 from memtape.schemas.events import Event
-from memtape.schemas.log import Slot
-from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, Watermark
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
@@ -128,23 +124,6 @@ def test_lancedb_opens_the_tables_of_a_partition_as_a_database(home: Home) -> No
             assert table.schema.field("key").metadata == {b"lance-schema:unenforced-primary-key": b"true"}
 
 
-def test_projecting_in_steps_is_projecting_at_once(home: Home, tmp_path: Path) -> None:
-    log = EmbeddedLog(home.log_path)
-    events = history(240)
-    for at in range(0, 240, 60):
-        log.append(events[at : at + 60])
-        project(home, log)
-        assert verify(home, log).ok
-    state_hash = verify(home, log).state_hash
-    log.close()  # Only then is everything in the one file that is copied.
-    other = Home(tmp_path / "other")
-    shutil.copy(home.log_path, other.log_path)
-    again = EmbeddedLog(other.log_path)
-    project(other, again)
-    assert verify(other, again).state_hash == state_hash
-    assert vault_bytes(other) == vault_bytes(home)
-
-
 def test_views_that_were_deleted_come_back_byte_for_byte(home: Home) -> None:
     log = filled(home)
     project(home, log)
@@ -224,15 +203,6 @@ def test_a_write_that_is_repeated_adds_no_row_twice(tmp_path: Path, monkeypatch:
     assert [row.id for row in shard.rows(MemoryRow)] == ["a", "b"]
 
 
-def test_a_row_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    shard = Shard(tmp_path / "p00", 0)
-    row = memory_row("it's \"quoted\"\n'; -- 語 \U0001f600")
-    shard.write([Guarded("memories", row, 0, 1)], [])
-    assert Shard(tmp_path / "p00", 0).rows(MemoryRow, "project:a") == [row]
-    assert shard.rows(TombstoneRow) == []
-    assert shard.rows(MemoryRow, "project:'; DROP") == []
-
-
 def test_a_shard_that_cannot_be_opened_is_written_again(home: Home) -> None:
     log = filled(home, 100)
     project(home, log)
@@ -297,15 +267,6 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
     assert home.projector_lock().holder() is None
 
 
-def test_a_run_waits_for_a_projector_that_ends_by_itself(home: Home) -> None:
-    filled(home, 20).close()
-    lock = home.projector_lock()
-    lock.acquire(0)
-    threading.Timer(1.0, lock.release).start()
-    second = subprocess.run([sys.executable, "-m", "memtape", "run", "--once", "--home", home.path], timeout=60)
-    assert second.returncode == 0
-
-
 def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:
     from memtape.schemas.errors import Locked
 
@@ -322,61 +283,3 @@ def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:
 def versions(shard: Shard) -> list[str]:
     """Return the files that name the versions of a shard's tables."""
     return sorted(path.name for path in shard.path.glob("*.lance/_versions/*"))
-
-
-def test_a_batch_that_changes_no_row_commits_nothing(home: Home) -> None:
-    log = filled(home, 50)
-    project(home, log)
-    number = next(n for n in range(16) if Shard(home.current().shard(n), n).exists())
-    shard = Shard(home.current().shard(number), number)
-    rows_version, before = versions(shard), shard.watermark()
-    scope = next(s for s in SCOPES if shard.rows(TurnRow, s))
-    log.append([recalled([], "quiet", scope=scope, sent=START)])
-    project(home, log)
-    assert versions(shard) == rows_version
-    after = shard.watermark()
-    assert isinstance(before, Watermark)
-    assert isinstance(after, Watermark)
-    # At its end the projector still says how far it came.
-    assert after.offset == before.offset + 1
-    assert make_id("quiet")
-
-
-class CountingLog(EmbeddedLog):
-    """The log itself, which counts how often the erasures of each partition are asked for."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.asked: Counter[int] = Counter()
-
-    def erased(self, partition: int) -> list[Slot]:
-        """See `Log.erased`."""
-        self.asked[partition] += 1
-        return super().erased(partition)
-
-
-def test_a_partition_with_nothing_new_costs_one_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run opens each shard once, and asks for the erasures of those partitions that have something new."""
-    made: list[Shard] = []
-    make = Shard.__init__
-
-    def counted(shard: Shard, path: Path, partition: int) -> None:
-        made.append(shard)
-        make(shard, path, partition)
-
-    with closing(CountingLog(home.log_path)) as log:
-        scopes = dict[int, str]()
-        for number in range(500):
-            scopes.setdefault(partition_of(f"project:{number}", log.partitions), f"project:{number}")
-        assert len(scopes) == log.partitions
-        log.append([captured("The door is green.", f"first {scope}", scope=scope) for scope in scopes.values()])
-        project(home, log)
-        log.append([captured("The roof is red.", "second", scope=scopes[3])])
-        log.asked.clear()
-        monkeypatch.setattr(Shard, "__init__", counted)
-        with Owner(home, log) as owner:
-            assert not owner.check()
-            assert owner.project() == 1
-        assert log.asked == {3: 1}
-        assert sorted(shard.partition for shard in made) == list(range(log.partitions))
-        assert verify(home, log).ok

@@ -136,34 +136,6 @@ def test_what_a_person_forgot_stays_forgotten_and_what_one_restored_is_shown(cli
     assert "withdrawn" in [behind.event.type for behind in client.why(forgotten.id).events]
 
 
-def test_importing_again_without_positions_adds_nothing(client: Client, notes: Path) -> None:
-    put(notes, "a.md", LONG)
-    take(client, notes)
-    client.home.imports_path.unlink()
-    summary = take(client, notes)
-    assert (summary.taken, summary.withdrawn, summary.again, withdrawals(client)) == (0, 0, 0, 0)
-
-
-def test_what_cannot_be_read_any_more_is_not_withdrawn(client: Client, notes: Path) -> None:
-    put(notes, "a.md", "The gauge is red.")
-    take(client, notes)
-    put(notes, "a.md", b"\0\1 no text")
-    assert take(client, notes).withdrawn == 0
-    assert shown(client) == ["The gauge is red."]
-    put(notes, "a.md", "")
-    assert take(client, notes).withdrawn == 1
-
-
-def test_one_file_of_a_folder_withdraws_nothing_of_the_others(client: Client, notes: Path) -> None:
-    put(notes, "a.md", "The gauge is red.")
-    put(notes, "b.md", "The bell rings.")
-    take(client, notes)
-    (notes / "b.md").unlink()
-    put(notes, "a.md", "The gauge is green.")
-    assert take(client, notes / "a.md").withdrawn == 1
-    assert shown(client) == ["The bell rings.", "The gauge is green."]
-
-
 def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_path: Path, notes: Path) -> None:
     note = put(notes, "a.md", "The gauge is red.")
     for scope in (SCOPE, "project:other"):

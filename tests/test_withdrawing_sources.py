@@ -85,14 +85,6 @@ def test_a_conversation_that_an_export_has_no_longer_stays(client: Client, notes
     assert take(client, notes).withdrawn == 0 and withdrawals(client) == 0
 
 
-def test_an_export_in_a_form_that_is_not_known_withdraws_nothing(client: Client, notes: Path) -> None:
-    path = put(notes, "mem0.json", json.dumps(mem0([GONE, STAYS])))
-    take(client, path)
-    put(notes, "mem0.json", json.dumps([*mem0([STAYS]), {"id": "x", "remembered": GONE}]))
-    assert take(client, path).withdrawn == 0
-    assert shown(client) == [STAYS, GONE]
-
-
 def test_what_is_left_out_by_a_format_is_not_gone(client: Client, notes: Path) -> None:
     path = put(notes, "all.zip", "")
     path.write_bytes(t.zipped({"a.md": GONE.encode(), "m.json": json.dumps(mem0([STAYS])).encode()}))
@@ -120,40 +112,6 @@ def test_a_folder_that_is_missing_or_empty_withdraws_nothing_until_it_is_said_to
     shutil.rmtree(notes)
     assert Importer(client, SCOPE, ImportOptions(gone=True)).take([], [notes]).withdrawn == 2
     assert shown(client) == []
-
-
-def test_a_link_to_a_disk_that_is_away_withdraws_nothing(client: Client, notes: Path) -> None:
-    disk = notes.parent / "disk"
-    put(disk, "a.md", GONE)
-    put(notes, "b.md", STAYS)
-    (notes / "linked").symlink_to(disk)
-    take(client, notes)
-    away = disk.rename(notes.parent / "away")
-    summary = take(client, notes)
-    assert (summary.withdrawn, summary.missing) == (0, 1)
-    away.rename(disk)
-    (notes / "linked").unlink()
-    assert take(client, notes).withdrawn == 1
-
-
-def test_a_folder_that_was_renamed_says_what_it_said_and_then_what_it_says(client: Client, notes: Path) -> None:
-    put(notes, "a.md", GONE)
-    put(notes, "b.md", STAYS)
-    take(client, notes)
-    moved = notes.rename(notes.with_name("moved"))
-    summary = take(client, moved)
-    assert (summary.taken, summary.known, summary.withdrawn) == (0, 2, 0)
-    put(moved, "a.md", "The gauge is green.")
-    assert take(client, moved).withdrawn == 1
-    assert shown(client) == [STAYS, "The gauge is green."]
-
-
-def test_a_file_that_was_first_taken_alone_goes_with_its_folder_later(client: Client, notes: Path) -> None:
-    put(notes, "b.md", STAYS)
-    take(client, put(notes, "a.md", GONE))
-    take(client, notes)
-    (notes / "a.md").unlink()
-    assert take(client, notes).withdrawn == 1
 
 
 def test_a_document_that_is_damaged_withdraws_nothing(client: Client, notes: Path) -> None:

@@ -37,7 +37,6 @@ from memtape.state.views.filters import make_filters
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.agents.mcp.answers import searched
-from memtape.tools.agents.offering import offered
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
@@ -155,13 +154,6 @@ def test_people_and_programs_are_told_which_wording_was_found(client: Client) ->
     assert f"> {LONG}\n> its memory says: {SHORT}" in answer
 
 
-def test_an_agent_that_did_not_ask_is_shown_one_text_of_a_memory(client: Client) -> None:
-    two_ways(client)
-    client.search("database", quiet=True)
-    text, answer = offered(client, "On which port does the staging database listen?", "s", 2_000)
-    assert [result.text for result in answer.results] == [SHORT] and SHORT in text and LONG not in text
-
-
 def test_a_wording_that_is_forgotten_is_found_no_more_also_before_it_is_projected(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,18 +217,28 @@ def test_any_wording_is_found_by_its_vector(client: Client, rash: None) -> None:
         assert result.why is not None and result.why.lanes["dense"] == pytest.approx(1)
 
 
+def memory(number: int, *texts: str) -> MemoryRow:
+    row = row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
+    assert isinstance(row, MemoryRow)
+    return row
+
+
+def test_what_is_found_has_each_memory_once(client: Client) -> None:
+    two_ways(client)
+    client.project()
+    found, _ = client.reader.retriever.found(SCOPE)
+    assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2
+    assert client.status().memories == 1
+    row = found.row(found.places()[0])
+    assert isinstance(row, MemoryRow) and row.wordings == (Wording(row.ids[0], LONG),)
+
+
 def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> tuple[Corpus, Texts]:
     entries = [entry for row in rows for entry in entries_of(row)]
     texts = Texts([part_of(entries, 0)])
     dense: TextVectors | None = None if vectors is None else text_vectors(np.array(vectors, np.int16))
     said = [entry.document.text for entry in entries]
     return Corpus(texts, lambda place: said[place], texts.called, dense), texts
-
-
-def memory(number: int, *texts: str) -> MemoryRow:
-    row = row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
-    assert isinstance(row, MemoryRow)
-    return row
 
 
 @pytest.mark.parametrize("by", ["words", "vectors"])
@@ -253,31 +255,3 @@ def test_many_wordings_of_one_memory_take_no_places_of_others(by: str) -> None:
     assert len(heads) == len(set(heads))
     assert len(heads) == ranking.counts[lanes[0]] <= rules.DENSE_HITS
     assert len(heads) == 90 if by == "words" else len(heads) > 20
-
-
-def test_the_order_of_wordings_and_segments_decides_nothing() -> None:
-    """Of two wordings that match alike the first is told, in whatever segments the texts lie."""
-    rows = [memory(n, "the red kayak", "the blue kayak", "the green kayak") for n in range(5)]
-    parts = [part_of(entries_of(row), 0) for row in rows]
-    for order in (rows, rows[::-1]):
-        entries = [entry for row in order for entry in entries_of(row)]
-        for texts in (Texts([part_of(entries, 0)]), Texts(parts)):
-            hits = list(Corpus(texts, lambda place: "", texts.called).rank("kayak").hits)
-            ids = [texts.column("ids", np.array([hit.place])).tolist()[0] for hit in hits]
-            assert ids == sorted(ids) and [hit.place - texts.head(hit.place) for hit in hits] == [0] * 5
-
-
-def test_statistics_count_each_wording_as_a_text() -> None:
-    _, one = corpus([memory(1, "red kayak", "blue kayak", "a canoe")])
-    _, apart = corpus([memory(1, "red kayak"), memory(2, "blue kayak"), memory(3, "a canoe")])
-    assert (one.count, one.idf("kayak")) == (apart.count, apart.idf("kayak"))
-
-
-def test_what_is_found_has_each_memory_once(client: Client) -> None:
-    two_ways(client)
-    client.project()
-    found, _ = client.reader.retriever.found(SCOPE)
-    assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2
-    assert client.status().memories == 1
-    row = found.row(found.places()[0])
-    assert isinstance(row, MemoryRow) and row.wordings == (Wording(row.ids[0], LONG),)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.times import US_PER_S
-from memtape.state.ranking.yielding import JUST_US, below
+from memtape.state.ranking.yielding import below
 from memtape.state.text.asking import only_asks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
@@ -86,45 +86,6 @@ def test_what_a_session_has_just_said_is_not_its_own_first_hit(client: Client) -
     say(client, new, "mine")
     assert places(client, session="other")[0] == new and places(client)[0] == new
     assert places(client, session="mine") == [old, new]
-
-
-def test_what_a_session_has_just_told_is_not_lost_below_all_others(client: Client) -> None:
-    for number in range(12):
-        say(client, f"The staging database has a port{' and a name' * number}.", f"before {number}", ago_s=9_000)
-    new = "The staging database port: the port of the staging database is 6000 from now on."
-    say(client, new, "mine")
-    assert places(client, session="other")[0] == new and places(client, session="mine")[1] == new
-
-
-def test_what_a_session_said_before_that_is_as_good_as_any(client: Client) -> None:
-    new = "I am looking into the port of the staging database now; the staging database port is odd."
-    say(client, "The staging database listens on port 5433.", "before", ago_s=9_000)
-    say(client, new, "mine", ago_s=JUST_US // US_PER_S + 5)
-    say(client, "Something else.", "mine")  # Minutes are counted from what was said last.
-    assert places(client, session="mine")[0] == new
-
-
-def test_a_prompt_that_nothing_answers_is_found_first(client: Client) -> None:
-    say(client, PROMPTS[0], "mine")
-    say(client, "The kayak is red.", "before", ago_s=900)
-    assert places(client, session="mine") == [PROMPTS[0]]
-    assert places(client, "staging kayak", session="mine") == places(client, "staging kayak", session="other")
-
-
-def test_what_was_taken_from_a_turn_just_said_yields_as_the_turn_does(tmp_path: Path) -> None:
-    with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="now") as client:
-        client.capture_many([Line(text="The staging database listens on port 5433.", kind="fact", session="then")])
-        client.capture_many([Line(text="We decided to ask which port staging has.", kind="turn", session="now")])
-        client.project()
-        first = client.search("which port has staging").results[0]
-        assert "5433" in first.text
-
-
-def test_a_memory_that_the_session_made_itself_does_not_yield(client: Client) -> None:
-    say(client, "The port of the staging database was odd.", "before", ago_s=900)
-    client.session = "mine"
-    client.capture("The staging database has another port: staging, port, database.")
-    assert places(client, session="mine") == places(client, session="other")
 
 
 def test_why_a_question_stands_below_is_told(client: Client) -> None:

@@ -378,7 +378,7 @@ ASLEEP_AND_AWAKE = [
 ]
 # The only text of the scope was to stand for a text that there is not.
 FOR_NOTHING = [
-    decided(["none"], [Operation(by=make_id("made"), ids=(make_id("none"),), op="reword")], "pass"),
+    decided(["none"], [Operation(by=make_id("made"), ids=(make_id("none"),), op="replace")], "pass"),
     captured("In short, 1.", "made", kind="journal"),
 ]
 

@@ -34,6 +34,13 @@ Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later."
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 
 
+def _said(description: str, most: int | None = None, option: str | None = None, *, rare: bool = False) -> Meta:
+    """Describe an argument of at most so many characters or values, its option, and whether agents see it always."""
+    return Meta(
+        description=description, max_length=most, extra=({"option": option} if option else {}) | (RARE if rare else {})
+    )
+
+
 class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a verb is asked with; anything else is refused. `Meta.extra["option"]` is an option's name, if another."""
 
@@ -41,8 +48,8 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class CaptureArguments(Arguments, frozen=True):
     text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
     tags: Annotated[Tags, Meta(description="A word to filter by.")] = ()
-    importance: Annotated[Share | None, Meta(description="0 to 1, where you know.", extra=RARE)] = None
-    source: Annotated[Text | None, Meta(description="Where it comes from: a file, a URL.", extra=RARE)] = None
+    importance: Annotated[Share | None, _said("0 to 1, where you know.", rare=True)] = None
+    source: Annotated[Text | None, _said("Where it comes from: a file, a URL.", rare=True)] = None
 
 
 class SearchArguments(Arguments, frozen=True):
@@ -50,74 +57,62 @@ class SearchArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(description="The most results, 1 to 1000.", ge=1)] = 10
     kinds: Annotated[
         tuple[Kind, ...],
-        Meta(
-            description="Only of this kind: turn is what was said in a session, page a page that was written.",
-            max_length=8,
-        ),
+        _said("Only of this kind: turn is what was said in a session, page a page that was written.", most=8),
     ] = ()
-    tags: Annotated[Tags, Meta(description="Only with this tag.", extra=RARE)] = ()
+    tags: Annotated[Tags, _said("Only with this tag.", rare=True)] = ()
     origins: Annotated[
         tuple[Origin, ...],
-        Meta(
-            description="Only what this origin has captured. operator, user: people. agent: you and other agents. "
-            "tool: a tool's output. web: a page. model: what a model concluded.",
-            max_length=6,
-            extra={"option": "--from-origin"} | RARE,
+        _said(
+            "Only what this origin has captured. operator, user: people. agent: you and other agents. tool:"
+            " a tool's output. web: a page. model: what a model concluded.",
+            most=6,
+            option="--from-origin",
+            rare=True,
         ),
     ] = ()
     sessions: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Only what was captured in this session.",
-            max_length=64,
-            extra={"option": "--from-session"} | RARE,
-        ),
+        _said("Only what was captured in this session.", most=64, option="--from-session", rare=True),
     ] = ()
     tiers: Annotated[
         tuple[Tier, ...],
-        Meta(
-            description="Only what has aged so far: short is what has not, mid what a summary of a day tells, "
-            "long what one of a week tells.",
-            max_length=3,
-            extra=RARE,
+        _said(
+            "Only what has aged so far: short is what has not, mid what a summary of a day tells, long what"
+            " one of a week tells.",
+            most=3,
+            rare=True,
         ),
     ] = ()
     not_kinds: Annotated[
         tuple[Kind, ...],
-        Meta(
-            description="Nothing of this kind: no turn, no page.", max_length=8, extra={"option": "--not-kind"} | RARE
-        ),
+        _said("Nothing of this kind: no turn, no page.", most=8, option="--not-kind", rare=True),
     ] = ()
-    not_tags: Annotated[Tags, Meta(description="Nothing with this tag.", extra={"option": "--not-tag"} | RARE)] = ()
+    not_tags: Annotated[Tags, _said("Nothing with this tag.", option="--not-tag", rare=True)] = ()
     not_origins: Annotated[
         tuple[Origin, ...],
-        Meta(
-            description="Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, "
-            "model.",
-            max_length=6,
-            extra={"option": "--not-origin"} | RARE,
+        _said(
+            "Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.",
+            most=6,
+            option="--not-origin",
+            rare=True,
         ),
     ] = ()
     not_sessions: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Nothing that was captured in this session, wherever else.",
-            max_length=64,
-            extra={"option": "--not-session"} | RARE,
-        ),
+        _said("Nothing that was captured in this session, wherever else.", most=64, option="--not-session", rare=True),
     ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
-    valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.", extra=RARE)] = None
+    valid_at: Annotated[str | None, _said("What held then, as it is known now.", rare=True)] = None
     archived: Annotated[bool, Meta(description="Also what is archived.")] = False
     deep: Annotated[bool, Meta(description="Look up to three times.")] = False
     quotas: Annotated[
         tuple[str, ...],
-        Meta(
-            description="The most results of a source, as turns=3: memories, turns, documents, insights, summaries, "
+        _said(
+            "The most results of a source, as turns=3: memories, turns, documents, insights, summaries, "
             "pages, plans, journal.",
-            max_length=8,
-            extra=RARE,
+            most=8,
+            rare=True,
         ),
     ] = ()
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
@@ -140,9 +135,7 @@ class UsedArguments(Arguments, frozen=True):
 
 class ForgetArguments(Arguments, frozen=True):
     id: Id
-    only: Annotated[
-        bool, Meta(description="Name this one capture, not every capture that is the same memory.", extra=RARE)
-    ] = False
+    only: Annotated[bool, _said("Name this one capture, not every capture that is the same memory.", rare=True)] = False
     reason: Reason = None
 
 
@@ -162,10 +155,10 @@ class ArchiveArguments(Arguments, frozen=True):
 
 
 class UnarchiveArguments(Arguments, frozen=True):
-    ids: Annotated[tuple[Id, ...], Meta(description="The ids, as list_archived has them.", max_length=100)] = ()
+    ids: Annotated[tuple[Id, ...], _said("The ids, as list_archived has them.", most=100)] = ()
     all_of: Annotated[
         Literal["age", "asked"] | None,
-        Meta(description="All that was archived by age, or since somebody asked, instead of ids.", extra=RARE),
+        _said("All that was archived by age, or since somebody asked, instead of ids.", rare=True),
     ] = None
     reason: Reason = None
 
@@ -182,7 +175,7 @@ class HoldsArguments(Arguments, frozen=True):
 
 class ReplacedArguments(Arguments, frozen=True):
     id: Id
-    by: Annotated[Id, Meta(description="The id of the memory that holds instead.", extra={"option": "--by"})]
+    by: Annotated[Id, _said("The id of the memory that holds instead.", option="--by")]
 
 
 class UpdateArguments(Arguments, frozen=True):
@@ -194,11 +187,7 @@ class RecentArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
     kinds: Annotated[
         tuple[Kind, ...],
-        Meta(
-            description="Only of this kind, by default all but turn; page is a page that was written.",
-            max_length=8,
-            extra=RARE,
-        ),
+        _said("Only of this kind, by default all but turn; page is a page that was written.", most=8, rare=True),
     ] = ()
 
 
@@ -207,7 +196,7 @@ class SessionsArguments(Arguments, frozen=True):
 
 
 class TimelineArguments(Arguments, frozen=True):
-    around: Annotated[str, Meta(description="An id, a time as ISO 8601, or an age as 3d.", max_length=64)]
+    around: Annotated[str, _said("An id, a time as ISO 8601, or an age as 3d.", most=64)]
     limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
 
 
@@ -234,16 +223,12 @@ class PruneArguments(Arguments, frozen=True):
 
 
 class ConflictsArguments(Arguments, frozen=True):
-    settled: Annotated[bool, Meta(description="Also what was settled or has expired.", extra={"option": "--all"})] = (
-        False
-    )
+    settled: Annotated[bool, _said("Also what was settled or has expired.", option="--all")] = False
 
 
 class SettleArguments(Arguments, frozen=True):
-    conflict: Annotated[str, Meta(description="The id of a conflict, or its first eight characters.", max_length=64)]
-    keep: Annotated[
-        Literal["A", "B", "both"], Meta(description="Which side holds, as listed.", extra={"option": "--keep"})
-    ]
+    conflict: Annotated[str, _said("The id of a conflict, or its first eight characters.", most=64)]
+    keep: Annotated[Literal["A", "B", "both"], _said("Which side holds, as listed.", option="--keep")]
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None
 
 
@@ -255,7 +240,7 @@ Slug = Annotated[str, Meta(description="The slug of a page, as deploy/staging.",
 
 
 class PageArguments(Arguments, frozen=True):
-    page: Annotated[str, Meta(description="The slug or id of a page; _root is the top.", max_length=200)] = "_root"
+    page: Annotated[str, _said("The slug or id of a page; _root is the top.", most=200)] = "_root"
 
 
 class NewPageArguments(Arguments, frozen=True):
@@ -266,20 +251,24 @@ class NewPageArguments(Arguments, frozen=True):
 
 
 class EditPageArguments(Arguments, frozen=True):
-    page: Annotated[str, Meta(description="The slug or id of a page.", max_length=200)]
+    page: Annotated[str, _said("The slug or id of a page.", most=200)]
     text: Annotated[str, Meta(description="The whole page as it is to be.")]
-    base: Annotated[str, Meta(description="The version that you read, as read_page named it.", max_length=64)]
+    base: Annotated[str, _said("The version that you read, as read_page named it.", most=64)]
 
 
 class Offer(NamedTuple):
     """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called."""
 
     name: str
-    title: str
     description: str
     effect: Effect
     idempotent: bool = True
     common: bool = True
+
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        return self.name.replace("_", " ").capitalize()
 
 
 class Decision(NamedTuple):
@@ -310,270 +299,147 @@ class Verb(NamedTuple):
     in_memory: bool = False
 
 
-VERBS: dict[str, Verb] = {
-    "capture": Verb(
-        "capture.capture",
-        "capture",
-        CaptureArguments,
-        Offer(
-            "add_memory",
-            "Add a memory",
-            "Remember something about this project: a decision and why, a fact, a preference, what failed.",
-            "adds",
-            idempotent=False,
-        ),
-        in_memory=True,
+TOOLS: dict[str, Offer] = {
+    "capture": Offer(
+        "add_memory",
+        "Remember something about this project: a decision and why, a fact, a preference, what failed.",
+        "adds",
+        idempotent=False,
     ),
+    "search": Offer(
+        "search_memories", "Find what was said, decided and learned in this project, best first, with ids.", "reads"
+    ),
+    "show": Offer("get_memory", "Open one memory or turn whole, and see why it is there.", "reads"),
+    "recent": Offer("list_recent", "What was remembered last, without a query.", "reads"),
+    "sessions": Offer("list_sessions", "The latest sessions of all agents: when, who, what was asked.", "reads"),
+    "timeline": Offer(
+        "timeline", "What was said and remembered around a memory or a time, in order.", "reads", common=False
+    ),
+    "context": Offer("get_context", "What to know before starting: rules, goal, plan, facts, recent work.", "reads"),
+    "update": Offer(
+        "update_memory",
+        "Say what is so now instead of a memory, which is kept as what was before.",
+        "adds",
+        idempotent=False,
+    ),
+    "used": Offer("mark_used", "Say which memories helped, so that they are found sooner.", "adds"),
+    "forget": Offer("forget_memory", "Hide a memory that is wrong or unwanted. restore_memory undoes it.", "hides"),
+    "restore": Offer("restore_memory", "Bring back a memory that was forgotten.", "shows"),
+    "pin": Offer("pin_memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds", common=False),
+    "unpin": Offer("unpin_memory", "End the pins on a memory.", "shows", common=False),
+    "archive": Offer(
+        "archive_memory",
+        "Put memories out of the way that are done with. unarchive_memory undoes it.",
+        "hides",
+        common=False,
+    ),
+    "unarchive": Offer("unarchive_memory", "Bring back memories that were archived.", "shows", common=False),
+    "archived": Offer("list_archived", "What is archived, since when and why.", "reads", common=False),
+    "conflicts": Offer(
+        "list_conflicts",
+        "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
+        "reads",
+        common=False,
+    ),
+    "status": Offer(
+        "memory_status", "How much this project remembers, and whether everything is up to date.", "reads", common=False
+    ),
+    "tree show": Offer(
+        "read_page",
+        "Read a page of the project's tree, and what stands below it; _root is the top.",
+        "reads",
+        common=False,
+    ),
+    "tree new": Offer(
+        "new_page",
+        "Write a longer text that is kept up to date, as a page of the project's tree.",
+        "adds",
+        idempotent=False,
+        common=False,
+    ),
+    "tree edit": Offer(
+        "edit_page",
+        "Give a page another text. What a person wrote stays, and yours stands beside it.",
+        "adds",
+        idempotent=False,
+        common=False,
+    ),
+}
+"""The tools for agents, by their verb."""
+
+DECISIONS: dict[str, Decision] = {
+    "forget": Decision(
+        "Hide a memory or turn, until it is restored. The log keeps it.\n\nEvery capture that is the same "
+        "memory is hidden, and of facts and the like the same text stays hidden when it is captured again, "
+        "until a person says it.",
+        "Forgot",
+        undo="restore",
+    ),
+    "restore": Decision("Show again what was forgotten.", "Restored"),
+    "pin": Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
+    "unpin": Decision("End the pins on a memory or turn.", "Unpinned"),
+    "unfold": Decision(
+        "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
+    ),
+    "holds": Decision(
+        "Say that a memory holds, whatever was said later: no rule replaces it from now on, until --undo.",
+        "Noted what holds of",
+    ),
+    "replaced": Decision(
+        "Say that another memory replaced one: it is marked, stands below the other, and leaves the start context.",
+        "Noted what replaced",
+        undo="holds",
+        example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
+    ),
+}
+"""The words of verbs that decide about a memory, by their verb."""
+
+_ROWS: dict[str, Verb] = {
+    "capture": Verb("capture.capture", "capture", CaptureArguments, in_memory=True),
     "import": Verb("importing.import_command"),
     "watch": Verb("importing.watch"),
-    "search": Verb(
-        "ask.search",
-        "search",
-        SearchArguments,
-        Offer(
-            "search_memories",
-            "Search memories",
-            "Find what was said, decided and learned in this project, best first, with ids.",
-            "reads",
-        ),
-        in_memory=True,
-    ),
-    "show": Verb(
-        "ask.show",
-        "show",
-        IdArguments,
-        Offer(
-            "get_memory",
-            "Open a memory",
-            "Open one memory or turn whole, and see why it is there.",
-            "reads",
-        ),
-        in_memory=True,
-    ),
+    "search": Verb("ask.search", "search", SearchArguments, in_memory=True),
+    "show": Verb("ask.show", "show", IdArguments, in_memory=True),
     "why": Verb("ask.why", "why", IdArguments, in_memory=True),
-    "recent": Verb(
-        "looking.recent",
-        "recent",
-        RecentArguments,
-        Offer("list_recent", "List recent memories", "What was remembered last, without a query.", "reads"),
-        in_memory=True,
-    ),
-    "sessions": Verb(
-        "looking.sessions",
-        "sessions",
-        SessionsArguments,
-        Offer(
-            "list_sessions", "List sessions", "The latest sessions of all agents: when, who, what was asked.", "reads"
-        ),
-        in_memory=True,
-    ),
-    "timeline": Verb(
-        "looking.timeline",
-        "timeline",
-        TimelineArguments,
-        Offer(
-            "timeline",
-            "Timeline",
-            "What was said and remembered around a memory or a time, in order.",
-            "reads",
-            common=False,
-        ),
-        in_memory=True,
-    ),
+    "recent": Verb("looking.recent", "recent", RecentArguments, in_memory=True),
+    "sessions": Verb("looking.sessions", "sessions", SessionsArguments, in_memory=True),
+    "timeline": Verb("looking.timeline", "timeline", TimelineArguments, in_memory=True),
     "given": Verb("looking.given", "given", GivenArguments, in_memory=True),
-    "context": Verb(
-        "context.context",
-        "context",
-        ContextArguments,
-        Offer(
-            "get_context",
-            "Get the project's context",
-            "What to know before starting: rules, goal, plan, facts, recent work.",
-            "reads",
-        ),
-        in_memory=True,
-    ),
-    "update": Verb(
-        "capture.update",
-        "update",
-        UpdateArguments,
-        Offer(
-            "update_memory",
-            "Update a memory",
-            "Say what is so now instead of a memory, which is kept as what was before.",
-            "adds",
-            idempotent=False,
-        ),
-        in_memory=True,
-    ),
-    "used": Verb(
-        "capture.used",
-        "use",
-        UsedArguments,
-        Offer(
-            "mark_used",
-            "Mark memories as used",
-            "Say which memories helped, so that they are found sooner.",
-            "adds",
-        ),
-        in_memory=True,
-    ),
-    "forget": Verb(
-        "deciding.forget",
-        "forget",
-        ForgetArguments,
-        Offer(
-            "forget_memory",
-            "Forget a memory",
-            "Hide a memory that is wrong or unwanted. restore_memory undoes it.",
-            "hides",
-        ),
-        Decision(
-            "Hide a memory or turn, until it is restored. The log keeps it.\n\n"
-            "Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden "
-            "when it is captured again, until a person says it.",
-            "Forgot",
-            undo="restore",
-        ),
-        in_memory=True,
-    ),
-    "restore": Verb(
-        "deciding.restore",
-        "restore",
-        RestoreArguments,
-        Offer("restore_memory", "Restore a memory", "Bring back a memory that was forgotten.", "shows"),
-        Decision("Show again what was forgotten.", "Restored"),
-        in_memory=True,
-    ),
-    "pin": Verb(
-        "deciding.pin",
-        "pin",
-        IdArguments,
-        Offer(
-            "pin_memory",
-            "Pin a memory",
-            "Keep a memory at hand whatever its age. unpin_memory undoes it.",
-            "adds",
-            common=False,
-        ),
-        Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
-        in_memory=True,
-    ),
-    "unpin": Verb(
-        "deciding.unpin",
-        "unpin",
-        IdArguments,
-        Offer("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows", common=False),
-        Decision("End the pins on a memory or turn.", "Unpinned"),
-        in_memory=True,
-    ),
-    "archive": Verb(
-        "archiving.archive",
-        "archive",
-        ArchiveArguments,
-        Offer(
-            "archive_memory",
-            "Archive memories",
-            "Put memories out of the way that are done with. unarchive_memory undoes it.",
-            "hides",
-            common=False,
-        ),
-    ),
-    "unarchive": Verb(
-        "archiving.unarchive",
-        "unarchive",
-        UnarchiveArguments,
-        Offer(
-            "unarchive_memory",
-            "Bring back from the archive",
-            "Bring back memories that were archived.",
-            "shows",
-            common=False,
-        ),
-    ),
-    "archived": Verb(
-        "archiving.archived",
-        "archived",
-        ArchivedArguments,
-        Offer("list_archived", "List the archive", "What is archived, since when and why.", "reads", common=False),
-    ),
-    "lifecycle": Verb("lifecycle.lifecycle", "lifecycle"),
+    "context": Verb("looking.context", "context", ContextArguments, in_memory=True),
+    "update": Verb("capture.update", "update", UpdateArguments, in_memory=True),
+    "used": Verb("capture.used", "use", UsedArguments, in_memory=True),
+    "forget": Verb("deciding.forget", "forget", ForgetArguments, in_memory=True),
+    "restore": Verb("deciding.restore", "restore", RestoreArguments, in_memory=True),
+    "pin": Verb("deciding.pin", "pin", IdArguments, in_memory=True),
+    "unpin": Verb("deciding.unpin", "unpin", IdArguments, in_memory=True),
+    "archive": Verb("archiving.archive", "archive", ArchiveArguments),
+    "unarchive": Verb("archiving.unarchive", "unarchive", UnarchiveArguments),
+    "archived": Verb("archiving.archived", "archived", ArchivedArguments),
+    "lifecycle": Verb("archiving.lifecycle", "lifecycle"),
     "project": Verb("projects.project"),
-    "unfold": Verb(
-        "deciding.unfold",
-        "unfold",
-        UnfoldArguments,
-        decision=Decision(
-            "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
-        ),
-        in_memory=True,
-    ),
-    "holds": Verb(
-        "deciding.holds",
-        "say_holds",
-        HoldsArguments,
-        decision=Decision(
-            "Say that a memory holds, whatever was said later: no rule replaces it from now on, until --undo.",
-            "Noted what holds of",
-        ),
-        in_memory=True,
-    ),
-    "replaced": Verb(
-        "deciding.replaced",
-        "say_replaced",
-        ReplacedArguments,
-        decision=Decision(
-            "Say that another memory replaced one: it is marked, stands below the other, and leaves the start context.",
-            "Noted what replaced",
-            undo="holds",
-            example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
-        ),
-        in_memory=True,
-    ),
-    "refold": Verb("refold.refold", "refold"),
-    "stale": Verb("standing.stale", "stale", StaleArguments, in_memory=True),
-    "orders": Verb("standing.orders", "orders", OrdersArguments, in_memory=True),
-    "conflicts": Verb(
-        "conflicts.conflicts",
-        "conflicts",
-        ConflictsArguments,
-        Offer(
-            "list_conflicts",
-            "List conflicts",
-            "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
-            "reads",
-            common=False,
-        ),
-        in_memory=True,
-    ),
+    "unfold": Verb("deciding.unfold", "unfold", UnfoldArguments, in_memory=True),
+    "holds": Verb("deciding.holds", "say_holds", HoldsArguments, in_memory=True),
+    "replaced": Verb("deciding.replaced", "say_replaced", ReplacedArguments, in_memory=True),
+    "refold": Verb("embedder.refold", "refold"),
+    "stale": Verb("conflicts.stale", "stale", StaleArguments, in_memory=True),
+    "orders": Verb("conflicts.orders", "orders", OrdersArguments, in_memory=True),
+    "conflicts": Verb("conflicts.conflicts", "conflicts", ConflictsArguments, in_memory=True),
     "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
-    "accept": Verb("accept.accept"),
+    "accept": Verb("conflicts.accept"),
     "tree": Verb("tree.tree", in_memory=True),
-    "prune": Verb("prune.prune", "prune", PruneArguments),
+    "prune": Verb("erase.prune", "prune", PruneArguments),
     "erase": Verb("erase.erase"),
-    "pause": Verb("pausing.pause"),
-    "resume": Verb("pausing.resume"),
+    "pause": Verb("secrets.pause"),
+    "resume": Verb("secrets.resume"),
     "secrets": Verb("secrets.secrets"),
-    "status": Verb(
-        "status.status",
-        "status",
-        StatusArguments,
-        Offer(
-            "memory_status",
-            "Status of the memory",
-            "How much this project remembers, and whether everything is up to date.",
-            "reads",
-            common=False,
-        ),
-        in_memory=True,
-    ),
-    "stats": Verb("stats.stats", "stats"),
-    "tail": Verb("tail.tail"),
-    "distill": Verb("distill.distill", "distill"),
+    "status": Verb("status.status", "status", StatusArguments, in_memory=True),
+    "stats": Verb("status.stats", "stats"),
+    "tail": Verb("ask.tail"),
+    "distill": Verb("consolidate.distill", "distill"),
     "consolidate": Verb("consolidate.consolidate", "consolidate"),
     "log": Verb("ask.log", "read_log", in_memory=True),
-    "adopt": Verb("project.adopt"),
-    "edges": Verb("edges.edges", "edges", in_memory=True),
+    "adopt": Verb("projects.adopt"),
+    "edges": Verb("looking.edges", "edges", in_memory=True),
     "diff": Verb("ask.diff_command", "diff"),
     "eval": Verb("measure.eval_command"),
     "compare": Verb("measure.compare_command", "compare"),
@@ -582,7 +448,7 @@ VERBS: dict[str, Verb] = {
     "rebuild": Verb("keep.rebuild"),
     "copy": Verb("keep.copy"),
     "embedder": Verb("embedder.embedder", "embedder"),
-    "retriever": Verb("retriever.retriever"),
+    "retriever": Verb("measure.retriever"),
     "connect": Verb("agents.connect"),
     "disconnect": Verb("agents.disconnect"),
     "doctor": Verb("agents.doctor", in_memory=True),
@@ -590,43 +456,18 @@ VERBS: dict[str, Verb] = {
     "page": Verb("page.page"),
     "hook": Verb("agents.hook"),
 }
-"""The verbs by the name of their command, in the order in which help lists them."""
-
-OF_GROUPS: dict[str, Verb] = {
-    "tree show": Verb(
-        "tree.show",
-        arguments=PageArguments,
-        tool=Offer(
-            "read_page",
-            "Read a page",
-            "Read a page of the project's tree, and what stands below it; _root is the top.",
-            "reads",
-            common=False,
-        ),
-    ),
-    "tree new": Verb(
-        "tree.new",
-        arguments=NewPageArguments,
-        tool=Offer(
-            "new_page",
-            "Write a page",
-            "Write a longer text that is kept up to date, as a page of the project's tree.",
-            "adds",
-            idempotent=False,
-            common=False,
-        ),
-    ),
-    "tree edit": Verb(
-        "tree.edit",
-        arguments=EditPageArguments,
-        tool=Offer(
-            "edit_page",
-            "Edit a page",
-            "Give a page another text. What a person wrote stays, and yours stands beside it.",
-            "adds",
-            idempotent=False,
-            common=False,
-        ),
-    ),
+_OF_GROUPS: dict[str, Verb] = {
+    "tree show": Verb("tree.show", arguments=PageArguments),
+    "tree new": Verb("tree.new", arguments=NewPageArguments),
+    "tree edit": Verb("tree.edit", arguments=EditPageArguments),
 }
+
+
+def _whole(rows: dict[str, Verb]) -> dict[str, Verb]:
+    return {name: row._replace(tool=TOOLS.get(name), decision=DECISIONS.get(name)) for name, row in rows.items()}
+
+
+VERBS = _whole(_ROWS)
+"""The verbs by the name of their command, in the order in which help lists them."""
+OF_GROUPS = _whole(_OF_GROUPS)
 """The verbs of commands in a group that agents are offered, by the words of the command."""

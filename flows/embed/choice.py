@@ -24,11 +24,17 @@ class ChosenEmbedder(NamedTuple):
 
 
 def choose_embedder(
-    options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ, *, brief: bool = False
+    options: EmbedderOptions,
+    dense_on_log: bool,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    brief: bool = False,
+    loads_slow: bool = True,
 ) -> ChosenEmbedder:
     """Find the available embedders and open the one in effect.
 
-    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Raises
+    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Without `loads_slow`
+    a local model that takes seconds to load is not loaded, and `EmbedderUnavailable` is raised. Raises
     `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
     http, probed = _probe(options, environment, brief)
@@ -40,8 +46,12 @@ def choose_embedder(
     if decided.kind == "http":
         return ChosenEmbedder(http, decided)
     if decided.kind == "local":
-        from memtape.flows.embed.local import LocalEmbedder
+        from memtape.flows.embed.local import LocalEmbedder, loads_at_once
 
+        if not loads_slow and not loads_at_once(options):
+            raise EmbedderUnavailable(
+                f"The model {options.model} takes seconds to load; a connected agent's server and the page use it."
+            )
         return ChosenEmbedder(LocalEmbedder(options), decided)
     return ChosenEmbedder(FloorEmbedder(), decided)
 

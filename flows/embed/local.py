@@ -176,6 +176,11 @@ def _check_no_code(folder: Path) -> None:
         )
 
 
+def loads_at_once(options: EmbedderOptions) -> bool:
+    """Return whether a model loads in a fraction of a second: MiniLM, without torch. Raises as `model_folder`."""
+    return _is_minilm_size(model_folder(options))
+
+
 def _is_minilm_size(folder: Path) -> bool:
     """Return whether the weights in a folder have the size of MiniLM's, without reading them."""
     weights = folder / "model.safetensors"

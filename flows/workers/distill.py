@@ -69,17 +69,11 @@ class LogSession(NamedTuple):
 
 
 class Talk:
-    """The wanted turns of a log that were read so far, by session in the order of the log.
+    """The wanted turns of a log that were read so far, by session in the order of the log."""
 
-    With `also` further captures are included, such as actions.
-    """
-
-    def __init__(
-        self, log: Log, is_wanted: Callable[[Event], bool], also: Callable[[Event], bool] = lambda event: False
-    ) -> None:
+    def __init__(self, log: Log, is_wanted: Callable[[Event], bool]) -> None:
         self._log = log
         self._is_wanted = is_wanted
-        self._also = also
         self.turns: dict[LogSession, dict[str, Event]] = {}
         self._offsets: list[int] | None = None
         self.made_of: dict[str, None] = {}
@@ -91,7 +85,7 @@ class Talk:
             slots = self._log.read(number, offset, PAGE_SLOTS, scope=scope, types=("captured",))
             events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
             wanted = [(at, event) for at, event in events if event.scope != GLOBAL and self._is_wanted(event)]
-            for turn in turns_among(self._log, number, wanted, {}, self._also):
+            for turn in turns_among(self._log, number, wanted, {}):
                 self.turns.setdefault(LogSession(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
             for _, event in wanted:
                 if event.actor.origin == "model" and _is_fact(event):

@@ -15,7 +15,7 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
-from memtape.state.text.polarity import standing
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.replacing import replaces
 from memtape.state.text.terms import terms
 
@@ -48,7 +48,6 @@ class Candidate(NamedTuple):
     id: str
     seq: int
     kind: Kind
-    family: str
     text: str
     at: int
     origin: Origin
@@ -160,7 +159,7 @@ class _Near:
         near: list[tuple[int, bool, int, Candidate]] = []
         for other in self._compared(number):
             found = self._candidates[other]
-            if found.id not in free or found.family != candidate.family:
+            if found.id not in free:
                 continue
             shared = len(own & self._terms[other])
             dice = 200 * shared // (len(own) + len(self._terms[other]))
@@ -180,7 +179,7 @@ class _Near:
         tried = sorted(shared, key=lambda other: (-shared[other], abs(other - number), other))[:MOST_TRIED]
         candidate = self._candidates[number]
         found = (other for other in map(self._candidates.__getitem__, tried) if other.id in free)
-        return [it for it in found if it.family == candidate.family == "fact" and may_replace(it, candidate)]
+        return [it for it in found if may_replace(it, candidate)]
 
     def _compared(self, number: int) -> list[int]:
         """Return the candidates with a candidate's rarest terms; of a common term the latest and nearest."""
@@ -208,21 +207,20 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
     by_seq = scope.captures.by_seq
     for memory in scope.memories.living():
         spoken = by_seq[memory.canonical]
-        if spoken.family not in CONSOLIDATED or not is_shown(scope, scope.covers, memory):
+        if spoken.family != CONSOLIDATED or not is_shown(scope, scope.covers, memory):
             continue
         ids = [by_seq[join.seq].id for join in memory.joins]
         body = scope.captures.body(spoken)
         apart = any(id in scope.covers.apart for id in ids)
         if apart or scope.pins.has_any(ids) or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
             continue
-        if standing(body.text):
+        if heard_in(body.text).standing:
             continue
         parts = scope.covers.parts(scope, memory)
         yield Candidate(
             id=by_seq[memory.name].id,
             seq=spoken.seq,
             kind=spoken.kind,
-            family=spoken.family,
             text=body.text,
             at=spoken.at,
             origin=spoken.actor.origin,

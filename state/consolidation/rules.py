@@ -1,4 +1,4 @@
-"""Consolidation without a model: merge restatements, one value's history, and journal lines of one subject.
+"""Consolidation without a model: merge restatements, and the history of one value.
 
 The code adds ids, dates and counts; every word comes from a captured text. A doubtful cluster stays
 unchanged.
@@ -15,7 +15,6 @@ from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster,
 from memtape.state.fold.specifics import same_specifics
 from memtape.state.text.replacing import replaces
 
-LEAST_ENTRIES = 3
 MOST_PREVIOUS = 5
 """Earlier values in a line, the latest first; the inputs of the line have all of them."""
 _END = ".!"
@@ -53,8 +52,7 @@ def conclude(cluster: Cluster) -> list[Conclusion]:
     A conclusion names all memories that it depends on, so that conclusions are independent.
     """
     operations, left = _restated(cluster)
-    made, left = _timelines(left)
-    operations += made + _journals(left)
+    operations += _timelines(left)
     return [Conclusion(_inputs(operation), (operation,)) for operation in operations]
 
 
@@ -84,16 +82,16 @@ def _restated(cluster: Cluster) -> tuple[list[ConcludedOperation], list[Candidat
 
 
 def _says_the_same(a: Candidate, b: Candidate) -> bool:
-    return a.family == b.family == "fact" and not a.made and not b.made and same_specifics(a.text, b.text)
+    return not a.made and not b.made and same_specifics(a.text, b.text)
 
 
-def _timelines(candidates: Sequence[Candidate]) -> tuple[list[ConcludedOperation], list[Candidate]]:
+def _timelines(candidates: Sequence[Candidate]) -> list[ConcludedOperation]:
     """Put the successive values of one thing into one line: the latest value, its date, the earlier values.
 
     An earlier value by an author with more trust than the latest value's author stays a memory: people
     decide.
     """
-    facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (it.latest.at, it.seq))
+    facts = sorted(candidates, key=lambda it: (it.latest.at, it.seq))
     operations: list[ConcludedOperation] = []
     left = {candidate.id: candidate for candidate in candidates}
     for newest in reversed(facts):
@@ -107,7 +105,7 @@ def _timelines(candidates: Sequence[Candidate]) -> tuple[list[ConcludedOperation
             operations.append(ConcludedOperation("replace", tuple(group), text=_timeline(group)))
             for candidate in group:
                 del left[candidate.id]
-    return operations, list(left.values())
+    return operations
 
 
 def _follows(newer: Candidate, older: Candidate) -> bool:
@@ -140,21 +138,6 @@ def _since(now: str, since: int, word: str, before: dict[str, int]) -> str:
     while len(items) > 1 and len(now) + sum(map(len, items)) > MOST_CHARS:
         items.pop()
     return f"{_sentence(now)} (since {format_day(since)}; {word}{'; '.join(items)})"
-
-
-def _journals(candidates: Sequence[Candidate]) -> list[ConcludedOperation]:
-    """Merge three or more journal lines of one subject into one, with the range of their dates."""
-    lines = sorted((it for it in candidates if it.family == "journal"), key=lambda it: (it.at, it.seq))
-    entries = sorted({said for it in lines for said in it.said})
-    if len(lines) < 2 or len(entries) < LEAST_ENTRIES:
-        return []
-    first, last = format_day(entries[0].at), format_day(entries[-1].at)
-    days = first if first == last else f"{first} to {last}"
-    told = "; ".join(f"{'' if first == last else format_day(it.at)[5:] + ' '}{_sentence(it.text)}" for it in entries)
-    text = f"{days}, {len(entries)} entries: {told}"
-    if len(text) > MOST_CHARS:
-        return _journals(lines[: len(lines) // 2]) + _journals(lines[len(lines) // 2 :])
-    return [ConcludedOperation("replace", tuple(reversed(lines)), text=text)]
 
 
 def _sentence(text: str) -> str:

@@ -13,7 +13,6 @@ from hashlib import blake2b
 from typing import NamedTuple, get_args
 
 from memtape.schemas.events import Kind, Origin
-from memtape.state.index.documents import Document
 from memtape.state.text.asking import ANSWERS_HOLD, held
 from memtape.state.text.courtesies import is_nod
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
@@ -153,3 +152,31 @@ def id_numbers(id: str) -> tuple[int, int]:
             pass
     data = id.encode("utf-8", "surrogatepass")[:16].ljust(16, b"\0")
     return int.from_bytes(data[:8], "big"), int.from_bytes(data[8:], "big")
+
+
+class Document(NamedTuple):
+    """A ranked document. `turn` marks a turn in a `session`, `answers` a turn by an assistant.
+
+    `at` is in microseconds UTC, and so is `ages_from`, None for a text that does not age. `uses` is the
+    number of uses, `hot` the recent uses, on any scale from 0 on. `confidence` is 1 without contrary
+    evidence. `neighbours` are ids of others with the weights of their edges, 1 for a full one. `kind` and
+    `id` order equals.
+    """
+
+    text: str
+    session: str | None
+    speaker: str
+    turn: bool
+    answers: bool
+    at: int
+    kind: str = ""
+    id: str = ""
+    ages_from: int | None = None
+    uses: int = 0
+    hot: float = 0
+    confidence: float = 1
+    neighbours: tuple[tuple[str, float], ...] = ()
+
+    def asks(self) -> bool:
+        """Return whether the text ends as a question."""
+        return self.text.rstrip().endswith("?")

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memtape.state.index.context import ContextRecipe
-from memtape.state.index.kept import TermCache
-from memtape.state.index.parts import Floats, Ints
+from memtape.state.index.parts import Floats, Ints, TermCache
 from memtape.state.index.segments import Array
 from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import distinct

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import msgspec
 import numpy as np
@@ -49,40 +49,40 @@ class Segment(NamedTuple):
     rows' keys, ascending, and `by_key` the row of each. The record of row r ends at `record_ends[r]`.
     """
 
-    terms: Array
-    starts: Array
-    term_text: Array
-    term_ends: Array
-    rows: Array
-    counts: Array
-    ids: Array
-    kinds: Array
-    origins: Array
-    flags: Array
-    told: Array
-    read: Array
-    speakers: Array
-    names: Array
-    sessions: Array
-    session_keys: Array
-    at: Array
-    ages_from: Array
-    confidences: Array
-    lengths: Array
-    chars: Array
-    said: Array
-    spoken: Array
-    wordings: Array
-    order: Array
-    keys: Array
-    generations: Array
-    offsets: Array
-    tables: Array
-    by_key: Array
-    aliases: Array
-    alias_rows: Array
-    records: Array
-    record_ends: Array
+    terms: Annotated[Array, "<u8"]
+    starts: Annotated[Array, "<u4"]
+    term_text: Annotated[Array, "|u1"]
+    term_ends: Annotated[Array, "<u4"]
+    rows: Annotated[Array, "<u4"]
+    counts: Annotated[Array, "<u2"]
+    ids: Annotated[Array, "<u8"]
+    kinds: Annotated[Array, "|u1"]
+    origins: Annotated[Array, "|u1"]
+    flags: Annotated[Array, "<u4"]
+    told: Annotated[Array, "<u2"]
+    read: Annotated[Array, "|u1"]
+    speakers: Annotated[Array, "<u4"]
+    names: Annotated[Array, "|u1"]
+    sessions: Annotated[Array, "<u4"]
+    session_keys: Annotated[Array, "<u8"]
+    at: Annotated[Array, "<i8"]
+    ages_from: Annotated[Array, "<i8"]
+    confidences: Annotated[Array, "<u2"]
+    lengths: Annotated[Array, "<u4"]
+    chars: Annotated[Array, "<u4"]
+    said: Annotated[Array, "<u8"]
+    spoken: Annotated[Array, "<u8"]
+    wordings: Annotated[Array, "<u4"]
+    order: Annotated[Array, "<u4"]
+    keys: Annotated[Array, "<u8"]
+    generations: Annotated[Array, "<i8"]
+    offsets: Annotated[Array, "<i8"]
+    tables: Annotated[Array, "|u1"]
+    by_key: Annotated[Array, "<u4"]
+    aliases: Annotated[Array, "<u8"]
+    alias_rows: Annotated[Array, "<u4"]
+    records: Annotated[Array, "|u1"]
+    record_ends: Annotated[Array, "<u8"]
 
     @property
     def size(self) -> int:
@@ -158,41 +158,8 @@ COLUMNS = (
 )
 """The columns that say something of each document by themselves."""
 _ROW = ("generations", "offsets", "tables")
-SEGMENT_TYPES = {
-    "terms": "<u8",
-    "starts": "<u4",
-    "term_text": "|u1",
-    "term_ends": "<u4",
-    "rows": "<u4",
-    "counts": "<u2",
-    "ids": "<u8",
-    "kinds": "|u1",
-    "origins": "|u1",
-    "flags": "<u4",
-    "told": "<u2",
-    "read": "|u1",
-    "speakers": "<u4",
-    "names": "|u1",
-    "sessions": "<u4",
-    "session_keys": "<u8",
-    "at": "<i8",
-    "ages_from": "<i8",
-    "confidences": "<u2",
-    "lengths": "<u4",
-    "chars": "<u4",
-    "said": "<u8",
-    "spoken": "<u8",
-    "wordings": "<u4",
-    "order": "<u4",
-    "keys": "<u8",
-    "generations": "<i8",
-    "offsets": "<i8",
-    "tables": "|u1",
-    "by_key": "<u4",
-    "aliases": "<u8",
-    "alias_rows": "<u4",
-    "records": "|u1",
-    "record_ends": "<u8",
+SEGMENT_TYPES: dict[str, str] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(Segment, include_extras=True).items()
 }
 """The numpy types of the arrays of a segment."""
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from memtape.state.index.context import ContextRecipe, TextContext, Turns, read_lengths
 from memtape.state.index.entries import ANSWERS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
-from memtape.state.index.kept import TermCache
-from memtape.state.index.parts import Floats, Ints, MaskedSegment, column_of, joined, starts_of
+from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, column_of, joined, starts_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sessions import TextSessions
 

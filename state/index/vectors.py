@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,12 @@ class VectorSegment(NamedTuple):
     / 64, N) have a bit for each component greater than 0.
     """
 
-    keys: Array
-    generations: Array
-    offsets: Array
-    vectors: Array
-    squares: Array
-    sketches: Array
+    keys: Annotated[Array, "<u8"]
+    generations: Annotated[Array, "<i8"]
+    offsets: Annotated[Array, "<i8"]
+    vectors: Annotated[Array, "<i2"]
+    squares: Annotated[Array, "<u4"]
+    sketches: Annotated[Array, "<u8"]
 
     @property
     def by_key(self) -> Array:
@@ -51,13 +51,8 @@ class VectorSegment(NamedTuple):
         return row if row < len(self.keys) and int(self.keys[row]) == key else None
 
 
-VECTOR_TYPES = {
-    "keys": "<u8",
-    "generations": "<i8",
-    "offsets": "<i8",
-    "vectors": "<i2",
-    "squares": "<u4",
-    "sketches": "<u8",
+VECTOR_TYPES: dict[str, str] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(VectorSegment, include_extras=True).items()
 }
 """The numpy types of the arrays of a segment."""
 
@@ -151,11 +146,6 @@ class TextVectors:
     def shown(self, shown: Flags) -> TextVectors:
         """Return the same without the vectors of texts that are not shown."""
         return TextVectors(self._segments, np.where(shown, self._rows, -1))
-
-    def before(self, offset: int) -> TextVectors:
-        """Return the same without the vectors that came at an offset of the log or behind it."""
-        offsets = np.concatenate([*(part.offsets for part in self._segments), np.full(1, -1, "<i8")])
-        return TextVectors(self._segments, np.where(offsets[self._rows] < offset, self._rows, -1))
 
 
 def text_vectors(matrix: Vectors) -> TextVectors:

@@ -8,11 +8,14 @@ person's many facts only the wanted one answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
+from memtape.schemas.patterns import lazy
 from memtape.schemas.times import HOUR_US
 from memtape.state.index.parts import Floats
 from memtape.state.index.segments import Flags
@@ -30,6 +33,15 @@ ALIKE_COSINE, NEAREST_COSINE = 0.4, 0.25
 """Least cosines of texts about one thing: of any two, and of two that are each other's nearest."""
 LEAST_NEAR = 0.5
 """Of these the later is at least so near to the question, as a share of how near the other is."""
+CHANGED_COSINE, CHANGED_NEAR = 0.25, 0.3
+"""The same two bounds for a later text that speaks of a change."""
+CHANGE = lazy(
+    r"\b(?:now|since|new|newly|instead|any ?more|no longer|from here on|from now on|these days|nowadays|another|again|"
+    r"moved?|moves|moving|chang(?:e|es|ed)|switch(?:es|ed)?|replac(?:e|es|ed)|as of|already|meanwhile|lately|by now|"
+    r"this (?:morning|week|month|year|season|time))\b",
+    re.IGNORECASE,
+)
+"""Words by which people speak of a change. They only order texts that are about one thing by their vectors too."""
 LEAST_TOLD = 0.2
 """Minimum share, as in `LEAST_HELD`, of a text ranked above anyway for a mark that it is later."""
 SITTING_US = HOUR_US
@@ -120,12 +132,28 @@ def about_one(cosines: Floats) -> Flags:
     return about
 
 
-Alike = Callable[[int, int], bool]
+def are_changes(cosines: Floats, texts: Sequence[str]) -> Flags:
+    """Return for [later, earlier] whether the later text speaks of a change and is about the same thing."""
+    speaking = np.array([CHANGE.search(text) is not None for text in texts], np.bool_)
+    about: Flags = speaking[:, None] & (cosines >= CHANGED_COSINE)
+    return about
 
 
-def nothing_alike(one: int, other: int) -> bool:
-    """Return False: no text has a vector."""
-    return False
+class Likeness(IntEnum):
+    """How far two texts are about one thing by their vectors."""
+
+    NONE = 0
+    ALIKE = 1
+    CHANGE = 2
+    """The later text also speaks of a change: then the subjects may have no word in common."""
+
+
+Alike = Callable[[int, int], Likeness]
+
+
+def nothing_alike(one: int, other: int) -> Likeness:
+    """Return `NONE`: no text has a vector."""
+    return Likeness.NONE
 
 
 class Placed(NamedTuple):
@@ -143,7 +171,7 @@ def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_ali
     """Return the results in a new order, by their numbers.
 
     Each place goes to the latest result about the same thing as its old one, of no less trusted source. None,
-    as for a turn, keeps its place among the rest. `alike` says for two numbers whether by their vectors the
+    as for a turn, keeps its place among the rest. `alike` says for two numbers how far by their vectors the
     first is about the same thing as the second, and as near to the question.
     """
 
@@ -164,15 +192,15 @@ def _when(told: FoundMemory | None) -> int:
     return 0 if told is None else told.at
 
 
-def _is_later(one: FoundMemory | None, other: FoundMemory | None, are_alike: bool) -> bool:
+def _is_later(one: FoundMemory | None, other: FoundMemory | None, likeness: Likeness) -> bool:
     """Return whether a memory may supersede a memory ranked lower, which readers are told."""
     if one is None or other is None or not _may_follow(one, other):
-        return _may_precede(one, other, are_alike)
-    if _are_apart(one, other):
+        return _may_precede(one, other, likeness)
+    if likeness < Likeness.CHANGE and _are_apart(one, other):
         return False
     if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
         return True
-    return _may_precede(one, other, are_alike)
+    return _may_precede(one, other, likeness)
 
 
 def _may_follow(one: FoundMemory, other: FoundMemory) -> bool:
@@ -180,15 +208,15 @@ def _may_follow(one: FoundMemory, other: FoundMemory) -> bool:
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
-def _may_precede(one: FoundMemory | None, other: FoundMemory | None, are_alike: bool) -> bool:
+def _may_precede(one: FoundMemory | None, other: FoundMemory | None, likeness: Likeness) -> bool:
     if one is None or other is None or one is other:
         return False
-    if _are_apart(one, other):
+    if likeness < Likeness.CHANGE and _are_apart(one, other):
         return False
     if not _may_follow(one, other):
         is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
         return is_of_people and one.held > 0 and _is_another_value(one, other)
-    if are_alike or (one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about)):
+    if likeness or (one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about)):
         return True
     return one.held > 0 and _is_another_value(one, other)
 
@@ -203,11 +231,9 @@ def _are_of_one(one: Value, other: Value) -> bool:
         shared = of & of_other
     else:
         of, of_other = one.subject, other.subject
-    return len(shared) > LEAST_SHARED * min(len(of), len(of_other)) or any(map(_has_digit, shared))
-
-
-def _has_digit(term: str) -> bool:
-    return any(map(str.isdigit, term))
+    return len(shared) > LEAST_SHARED * min(len(of), len(of_other)) or any(
+        char.isdigit() for term in shared for char in term
+    )
 
 
 def _are_apart(one: FoundMemory, other: FoundMemory) -> bool:

@@ -51,7 +51,7 @@ class Hit(NamedTuple):
     `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields` x `looked`:
     `yields` is less than 1 for a text below a better one with the same answer (`state/ranking/yielding.py`),
     and `looked` is the factor of a deep search's looks, of which `look` saw it first. `parts` has the
-    summands of `relevance`, empty unless asked for, or for a text reached by edges alone.
+    summands of `relevance`, none for a text reached by edges alone.
     """
 
     place: int

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,10 +22,9 @@ from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import Hit, first_of
-from memtape.state.ranking.lexical import Worded
+from memtape.state.ranking.lexical import QuestionTerms, ScopeWords, Weighed, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
-from memtape.state.ranking.wording import QuestionTerms, ScopeWords, Weighed
 from memtape.state.ranking.yielding import (
     ASKING_AMONG,
     below,
@@ -190,7 +188,6 @@ class Corpus:
         lanes: Collection[Lane] = LANES,
         among: Among | None = None,
         now: int | None = None,
-        explain: bool = False,
         session: str | None = None,
     ) -> Ranking:
         """Return the results of the lanes for a query, best first, by kind and id among equals.
@@ -198,7 +195,7 @@ class Corpus:
         Of a text and its further wordings only the best is returned, and lanes count all of them once.
         `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` filters the
         allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
-        text. With `explain` each result has the parts of its relevance. `session` is the asker's.
+        text. `session` is the asker's.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -210,7 +207,7 @@ class Corpus:
         found = self._found(words, similar, among, lanes)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            return Ranking(dict.fromkeys(found, 0), places, _no_hit, Scale(0, 1, words.strength))
+            return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
         days = ((self.latest if now is None else now) - self._texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
         summed = self._sum(query, words, similar, places, found)
@@ -220,7 +217,7 @@ class Corpus:
         if "edges" in lanes:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
-        parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
+        parts_of = _parts_of(found_by_sum, summed.parts)
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
@@ -372,7 +369,10 @@ class Corpus:
         If even the best text holds little of the question, the scale is reduced by its share.
         """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
-        parts = {"words": words.texts[places], "session": weights.session * words.sessions[self._sessions[places]]}
+        parts = {
+            "words": words.texts[places],
+            "session": weights.session * words.sessions[self._texts.sessions.number[places]],
+        }
         strength = words.strength
         if similar is not None:
             # A text without a vector so far counts as average.
@@ -472,14 +472,6 @@ class Corpus:
         heads = self._texts.heads(places).tolist()
         return np.array([value(self._used.get(place, nothing)) for place in heads], np.float64)
 
-    @cached_property
-    def _sessions(self) -> Ints:
-        return self._texts.sessions.number
-
-
-def _no_hit(number: int) -> Hit:
-    raise IndexError(number)
-
 
 class _LaneResult(NamedTuple):
     """The result of a lane: places, and their scores."""
@@ -519,9 +511,11 @@ def _highest(places: Ints, relevance: Floats, lent: _LaneResult) -> tuple[Ints, 
 
 def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
     """Return a function to a place's parts other than 0; none for a place reached by edges alone."""
-    where = {place: n for n, place in enumerate(places.tolist())}
-    return lambda place: {
-        name: part
-        for name, values in parts.items()
-        if place in where and (part := round(float(values[where[place]]), DIGITS))
-    }
+
+    def parts_of(place: int) -> Mapping[str, float]:
+        n = int(np.searchsorted(places, place))
+        if n == len(places) or places[n] != place:
+            return {}
+        return {name: part for name, values in parts.items() if (part := round(float(values[n]), DIGITS))}
+
+    return parts_of

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from memtape.schemas.events import PEOPLE, STATED_TAG, Kind, Origin
+from memtape.schemas.events import PEOPLE, STATED_TAG
 from memtape.schemas.rows import Provenance
-from memtape.state.ranking.wording import Weighed
+from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.asking import only_asks
 from memtape.state.text.terms import terms
+from memtape.state.views.filters import Spoken
 
 LEAST_HELD = 0.47
 """The least share of a prompt that one text holds where anything is offered; `docs/benchmarks.md` has the trade-off."""
@@ -18,23 +19,8 @@ LEAST_BESIDE = 0.25
 """Minimum share of each further text offered."""
 
 
-class SureCandidate(Protocol):
+class SureCandidate(Spoken, Protocol):
     """The fields of a result needed to judge it as sure."""
-
-    @property
-    def kind(self) -> Kind: ...
-
-    @property
-    def origin(self) -> Origin: ...
-
-    @property
-    def actor(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def tags(self) -> tuple[str, ...]: ...
 
     @property
     def provenance(self) -> tuple[Provenance, ...]: ...

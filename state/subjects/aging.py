@@ -35,7 +35,6 @@ from memtape.state.subjects.lifecycle import (
     all_rows_of,
     archive,
     archive_id,
-    change_summary,
     kind_of,
     living_of,
     project_rows,
@@ -45,7 +44,7 @@ from memtape.state.subjects.lifecycle import (
     summary_of,
     window_end,
 )
-from memtape.state.text.polarity import instructs
+from memtape.state.text.instructions import instructs
 
 MOST_A_PASS = 500
 """Maximum moves of texts in one pass of a scope; the rest waits for the next."""
@@ -217,7 +216,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> l
             state.count(unit, -1)
             state.within[unit] = paths.setdefault(before, (*before, summary.id))
             state.count(unit, 1)
-        changes += change_summary(state, summary.id, context)
+        changes.append(Change("summaries", scope, summary.id))
     for unit in units:
         if group.level == ARCHIVE:
             changes += archive(state, unit, "age", context)

@@ -140,7 +140,7 @@ def evolve(state: Captures, event: Event, context: Context[HasDecisions]) -> lis
         own=None if body.kind == "turn" else body,
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
-        made=body.kind != "turn" and event.id in context.of.decisions.texts,
+        made=body.kind not in ("turn", "page") and event.id in context.of.decisions.texts,
         turn=_turn_of(state, event, body),
     )
     if capture.own is None:

@@ -22,8 +22,8 @@ from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
+from memtape.state.text.instructions import instructs
 from memtape.state.text.opposing import oppose, standing_of
-from memtape.state.text.polarity import instructs
 
 Pair: TypeAlias = tuple[Memory, Memory]
 MOST_ABOUT_ONE = 8

@@ -3,8 +3,7 @@
 A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are
 shown the covering memory. A cover ends for good once one of its memories changes or is hidden, once a memory
 told as past is captured again, or once a person sets one of them apart. Then they stand by themselves, as
-before the decision. A page drawn from memories is proposed while its cover holds; `pages` decides whether it
-is shown.
+before the decision.
 """
 
 from __future__ import annotations
@@ -200,18 +199,12 @@ def is_shown(of: CoverInputs, covers: Covers, memory: Memory) -> bool:
 
 
 def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
-    """Return whether a memory is a consolidation's text without a cover: not yet decided, or ended.
-
-    A page is none: it stays by itself once a person has applied it.
-    """
-    text = of.captures.by_seq[memory.birth]
-    return memory.made and text.kind != "page" and covers.of_text(text.id) is None
+    """Return whether a memory is a consolidation's text without a cover: not yet decided, or ended."""
+    return memory.made and covers.of_text(of.captures.by_seq[memory.birth].id) is None
 
 
 def _decide(state: Covers, decided: Decided, context: Context[CoverInputs], touched: list[Cover]) -> None:
     """Put a decision in force, or let it wait for its texts; drop all of it if an input has changed."""
-    if decided.operations[0].op == "reword":  # Summaries are no memories, and cover nothing.
-        return
     of, seen = context.of, {input.id: input.seq for input in decided.inputs}
     cluster = tuple(seen)
     texts = [operation.by for operation in decided.operations if operation.op in MAKING]
@@ -221,7 +214,7 @@ def _decide(state: Covers, decided: Decided, context: Context[CoverInputs], touc
         return
     for operation in decided.operations:
         # Both sides of a conflict stand as they did; `conflicts` asks of them.
-        if operation.op == "conflict" or operation.op == "reword":
+        if operation.op == "conflict":
             continue
         own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
         cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
@@ -240,12 +233,11 @@ def _take_text(state: Covers, id: str, context: Context[CoverInputs], touched: l
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
     text = context.of.captures.get(id)
-    is_page = text is not None and text.kind == "page"
-    is_text = text is not None and text.made and (is_page or not text.hidden)  # A turn stands for nothing.
+    is_text = text is not None and text.made and not text.hidden  # A turn or a page stands for nothing.
     if is_text and all(_is_as_seen(state, context.of, input) for input in others):
         state.hold(context.of, cover)
         touched.append(cover)
-    elif not is_page:
+    else:
         context.dropped.append(cover.cluster)
 
 
@@ -258,8 +250,7 @@ def _set_apart(state: Covers, ids: Iterable[str], context: Context[CoverInputs],
 def _end(state: Covers, number: int, cover: Cover, context: Context[CoverInputs], touched: list[Cover]) -> None:
     state.end(number)
     touched.append(cover)
-    if not _is_page(context.of, cover.by):  # Of a page nothing is to be consolidated anew.
-        context.dropped.append(cover.cluster)
+    context.dropped.append(cover.cluster)
 
 
 def _is_as_seen(state: Covers, of: CoverInputs, input: Input) -> bool:
@@ -277,7 +268,7 @@ def _is_removable(state: Covers, of: CoverInputs, cover: Cover) -> bool:
 def _holds(of: CoverInputs, covers: Covers, cover: Cover) -> bool:
     """Return whether a cover goes on: its text is shown, kept inputs say the same, the rest is unchanged."""
     text = of.captures.get(cover.by)
-    if text is None or (text.hidden and cover.op != "remove" and text.kind != "page"):
+    if text is None or (text.hidden and cover.op != "remove"):
         return False
     kept = cover.kept
     for id, seq in cover.seen.items():
@@ -295,11 +286,6 @@ def _spoken(of: CoverInputs, covers: Covers, id: str) -> Capture | None:
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None
     return of.captures.by_seq[memory.canonical]
-
-
-def _is_page(of: HasCaptures, id: str) -> bool:
-    capture = of.captures.get(id)
-    return capture is not None and capture.kind == "page"
 
 
 def _memory(of: CoverInputs, id: str) -> Memory | None:

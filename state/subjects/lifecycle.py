@@ -14,7 +14,6 @@ import msgspec
 from memtape.schemas.events import (
     Archived,
     Captured,
-    Decided,
     Edited,
     Event,
     Forgotten,
@@ -64,18 +63,11 @@ class Group(NamedTuple):
 
 
 class Summary(msgspec.Struct):
-    """A summarised group, with its units. `id` follows from the scope and the group.
-
-    `changes` counts changes of its units. `told` is the seq of a model's text for the summary, as long as it
-    has not changed since, and `awaited` the id of the awaited text; -1 and empty for none.
-    """
+    """A summarised group, with its units. `id` follows from the scope and the group."""
 
     id: str
     group: Group
     units: list[int]
-    changes: int = 0
-    told: int = -1
-    awaited: str = ""
 
 
 class ArchiveState(msgspec.Struct):
@@ -117,9 +109,6 @@ class Lifecycle:
     1 first. `mid` and `long` count the units of these tiers without archived ones, `purged` the units that
     left the views.
 
-    `awaited` has by the id of each awaited text its summary, `told` the same by the seq of each text that
-    came.
-
     `due`, `ready` and `ripe` follow from the rest: the calendar of checks, the due units waiting for others
     of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
     """
@@ -129,8 +118,6 @@ class Lifecycle:
         self.summed: dict[Group, str] = {}
         self.within: dict[int, tuple[str, ...]] = {}
         self.archived: dict[int, ArchiveState] = {}
-        self.awaited: dict[str, str] = {}
-        self.told: dict[int, str] = {}
         self.project = ProjectState()
         self.mid = 0
         self.long = 0
@@ -197,8 +184,6 @@ def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) ->
             changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
         case ScopeChanged() as changed:
             changes += _change(state, changed, context)
-        case Decided() as decided:
-            _await(state, decided)
         case Pinned(ids=ids, on=on):
             again += _units(of, ids)
             changes += [change for unit in again if on for change in come_back(state, unit, context)]
@@ -211,10 +196,8 @@ def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) ->
             pass
     for unit in (*touched, *again):
         look_at(state, unit)
-    moved = [id for unit in touched for id in state.within.get(unit, ())]
-    moved += [state.told[seq] for seq in context.flipped if seq in state.told]
-    changes += [change for id in dict.fromkeys(moved) for change in change_summary(state, id, context)]
-    changes += _take_text(state, event, context)
+    summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))
+    changes += [Change("summaries", context.scope, id) for id in summaries]
     if isinstance(event.body, ACTIVE):
         changes += _wake(state, context)
     return changes
@@ -303,39 +286,6 @@ def window_end(group: Group) -> int:
     return group.start + DAY_US * (1 if group.level == MID else DAYS_A_WEEK)
 
 
-def change_summary(state: Lifecycle, id: str, context: Context[LifecycleInputs]) -> list[Change]:
-    """Count a change of a summary, discard its text by a model, and return its row."""
-    summary = state.summaries[id]
-    state.told.pop(summary.told, None)
-    summary.changes, summary.told, summary.awaited = summary.changes + 1, -1, ""
-    return [Change("summaries", context.scope, id)]
-
-
-def _await(state: Lifecycle, decided: Decided) -> None:
-    """Record the awaited texts of a model for summaries, except summaries changed since the model's input."""
-    seen = {input.id: input.seq for input in decided.inputs}
-    for operation in decided.operations:
-        summary = state.summaries.get(operation.ids[0]) if operation.op == "reword" else None
-        if summary is not None and summary.changes == seen[summary.id]:
-            summary.awaited = operation.by
-            state.awaited[operation.by] = summary.id
-
-
-def _take_text(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) -> list[Change]:
-    """Set an awaited text as its summary's text, if the summary has not changed since."""
-    id = state.awaited.pop(event.id, None) if isinstance(event.body, Captured) else None
-    capture = context.of.captures.get(event.id)
-    if id is None or capture is None:
-        return []
-    summary = state.summaries[id]
-    if summary.awaited != event.id or not capture.made or capture.hidden:
-        return []
-    state.told.pop(summary.told, None)
-    summary.told, summary.awaited = capture.seq, ""
-    state.told[capture.seq] = id
-    return [Change("summaries", context.scope, id)]
-
-
 def summary_of(scope: str, group: Group) -> Summary:
     """Return the summary of a group, with nothing in it yet."""
     label = ":".join(map(str, group))
@@ -394,7 +344,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[LifecycleInputs]) -> li
     changes, path = [], state.within.pop(birth, ())
     for id in path:
         state.summaries[id].units.remove(birth)
-        changes += change_summary(state, id, context)
+        changes.append(Change("summaries", context.scope, id))
     if (archiving := state.archived.pop(birth, None)) is not None:
         state.purged -= archiving.purged
         changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
@@ -449,16 +399,15 @@ def kind_of(of: LifecycleInputs, unit: int) -> str:
 
 def snapshot(state: Lifecycle) -> bytes:
     """Return the bytes from which, with the other subjects, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.summaries.values()), state.awaited, state.archived, state.project))
+    return msgspec.msgpack.encode((list(state.summaries.values()), state.archived, state.project))
 
 
 def restore(data: bytes, of: object) -> Lifecycle:
     """Return the state of a snapshot; the calendar is rebuilt at the next tick."""
     state = Lifecycle()
-    summaries, state.awaited, state.archived, state.project = msgspec.msgpack.decode(
-        data, type=tuple[list[Summary], dict[str, str], dict[int, ArchiveState], ProjectState]
+    summaries, state.archived, state.project = msgspec.msgpack.decode(
+        data, type=tuple[list[Summary], dict[int, ArchiveState], ProjectState]
     )
-    state.told = {summary.told: summary.id for summary in summaries if summary.told >= 0}
     state.summaries = {summary.id: summary for summary in summaries}
     state.summed = {summary.group: summary.id for summary in summaries}
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -477,8 +426,7 @@ def digest(state: Lifecycle, of: LifecycleInputs) -> Iterator[Any]:
     """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
-        told = by_seq[summary.told].id if summary.told >= 0 else ""
-        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units], summary.changes, told
+        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units]
     for unit, archiving in sorted(state.archived.items()):
         yield "archived", by_seq[unit].id, archiving
     project = state.project

@@ -2,8 +2,7 @@
 
 A page is known inside by the seq of its first capture (`birth`), outside by the id of that capture. The root
 has no capture of its own. The current version of a page is shown, and the versions beside it; all others are
-hidden as withdrawn texts are. A page made by a decision is only proposed, and hidden, until a person edits or
-links it. Rendering and checks of the tree are elsewhere.
+hidden as withdrawn texts are. Rendering and checks of the tree are elsewhere.
 """
 
 from __future__ import annotations
@@ -56,10 +55,9 @@ class PageInputs(HasCaptures, Protocol):
 class Pages:
     """The pages of a scope in order of their first event; an empty state holds no root either.
 
-    `proposed` has the seqs of all captures of pages made by decisions. All but `by_birth` follows from it and
-    the captures: `slugs` and `of_capture` lead to births, `numbers` to a link by its page, relation and end,
-    `into` has by the birth of a page the links to it, each with the birth of its page, and `waiting` by slug
-    the links that wait for a page with it.
+    All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its
+    page, relation and end, `into` has by the birth of a page the links to it, each with the birth of its page,
+    and `waiting` by slug the links that wait for a page with it.
     """
 
     def __init__(self) -> None:
@@ -69,7 +67,6 @@ class Pages:
         self.numbers: dict[tuple[int, str, int | str], int] = {}
         self.into: dict[int, dict[int, int]] = {}
         self.waiting: dict[str, dict[int, int]] = {}
-        self.proposed: dict[int, None] = {}
 
     def of(self, seq: int) -> Page | None:
         """Return the page of a version's capture."""
@@ -80,10 +77,6 @@ class Pages:
         """Return the page of a slug, the root included."""
         birth = ROOT_BIRTH if slug == ROOT else self.slugs.get(slug)
         return None if birth is None else self.by_birth.get(birth)
-
-    def is_proposed(self, capture: Capture) -> bool:
-        """Return whether a capture is a page made by a decision and not applied by a person."""
-        return capture.seq in self.proposed and capture.seq not in self.of_capture
 
     def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
         """Yield the links that lead to a page, each with its page, the earliest first."""
@@ -112,7 +105,7 @@ def evolve(state: Pages, event: Event, context: Context[PageInputs]) -> list[Cha
             work.edit(edited)
         case Linked(relation=relation) as linked if relation not in OF_MEMORIES:
             work.link(linked)
-        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth or state.proposed:
+        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth:
             work.look(ids)
         case _:
             return []
@@ -135,10 +128,6 @@ class _Work:
     def capture(self) -> None:
         """A page with a slug is the next version of the page of that slug, or a new one."""
         capture = self.of.captures.by_seq[self.context.seq]
-        if capture.made and _is_page(capture):
-            self.state.proposed[capture.seq] = None
-            self._hide(capture)
-            return
         slug = _slug_in(capture)
         if not slug:
             return
@@ -192,15 +181,10 @@ class _Work:
                 self._changed_links(page, number, link, on=False)
 
     def look(self, ids: Iterable[str]) -> None:
-        """Update the shown versions of pages whose captures were hidden or shown; a proposal stays hidden."""
-        births = dict[int, None]()
-        for capture in filter(None, map(self.of.captures.get, ids)):
-            if self.state.is_proposed(capture):
-                self._hide(capture)
-            elif (birth := self.state.of_capture.get(capture.seq)) is not None:
-                births[birth] = None
-        for birth in births:
-            self.stand(self.state.by_birth[birth])
+        """Update the shown versions of pages whose captures were hidden or shown."""
+        captures = filter(None, map(self.of.captures.get, ids))
+        for page in dict.fromkeys(birth for it in captures if (birth := self.state.of_capture.get(it.seq)) is not None):
+            self.stand(self.state.by_birth[page])
 
     def stand(self, page: Page) -> None:
         """Update the shown versions of a page."""
@@ -215,11 +199,6 @@ class _Work:
         known = dict.fromkeys(self.context.flipped)
         self.context.flipped = [seq for seq in known if seq not in self._flipped]
         self.context.flipped += [seq for seq in self._flipped if seq not in known]
-
-    def _hide(self, capture: Capture) -> None:
-        if not capture.hidden:
-            capture.hidden = True
-            self._flipped[capture.seq] = None
 
     def _speak(self, page: Page, by: str, base: int) -> None:
         """Let a capture be the text of a page, unless it is that of another."""
@@ -374,8 +353,6 @@ def restore(data: bytes, of: HasCaptures) -> Pages:
             state.slugs[page.slug] = page.birth
         for number, link in page.links.items():
             _know_link(state, page, number, link)
-    made = (seq for seq in of.captures.ordinals if of.captures.by_seq[seq].made)
-    state.proposed = {seq: None for seq in made if _is_page(of.captures.by_seq[seq])}
     return state
 
 

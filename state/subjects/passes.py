@@ -16,8 +16,8 @@ from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, HasCaptures
 from memtape.state.subjects.memories import Memories
 
-CONSOLIDATED = ("fact", "journal")
-"""The families that are consolidated."""
+CONSOLIDATED = "fact"
+"""The family that is consolidated."""
 
 Queue = dict[tuple[str, ...], tuple[int, int]]
 Seen = tuple[tuple[str, int], ...]
@@ -70,7 +70,7 @@ def evolve(state: Passes, event: Event, context: Context[PassInputs]) -> list[Ch
     """Count captures and decisions; only the counts of the next pass change, no row."""
     changes: list[Change] = []
     match event.body:
-        case Captured(kind=kind) if FAMILIES.get(kind) in CONSOLIDATED:
+        case Captured(kind=kind) if FAMILIES.get(kind) == CONSOLIDATED:
             _count(state, event, context)
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
@@ -107,7 +107,7 @@ def _count_anew(state: Passes, event: Event, context: Context[PassInputs]) -> No
         if seq < state.until:
             break
         memory = memories.of(seq)
-        if memory is not None and not memory.made and captures.by_seq[seq].family in CONSOLIDATED:
+        if memory is not None and not memory.made and captures.by_seq[seq].family == CONSOLIDATED:
             state.new += memory.birth == seq
             state.confirmed += memory.birth != seq
     state.oldest = event.sent if state.new else 0
@@ -116,8 +116,6 @@ def _count_anew(state: Passes, event: Event, context: Context[PassInputs]) -> No
 def _settle(state: Passes, decided: Decided, context: Context[PassInputs]) -> None:
     """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
     cluster = tuple(input.id for input in decided.inputs)
-    if any(operation.op == "reword" for operation in decided.operations):  # A summary is no cluster.
-        return
     state.queued.pop(cluster, None)
     for operation in () if context.dropped else decided.operations:
         state.applied[operation.op] = state.applied.get(operation.op, 0) + 1

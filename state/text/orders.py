@@ -11,104 +11,87 @@ import re
 from collections.abc import Collection, Sequence
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import SEARCH_STOP
+from memtape.state.text.lexicon import SEARCH_STOP, word_set
+from memtape.state.text.own_words import MOST_CHARS, asks, sentences, unquoted
 from memtape.state.text.terms import ENGLISH, is_common, language_of, worded_terms
 
 _I = re.IGNORECASE
 _OPENS = (
-    r"(?:^|[,;:–—]\s*)(?:(?:please|pls|ok(?:ay)?|and|so|but|also|just|now|hey|oh|can you|could you|would you|i want you"
-    r" to|i'd like you to)[,\s]+)*"
+    r"(?:^|[,;:–—]\s*)(?:(?:please|pls|ok(?:ay)?|and|so|but|also|just|now|hey|oh|can you|could you|would you"
+    r"|i want you to)[,\s]+)*"
 )
 """Words before an imperative; with a subject before the verb a sentence only states."""
 _NOT = r"(?:(?:never|don't|do not|stop)\s+(?:ever\s+)?)"
 _SPEAK = (
-    r"(?:mention(?:ing)?|bring(?:ing)?\s+up|talk(?:ing)?\s+about|speak(?:ing)?\s+(?:of|about)|refer(?:ring)?\s+to"
+    r"(?:mention(?:ing)?|bring(?:ing)?\s+up|(?:talk|speak)(?:ing)?\s+(?:of|about)|refer(?:ring)?\s+to"
     r"|remind(?:ing)?\s+(?:me|us)\s+(?:of|about))"
 )
 _KEEP = r"(?:remember(?:ing)?|memori[sz](?:e|ing)|sav(?:e|ing)|stor(?:e|ing)|record(?:ing)?|keep(?:ing)?)"
-_EVER = r"(?:again|any ?more|ever again)"
 _PLACED = (
-    r"(?!.*\b(?:in|on|at|when|whenever|unless|without|until|till|if|while|during|before|after|with|inside|within|as|for"
-    r"|yet|now|today|tonight|tomorrow|to (?!me\b|us\b))\b)"
+    r"(?!.*\b(?:in|on|at|when|whenever|unless|without|until|till|if|while|during|before|after|with|inside|as"
+    r"|for|yet|now|today|tonight|tomorrow|to (?!me\b|us\b))\b)"
 )
 """An order with a place or an end is a rule for work, unless it is said to be for good."""
-_OWN = r"(?:(?:my|our|his|her|their|the|that|this|how|what)\b|[A-Z])"
 _TOLD = (
-    r"(?:that\s+(?:i|we|my|our|he|she|they|the|this|it)\b|(?:everything|anything|all|what)\s+(?:i|we|you|that|about)\b)"
+    r"(?:that\s+(?:i|we|my|our|he|she|they|the|this|it)|(?:everything|anything|all|what)\s+(?:i|we|you|that"
+    r"|about))\b"
 )
-_THIS = r"(?:this|that|any of (?:this|that))(?:\s+(?:conversation|chat|session|message|part|one))?"
-_FORMS = (
-    rf"{_OPENS}{_NOT}{_SPEAK}\s+(?P<again>\S.*?)[,\s]+{_EVER}\b",
-    rf"{_OPENS}{_NOT}{_SPEAK}\s+{_PLACED}(?!(?:it|that|this)\b\W*\Z)(?-i:(?P<spoken>{_OWN}.*))",
-    rf"{_OPENS}stop\s+(?:ever\s+)?{_SPEAK}\s+{_PLACED}(?!(?:it|that|this)\b\W*\Z)(?P<stopped>\S.*)",
-    rf"{_OPENS}(?:{_NOT}|you (?:don't|do not) (?:need|have) to\s+){_KEEP}\s+"
-    rf"(?P<kept>{_TOLD}.*|{_THIS}(?=\s*(?:,?\s*please)?[.!]*\Z))",
-    rf"{_OPENS}(?:{_NOT}(?:keep|save|store|put|write|add)|(?:remove|delete|erase|drop|wipe|clear|leave|keep))\s+"
-    r"(?P<held>\S.*?)\s+(?:from|out of|in|into|to)\s+your\s+memory\b",
-    rf"{_OPENS}forget\s+(?!.*\b(?:for now|for (?:a|the) (?:moment|second|while|time being)|today|tonight)\b)"
-    r"(?:(?P<forgotten>(?:that\s+(?:i|we|my|our|he|she|they|the|this|it)|(?:everything|anything|all|what)"
-    r"\s+(?:i|we|you|that|about))\b.*|(?:about\s+)?(?:my|our|his|her|their)\s+[^,;:]+\Z)|any of (?:this|that)[.!]*\Z"
-    r"|(?:this|that)\s+(?:conversation|chat|session|message)\b.*)",
-    r"\bplease,?\s+forget\s+(?:this|that)[.!]*\Z",
-    rf"\bi (?:don't|do not) want you to\s+(?:ever\s+)?(?:remember|{_SPEAK})\s+(?P<unwanted>\S.*)",
+_FORMS = [
+    lazy(form, _I)
+    for form in (
+        rf"{_OPENS}{_NOT}{_SPEAK}\s+(?P<again>\S.*?)[,\s]+(?:again|any ?more|ever again)\b",
+        rf"{_OPENS}{_NOT}{_SPEAK}\s+{_PLACED}(?!(?:it|that|this)\b\W*\Z)(?-i:(?P<spoken>(?:(?:my|our|his|her"
+        rf"|their|the"
+        r"|that|this|how|what)\b|[A-Z]).*))",
+        rf"{_OPENS}{_NOT}{_KEEP}\s+(?P<kept>{_TOLD}.*|(?:any of )?(?:this|that)(?: \w+)?(?=\s*"
+        rf"(?:,?\s*please)?[.!]*\Z))",
+        rf"{_OPENS}(?:{_NOT}(?:keep|save|store|put|write|add)|remove|delete|erase|drop|wipe|clear)\s+"
+        rf"(?P<held>\S.*?)\s+"
+        r"(?:from|out of|in|into|to)\s+your\s+memory\b",
+        rf"{_OPENS}forget\s+(?!.*\b(?:for now|for (?:a|the) \w+|today|tonight)\b)(?:(?P<forgotten>{_TOLD}.*"
+        r"|(?:about\s+)?(?:my|our|his|her|their)\s+[^,;:]+\Z)|any of (?:this|that)[.!]*\Z|(?:this"
+        r"|that)\s+(?:conversation|chat|session|message)\b.*)|\bplease,?\s+forget\s+(?:this|that)[.!]*\Z",
+        rf"\bi (?:don't|do not) want you to\s+(?:ever\s+)?(?:remember|{_SPEAK})\s+(?P<unwanted>\S.*)",
+    )
+]
+_LATIN = (
+    r"\b(?:erwähne?|speichere?|merke?\s+dir|notiere?|erinnere?\s+(?:mich|uns)|sprich|rede|menciones|mencionar"
+    r"|guardes|guardar|recuerdes|anotes|hables de|hablar de)\b"
 )
-_ABROAD = (
-    r"^(?:bitte\s+)?(?:erwähne?|speichere?|merke?\s+dir|notiere?|erinnere?\s+(?:mich|uns)|sprich|rede|rede)\b"
-    r".*\b(?:nie|niemals|nicht)\b(?:\s+(?:mehr|wieder))?",
-    r"(?:^|[,;:]\s*|\bbitte\s+)vergiss\b(?!\s+(?:bitte\s+)?(?:nicht|nie)\b)",
-    r"\b(?:no|nunca|jamás)\s+(?:vuelvas? a\s+)?(?:menciones|mencionar|guardes|guardar|recuerdes|anotes|anotar"
-    r"|hables de|hablar de)\b|(?:^|[,;:]\s*|\bfavor\s+)olvida(?:te)?\b|(?:^|[,;:]\s*)olvídate\b",
-    r"(?:不要|别|不许|勿).{0,4}(?:提起|提到|提及|提|记住|记录|记下|保存)|忘(?:掉|记)(?:这|那|我|它|刚)",
-    r"(?:言及|触れ|覚え|記憶|保存|記録).{0,6}(?:ないで|しないで|するな|禁止)|忘れて(?:ください|下さい|ね)?[。！]?\Z",
-)
-_FORM = [lazy(form, _I) for form in _FORMS]
-_FOREIGN = lazy("|".join(f"(?:{form})" for form in _ABROAD), _I)
-_FOREIGN_WORDS = lazy(
-    r"\b(?:bitte|erwähne?|speichere?|merke?|dir|notiere?|erinnere?|mich|uns|sprich|rede|nie|niemals|nicht|mehr|wieder"
-    r"|über|davon|vergiss|no|nunca|jamás|vuelvas?|a|menciones|mencionar|guardes|guardar|recuerdes|anotes|anotar|hables"
-    r"|hablar|de|olvida|olvídate|olvidate|favor|lo que|dije)\b|不要|别|不许|勿|再|提起|提到|提及|提|记住|记录|记下|保存"
-    r"|忘掉|忘记|のこと[はを]?|言及|触れ|覚え|記憶|保存|記録|しないで|ないで|するな|禁止|忘れて|ください|下さい",
+_HAN = r"(?:提起|提到|提及|提|记住|记录|记下|保存|言及|触れ|覚え|記憶|記録)"
+_ABROAD = lazy(
+    rf"^(?:bitte\s+)?{_LATIN}.*\b(?:nie|niemals|nicht)\b|(?:^|\bbitte\s+)vergiss\b(?!\s+(?:bitte\s+)?ni)"
+    rf"|\b(?:no|nunca|jamás)\s+(?:vuelvas? a\s+)?{_LATIN}|(?:^|\bfavor\s+)(?:olvida(?:te)?|olvídate)\b|(?:不要"
+    rf"|别|不许|勿)再?{_HAN}|忘(?:掉|记)(?:这|那|我|它|刚)|{_HAN}.{{0,6}}(?:しないで|ないで|するな|禁止)"
+    r"|忘れて(?:ください|下さい|ね)?[。！]?\Z",
     _I,
 )
-_MAY = lazy(
-    r"\b(?:never|don['’]t|do not|stop|not (?:need|have) to)\s+(?:ever\s+)?(?:want|need|have|mention|bring|talk|speak"
-    r"|refer|remind|remember|memori|sav|stor|record|keep|put|writ|add)"
-    r"|\bforget\b|\byour\s+memory\b|\b(?:erwähne?|speichere?|merke?|notiere?|erinnere?|sprich|rede|vergiss)\b"
-    r"|\b(?:no|nunca|jamás)\s+(?:vuelv|mencion|guard|recuerd|anot|habl)|\bolv[ií]da|不要|别|不许|勿|忘|言及|触れ|覚え|記",
+_WORDS_ABROAD = lazy(
+    rf"{_LATIN}|{_HAN}|\b(?:bitte|vergiss|vuelvas?|olvida(?:te)?|olvídate|lo que|dije|favor)\b|のこと[はを]?"
+    r"|不要|别|不许|勿|再|忘[掉记れ]て?|しないで|ないで|するな|禁止|ください|下さい",
     _I,
 )
-"""A text without this has no order."""
-_MAY_WORDS = (
-    "never don't don’t stop forget memory erwähn speicher merk notier erinner sprich rede vergiss vuelv mencion guard "
-    "recuerd anot habl olv 不要 别 不许 勿 忘 言及 触れ 覚え 記"
-).split()
-_MAY_WORDS += ["do not", "not need", "not have"]
-"""A text in small letters without one of these has nothing that the expression finds, which takes ten times as long."""
+"""The words of an order abroad, besides common words, that name nothing."""
 _ABOUT = lazy(r"\b(?:about|regarding|concerning)\s+(?P<of>.+)\Z", _I)
 _TOLD_OF = lazy(r"\A(?:everything|anything|all|what)\b", _I)
-_GENERIC = frozenset(
+_GENERIC = word_set(
     """
-    again all anybody anymore anyone anything ask asked chat conversation ever everybody everyone everything it
-    know known matter memory mentioned message part please said say session story stuff subject tell that these
-    thing things this those told topic
-    """.split()
+    again all anyone anything ask asked chat conversation ever everyone everything it know known matter memory
+    mentioned message part please said say session story stuff subject tell that these thing things this those told
+    """
 )
 """Words that alone name nothing."""
 
 
-def has_word_of_order(text: str) -> bool:
-    """Return whether a text has one of the words found in any order; most texts are skipped by this test."""
-    return any(map(text.lower().__contains__, _MAY_WORDS))
+def orders_of(own: str) -> tuple[str, ...]:
+    """Return the orders about memory among the sentences of a sender's own words."""
+    found = ((sentence, unquoted(sentence)) for sentence in sentences(own) if len(sentence) <= MOST_CHARS)
+    return tuple(sentence for sentence, said in found if is_order(said) and not asks(said))
 
 
-def may_order(text: str) -> bool:
-    """Return whether a text has all words needed for an order."""
-    return has_word_of_order(text) and _MAY.search(text) is not None
-
-
-def is_order(sentence: str) -> bool:
-    """Return whether a sentence is an order about memory."""
-    return any(form.search(sentence) for form in _FORM) or _FOREIGN.search(sentence) is not None
+def is_order(said: str) -> bool:
+    """Return whether a sentence, with `QUOTED` for quotations, is an order about memory."""
+    return any(form.search(said) for form in (*_FORMS, _ABROAD))
 
 
 def named_by(sentence: str) -> frozenset[str]:
@@ -123,15 +106,14 @@ def words_named_by(sentence: str) -> tuple[str, ...]:
 
 def _named(sentence: str) -> list[tuple[str, str]]:
     sentence = sentence.replace("’", "'")
-    found = next((match for form in _FORM if (match := form.search(sentence))), None)
-    if found is not None:
-        named = next((group for group in found.groupdict().values() if group), "")
+    found = next((match for form in _FORMS if (match := form.search(sentence))), None)
+    if found is None:
+        named, language = _WORDS_ABROAD.sub(" ", sentence), language_of(sentence)
+    else:
+        named, language = next(filter(None, found.groupdict().values()), ""), ENGLISH
         if _TOLD_OF.match(named):
             about = _ABOUT.search(named)
             named = "" if about is None else about["of"]
-    else:
-        named = _FOREIGN_WORDS.sub(" ", sentence)
-    language = ENGLISH if found is not None else language_of(sentence)
     told = (pair for pair in worded_terms(named, language) if pair[0] not in SEARCH_STOP and pair[0] not in _GENERIC)
     # Of English no more is left out, since "my old address" is not every address.
     return [(word, term) for word, term in told if language == ENGLISH or not is_common(word)]

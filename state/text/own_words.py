@@ -26,34 +26,42 @@ _BLOCK = lazy(
     _I | re.DOTALL | re.MULTILINE,
 )
 """A block set off from the text around it: a fence, quoted lines, an element."""
-_QUOTED = lazy(r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|`[^`\n]{0,400}`")
+_QUOTED = lazy(
+    r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|「[^「」\n]{0,400}」"
+    r"|`[^`\n]{0,400}`"
+)
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _LONG_QUOTE_CHARS = 60
+_SENTENCE = lazy(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_QUESTION = lazy(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
+_POLITE = lazy(
+    r"^(?:(?:please|hey|hi|ok),?\s+)*(?:can|could|would|will) you\s+(?:please\s+)?(?:always|never|stop|from now)\b", _I
+)
 _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
 _SENTENCE_END = lazy(r"[.!?…][\"')\]]*\s|[。！？]|\n")
 _OF_A_RECORD = lazy(
     r"^[ \t]*(?:[+#/|$%<>=@~^{}\[\]]|[-*](?!\s\w)|\d+[.)]\s|\d{1,4}[-:/.]\d{1,2}\b|[A-Z]{2,}[ \t]*[\d:])"
-    r"|^\w+ ?= ?\S|[;{}][ \t]*$|^(?:import|from|def|class|const|let|var|function) \w"
-    r"|\w(?:Error|Exception)\b|::|->|=>|^(?:FAILED|PASSED|ok|not ok|at)\s\S+[/.:]"
-    r"|^(?!(?:note|rule|remember|reminder|important|please|fyi|btw|new rule|also|so|ps"
-    r"|(?i:no|nope|nah|wrong|actually|correction|sorry|falsch|korrektur))\b)"
-    r"[ \t]*[^\W\d_][^.!?:\n]{0,60}?[ \t]?:[ \t]+(?=[A-ZÄÖÜÉ¿¡\"“'\d])"
-    r"|\b(?:ERROR|FEHLER|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\bexit (?:code )?\d|https?://\S+ ?\||@@ ",
+    r"|^\w+ ?= ?\S|[;{}][ \t]*$|^(?:import|from|def|class|const|let|var|function) \w|\w(?:Error|Exception)\b"
+    r"|::|->|=>|^(?:FAILED|PASSED|ok|not ok|at)\s\S+[/.:]|^(?!(?:note|rule|remember|reminder|important"
+    r"|please|fyi|btw|new rule|also|so|ps|(?i:no|nope|nah|wrong|actually|correction|sorry|falsch"
+    r"|korrektur))\b)[ \t]*[^\W\d_][^.!?:\n]{0,60}?[ \t]?:[ \t]+(?=[A-ZÄÖÜÉ¿¡\"“'\d])|\b(?:ERROR|FEHLER"
+    r"|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\bexit (?:code )?\d|https?://\S+ ?\||@@ ",
     re.MULTILINE,
 )
 """Beginnings of a line of a log, a list, a comment, a diff, a dialogue or a form."""
 _SALUTATION = lazy(
-    r"^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe\w*|guten (?:tag|morgen)|hola|buen\w* \w+"
-    r"|bonjour|salut|chers?|chères?)\s+(?!(?:claude|codex|gemini|copilot|qwen|assistant|there|again)\b)\w[^.!?\n]{0,40}[,!:]"
-    r"|^\s*(?:thanks?(?: you)?|cheers|(?:best|kind|warm) \w+|regards|sincerely|yours|(?:viele|beste|liebe) grüße|gruß"
-    r"|saludos|cordialement|merci)[,.!]?\s*(?:\n|\Z)",
+    r"^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe\w*|guten (?:tag|morgen)|hola"
+    r"|buen\w* \w+|bonjour|salut|chers?|chères?)\s+(?!(?:claude|codex|gemini|copilot|qwen|assistant|there"
+    r"|again)\b)\w[^.!?\n]{0,40}[,!:]|^\s*(?:thanks?(?: you)?|cheers|(?:best|kind|warm) \w+|regards"
+    r"|sincerely|yours|(?:viele|beste|liebe) grüße|gruß|saludos|cordialement|merci)[,.!]?\s*(?:\n|\Z)",
     _I | re.MULTILINE,
 )
 _ATTRIBUTED = lazy(
-    r"(?<!\bi )(?<!\bi've )(?<!\bwe )\b(?:says?|said|told|tells|wrote|writes|written by|claims?|claimed|suggests?"
-    r"|suggested|recommends?|recommended|announced|states|stated|advises|advised|replied|answered|posted|according to"
-    r"|sagte?|schr(?:eib|ieb)t?|meinte?|laut|dit|écrit|selon|dice|dijo|escribe|escribió|según"
-    r"|you (?:hereby )?(?:agree|accept|acknowledge|consent|undertake)|hereby)\b",
+    r"(?<!\bi )(?<!\bi've )(?<!\bwe )\b(?:says?|said|told|tells|wrote|writes|written by|claims?|claimed"
+    r"|suggests?|suggested|recommends?|recommended|announced|states|stated|advises|advised|replied|answered"
+    r"|posted|according to|sagte?|schr(?:eib|ieb)t?|meinte?|laut|dit|écrit|selon|dice|dijo|escribe|escribió"
+    r"|según|you (?:hereby )?(?:agree|accept|acknowledge|consent|undertake)|hereby)\b",
     _I,
 )
 """Signs of another author's words, or of terms to agree to."""
@@ -61,17 +69,16 @@ _OF_ITS_OWN = lazy(
     r"\b(?:unless|until|when|if|once|like|as) (?:i|we|you) (?:say|said|told)\b|\byou (?:said|told)\b", _I
 )
 _ABOUT = lazy(
-    r"\b(?:this|that|it|these|those|above|below|following|there|diese[rsmn]?|das|dies|daraus|davon|hier|oben|unten|esto"
-    r"|eso|est[ae]s?|aquí|ceci|cela|ça|ce|cet|cette|ces)\b",
+    r"\b(?:this|that|it|these|those|above|below|following|there|diese[rsmn]?|das|dies|daraus|davon|hier|oben"
+    r"|unten|esto|eso|est[ae]s?|aquí|ceci|cela|ça|ce|cet|cette|ces)\b",
     _I,
 )
 _WORKS_ON_TEXT = lazy(
-    r"\b(?:summari[sz]e|translate|rephrase|reword|rewrite|explain|shorten|proofread|paraphrase|reply|respond|draft|quote"
-    r"|review|convert|format|extract|classify|analy[sz]e|opinions?|thoughts|tl;?dr|meaning|means?|true|legit|legal|safe"
-    r"|übersetz\w*|erklär\w*|fass\w*|zusammen\w*|antwort\w* auf|traduc\w*|tradui\w*|resum\w*|résum\w*|expliqu\w*"
-    r"|explic\w*)\b"
-    r"|\b(?:poster|e-?mail|mail|letter|text|message|notes?|minutes|ticket|page|policy|rules?|terms|clause) (?:text )?"
-    r"(?:from|of|for|to|out)\b",
+    r"\b(?:summari[sz]e|translate|rephrase|reword|rewrite|explain|shorten|proofread|paraphrase|reply|respond"
+    r"|draft|quote|review|convert|format|extract|classify|analy[sz]e|opinions?|thoughts|tl;?dr|meaning"
+    r"|means?|true|legit|legal|safe|übersetz\w*|erklär\w*|fass\w*|zusammen\w*|antwort\w* auf|traduc\w*"
+    r"|tradui\w*|resum\w*|résum\w*|expliqu\w*|explic\w*)\b|\b(?:poster|e-?mail|mail|letter|text|message"
+    r"|notes?|minutes|ticket|page|policy|rules?|terms|clause) (?:text )?(?:from|of|for|to|out)\b",
     _I,
 )
 
@@ -93,9 +100,25 @@ def own_words(text: str) -> str:
     return "" if _is_attributed(bare, is_set_off) else said
 
 
-def doubted_words(text: str) -> str:
-    """Return the possible own words of a sender: all text around blocks if nothing is certain, else empty."""
-    return "" if len(text) > MOST_READ_CHARS or own_words(text) else _BLOCK.sub("\n", text)
+def set_off_left_out(text: str) -> str:
+    """Return a text without the blocks that are set off: possible own words; empty for a very long text."""
+    return "" if len(text) > MOST_READ_CHARS else _BLOCK.sub("\n", text)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text without its quoted lines, fences and bullets."""
+    found = (_BULLET.sub("", piece or "").strip() for piece in _SENTENCE.split(_BLOCK.sub("\n", text)))
+    return [sentence for sentence in found if sentence]
+
+
+def unquoted(sentence: str) -> str:
+    """Return a sentence with straight apostrophes, and with `QUOTED` in the place of each quotation."""
+    return _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
+
+
+def asks(said: str) -> bool:
+    """Return whether a sentence is a question, other than a polite request: "Could you always test?"."""
+    return _QUESTION.search(said) is not None and _POLITE.search(said) is None
 
 
 def _is_short(bare: str) -> bool:

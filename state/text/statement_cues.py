@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.instructing_words import PRODUCT, TASKS
+from memtape.state.text.instruction_words import PRODUCT, TASKS
 
 _I = re.IGNORECASE
 

@@ -14,8 +14,10 @@ from typing import Literal, NamedTuple
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text import statement_cues as cues
+from memtape.state.text.instructions import sets_standing
+from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import own_words
-from memtape.state.text.polarity import instructs, polarity
+from memtape.state.text.polarity import polarity
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
@@ -216,7 +218,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
     if of_agent:
         return _of_agent(bare)
     # Tests that most sentences fail come first, to save time.
-    is_standing = instructs(bare)
+    is_standing = sets_standing(bare) or is_order(bare)
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
         return None

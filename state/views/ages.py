@@ -20,7 +20,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.retention import Retention
 from memtape.state.subjects import aging, lifecycle
 from memtape.state.subjects.aging import ARCHIVE, PURGE, AgingStep, is_pinned, least_of, retention_of, step_of
-from memtape.state.subjects.lifecycle import LONG, MID, Group, Lifecycle, ProjectState, kind_of, living_of, window_end
+from memtape.state.subjects.lifecycle import LONG, MID, Group, ProjectState, kind_of, living_of, window_end
 
 Place = Literal["mid", "long", "archived", "purged"]
 """Where a pass moves a unit."""
@@ -140,7 +140,7 @@ def standing(scope: Scope) -> UnitCounts:
 
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     """Return the result of a pass at a time. The pass runs on a copy: the scope stays unchanged."""
-    tried, context = _copy(scope), _context(scope, settings, at)
+    tried, context = lifecycle.restore(lifecycle.snapshot(scope.lifecycle), scope), _context(scope, settings, at)
     if settings.lifecycle:
         aging.age_project(tried, context)
     moves = aging.moves(tried, context) if settings.lifecycle else []
@@ -157,7 +157,8 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
             stays[why] += 1
     begun = dict.fromkeys(move.group for move in moves)
     for group, count in due.items():
-        stays[_why_left(scope, group, count, group in begun)] += count
+        is_full = group in begun or count >= least_of(scope.lifecycle, group)
+        stays["no room" if is_full else "group too small"] += count
     told = tuple(
         Moving(to=PLACES[group.level], since=group.start, kind=group.kind, label=group.label, count=len(units))
         for group, units in moves
@@ -207,10 +208,6 @@ def to_be_archived(scope: Scope) -> int:
     return sum(bool(living_of(scope, unit)) and unit not in scope.lifecycle.archived for unit in units_of(scope))
 
 
-def _copy(scope: Scope) -> Lifecycle:
-    return lifecycle.restore(lifecycle.snapshot(scope.lifecycle), scope)
-
-
 def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
     return Context(scope.name, scope.seq, scope.changed, at, settings, Counters(), scope, at)
 
@@ -251,13 +248,6 @@ def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Agin
         step is not None and window_end(step.group) + aging.moves_after(settings, step.group.level)[0] * DAY_US > now
     )
     return "too young" if is_young else "worth keeping"
-
-
-def _why_left(scope: Scope, group: Group, due: int, is_moved: bool) -> Stays:
-    """Return the reason why `due` units of a group stay, while further ones of the group move or none."""
-    if is_moved or due >= least_of(scope.lifecycle, group):
-        return "no room"
-    return "group too small"
 
 
 def _becomes(then: ProjectState, now: ProjectState) -> Literal["dormant", "purged"] | None:

@@ -14,17 +14,17 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, SPEAKING, STATED_TAG, SUMMARY_TAG, Kind, Origin
-from memtape.schemas.rows import MemoryRow, TurnRow, Wording
+from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG, Kind, Origin
+from memtape.schemas.rows import MemoryRow, TurnRow, Wording, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
 from memtape.state.text.endings import ending
+from memtape.state.text.instructions import Heard, heard_in, same_instruction
 from memtape.state.text.opposing import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.polarity import Heard, heard_in, orders_in, same_instruction
-from memtape.state.views.last_session import left_of, session_line, summary_id
+from memtape.state.views.last_session import left_of, session_line
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -58,7 +58,26 @@ MISSES = 30
 Count = Callable[[str], int]
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class StartText(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields shared by a candidate and an item of a context; `notes` are marks for readers beside the text."""
+
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    at: int
+    actor: str
+    origin: Origin
+    source: str | None = None
+    valid_from: int = 0
+    valid_to: int | None = None
+    replaced_by: str | None = None
+    replaces: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    wordings: tuple[Wording, ...] = ()
+
+
+class Known(StartText, frozen=True, kw_only=True):
     """A memory or turn as a reader knows it, of the scope asked or of `global`.
 
     `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; a turn holds since its
@@ -67,33 +86,19 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     text, None if not read yet.
     """
 
-    id: str
-    scope: str
-    kind: Kind
-    text: str
-    at: int
     last_at: int
     order: int
-    actor: str
-    origin: Origin
-    source: str | None = None
     path: str | None = None
     confirmations: int = 0
     importance_given: int | None = None
     pinned: bool = False
     replaced: bool = False
     contradicts: bool = False
-    valid_from: int = 0
-    valid_to: int | None = None
-    replaced_by: str | None = None
-    replaces: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    wordings: tuple[Wording, ...] = ()
     heard: Heard | None = None
 
 
-class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
+class ContextItem(StartText, frozen=True, kw_only=True):
     """One line of a context. `text` is a memory's whole, or a turn's instructing sentence, unless `cut`.
 
     `ends` marks the end of a conversation, whose last sentences matter most. `wordings` are the memory's
@@ -102,22 +107,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     section: Section
-    id: str
-    scope: str
-    kind: Kind
-    text: str
-    at: int
-    actor: str
-    origin: Origin
-    source: str | None = None
     cut: bool = False
     ends: bool = False
-    valid_from: int = 0
-    valid_to: int | None = None
-    replaced_by: str | None = None
-    replaces: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    wordings: tuple[Wording, ...] = ()
     page: str = ""
 
 
@@ -141,33 +132,10 @@ class ChosenItems(NamedTuple):
 
 def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard | None = None) -> Known:
     """Return the known data of a row; `notes` are marks for readers, `heard` the text's instructions."""
-    memory = row if isinstance(row, MemoryRow) else None
-    return Known(
-        id=row.id,
-        scope=row.scope,
-        kind=row.kind,
-        text=row.text,
-        at=row.at,
-        last_at=memory.last_at if memory else row.at,
-        order=row.seq,
-        actor=row.actor,
-        origin=row.origin,
-        source=row.source,
-        path=row.path,
-        confirmations=memory.confirmations if memory else 0,
-        importance_given=memory.importance_given if memory else None,
-        pinned=row.pinned,
-        replaced=memory.replaced if memory else False,
-        contradicts=memory is not None and memory.contradicts is not None,
-        valid_from=memory.valid_from if memory else row.at,
-        valid_to=memory.valid_to if memory else None,
-        replaced_by=memory.replaced_by if memory else None,
-        replaces=memory.replaces if memory else (),
-        notes=notes,
-        tags=row.tags,
-        wordings=memory.wordings if memory else (),
-        heard=heard,
-    )
+    if isinstance(row, TurnRow):
+        return made_from(Known, row, last_at=row.at, order=row.seq, valid_from=row.at, notes=notes, heard=heard)
+    contradicts = row.contradicts is not None
+    return made_from(Known, row, order=row.seq, contradicts=contradicts, notes=notes, heard=heard)
 
 
 def heard_of(known: Known) -> Heard:
@@ -182,7 +150,7 @@ def left_out_by(known: Iterable[Known]) -> list[frozenset[str]]:
 
 def is_left_out(text: str, names: Sequence[frozenset[str]]) -> bool:
     """Return whether a text is about a subject to be left out, or is such an order itself."""
-    return bool(orders_in(text)) or is_about(text, names)
+    return bool(heard_in(text).orders) or is_about(text, names)
 
 
 def items_of(
@@ -235,10 +203,8 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
-    summaries = {it.id: it for it in journal if SUMMARY_TAG in it.tags}
-    journal = [it for it in journal if it.id not in summaries]
     held = frozenset(it.text for it in facts)
-    items = [item for place, turns in enumerate(last) for item in _left(turns, held, summaries, of_other=place > 0)]
+    items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     items += [item_of("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
     items += [item_of("facts", it, it.text) for it in facts]
@@ -248,16 +214,9 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     return items + [item_of("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
 
 
-def _left(
-    turns: Sequence[Known], held: frozenset[str], summaries: Mapping[str, Known], *, of_other: bool
-) -> list[ContextItem]:
-    """Return the end of a session: a model's summary of it, else by rule the lines not in a fact below."""
-    spoken = [turn for turn in turns if turn.origin in SPEAKING]
-    summary = summaries.get(summary_id(spoken[-1].scope, spoken[-1].id)) if spoken else None
+def _left(turns: Sequence[Known], held: frozenset[str], *, of_other: bool) -> list[ContextItem]:
+    """Return the end of a session: the lines that are in no fact below."""
     head = [item_of("left", turns[line.turn], line.text) for line in session_line(turns)]
-    if summary is not None:
-        lines = summary.text.splitlines()
-        return head + [item_of("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
     told = [line for line in left_of(turns) if line.held not in held]
     told = [line for line in told if not of_other or line.text.startswith(OF_OTHERS)]
     return head + [item_of("left", turns[line.turn], line.text) for line in told]
@@ -381,16 +340,13 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
         of_part = it.kind == "turn" or bool(heard_of(it).orders)
-        texts = heard_of(it).standing if of_part else (it.text,) if _instructs(it) else ()
+        is_stated = it.tags[:2] == (STATED_TAG, "instruction")
+        texts = heard_of(it).standing if of_part else (it.text,) if is_stated or heard_of(it).instructs else ()
         for text in texts:
             told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
     return list(found.values()), said
-
-
-def _instructs(known: Known) -> bool:
-    return known.tags[:2] == (STATED_TAG, "instruction") or heard_of(known).instructs
 
 
 def _is_task(known: Known) -> bool:
@@ -408,24 +364,8 @@ def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[Cont
 
 def item_of(section: Section, known: Known, text: str) -> ContextItem:
     """Return a text of a memory or turn as an item of a section."""
-    return ContextItem(
-        section=section,
-        id=known.id,
-        scope=known.scope,
-        kind=known.kind,
-        text=text,
-        at=known.at,
-        actor=known.actor,
-        origin=known.origin,
-        source=known.source,
-        ends=known.kind == "journal" and FLUSH_TAG in known.tags,
-        valid_from=known.valid_from,
-        valid_to=known.valid_to,
-        replaced_by=known.replaced_by,
-        replaces=known.replaces,
-        notes=known.notes,
-        wordings=known.wordings,
-    )
+    ends = known.kind == "journal" and FLUSH_TAG in known.tags
+    return made_from(ContextItem, known, section=section, text=text, ends=ends)
 
 
 def _one_cut(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> list[ContextItem]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from memtape.schemas.rows import Wording
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
@@ -24,7 +25,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
     revises: str | None = None
 
 
-class Changes(NamedTuple):
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The changed memories, by kind of change, and the number of new turns.
 
     A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it revises another, else
@@ -79,7 +80,7 @@ def joined(parts: Iterable[Changes]) -> Changes:
 
 
 def _in_scope(old: EarlierState, new: Scope) -> Changes:
-    found = Changes([], [], [], [], [], _turns(new) - old.turns)
+    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=_turns(new) - old.turns)
     for birth, memory in new.memories.by_birth.items():
         known = old.joined.get(birth)
         came = [join.seq for join in (*memory.members, *memory.echoes) if join.seq not in (known or ())]
@@ -110,3 +111,47 @@ def _changed(scope: Scope, memory: Memory, came: list[int]) -> Changed:
 
 def _turns(scope: Scope) -> int:
     return sum(capture.kind == "turn" for capture in scope.captures.by_seq.values())
+
+
+Folds = dict[str, tuple[Wording, ...]]
+"""The living captures of each living memory, in the order of the log, by the memory's name."""
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """Two captures joined in only one of two states: they come `together`, or `apart`."""
+
+    change: Literal["together", "apart"]
+    scope: str
+    first: Wording
+    second: Wording
+
+
+def folds_of(scope: Scope) -> Folds:
+    """Return the folded captures of each living memory of a scope."""
+    by_seq, folds = scope.captures.by_seq, Folds()
+    for memory in scope.memories.living():
+        captures = (by_seq[seq] for seq in sorted(join.seq for join in memory.joins))
+        said = (Wording(its.id, scope.captures.body(its).text) for its in captures if not its.hidden)
+        folds[by_seq[memory.name].id] = tuple(said)
+    return folds
+
+
+def moved(scope: str, before: Folds, after: Folds) -> list[Moved]:
+    """Return a pair for each memory that another takes in, and for each that comes out of another."""
+    together = (Moved(change="together", scope=scope, first=a, second=b) for a, b in _joined(before, after))
+    apart = (Moved(change="apart", scope=scope, first=a, second=b) for a, b in _joined(after, before))
+    return [*together, *apart]
+
+
+def _joined(parts: Folds, wholes: Folds) -> list[tuple[Wording, Wording]]:
+    """Return pairs for each whole: the earliest capture of its first part, and of each further part."""
+    part_of = {said.id: name for name, its in parts.items() for said in its}
+    pairs = []
+    for its in wholes.values():
+        firsts: dict[str, Wording] = {}
+        for said in its:
+            if said.id in part_of:
+                firsts.setdefault(part_of[said.id], said)
+        first, *others = firsts.values() if firsts else (None,)
+        pairs += [(first, other) for other in others if first is not None]
+    return pairs

@@ -6,7 +6,7 @@ Filters decide which results are allowed. Nothing here scores or reads anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, get_args
+from typing import Any, Protocol, get_args
 
 import msgspec
 
@@ -16,17 +16,30 @@ from memtape.schemas.rows import Provenance, SummaryRow
 from memtape.schemas.times import parse_time
 
 
-class Narrowed(Protocol):
-    """The fields of a result that filters read."""
+class Spoken(Protocol):
+    """The fields of a text, its author and its time that rules about texts read."""
 
     @property
     def kind(self) -> Kind: ...
 
     @property
+    def text(self) -> str: ...
+
+    @property
     def tags(self) -> tuple[str, ...]: ...
 
     @property
+    def actor(self) -> str: ...
+
+    @property
+    def origin(self) -> Origin: ...
+
+    @property
     def at(self) -> int: ...
+
+
+class Narrowed(Spoken, Protocol):
+    """The fields of a result that filters read."""
 
     @property
     def tier(self) -> Tier: ...
@@ -39,40 +52,21 @@ TIERS_SUMMED: dict[int, Tier] = {1: "mid", 2: "long"}
 """The tier of the texts in a summary of a day, or of a week."""
 
 
-def make_filters(
-    now_us: int,
-    *,
-    kinds: Sequence[Kind] = (),
-    not_kinds: Sequence[Kind] = (),
-    not_origins: Sequence[Origin] = (),
-    not_sessions: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
-    origins: Sequence[Origin] = (),
-    sessions: Sequence[str] = (),
-    since: str | None = None,
-    tags: Sequence[str] = (),
-    tiers: Sequence[Tier] = (),
-    until: str | None = None,
-) -> Filters:
-    """Return filters; times are given in ISO 8601 or as an age before `now_us`, in microseconds."""
-    return Filters(
-        kinds=tuple(kinds),
-        not_kinds=tuple(not_kinds),
-        not_origins=tuple(not_origins),
-        not_sessions=tuple(not_sessions),
-        not_tags=tuple(not_tags),
-        origins=tuple(origins),
-        sessions=tuple(sessions),
-        since=parse_time(since, now_us) if since else None,
-        tags=tuple(tags),
-        tiers=tuple(tiers),
-        until=parse_time(until, now_us) if until else None,
-    )
+FILTERS = Filters.__struct_fields__
+"""The names of the filters, equal to the keywords of `make_filters`."""
+
+
+def make_filters(now_us: int, *, since: str | None = None, until: str | None = None, **named: Sequence[str]) -> Filters:
+    """Return filters by their names; times are given in ISO 8601 or as an age before `now_us`, in microseconds."""
+    if unknown := named.keys() - FILTERS:
+        raise TypeError(f"There is no filter {min(unknown)}.")
+    values: dict[str, Any] = {name: tuple(named.get(name, ())) for name in FILTERS}
+    for name, time in (("since", since), ("until", until)):
+        values[name] = parse_time(time, now_us) if time else None
+    return Filters(**values)
 
 
 NO_FILTERS = make_filters(0)
-FILTERS = Filters.__struct_fields__
-"""The names of the filters, equal to the keywords of `make_filters`."""
 
 
 def check_filters(filters: Filters) -> None:

@@ -26,12 +26,11 @@ from memtape.schemas.rows import (
     VectorRow,
     Wording,
 )
-from memtape.state.index.documents import Document
-from memtape.state.index.entries import IndexEntry, RowGuard, language_read, number_of, take, told_of
+from memtape.state.index.entries import Document, IndexEntry, RowGuard, language_read, number_of, take, told_of
 from memtape.state.index.segments import Other, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
-from memtape.state.text.polarity import NOTHING_HEARD, Heard, heard_in
+from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 

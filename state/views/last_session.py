@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from memtape.schemas.actions import act_of, has_failed
-from memtape.schemas.events import PEOPLE, Origin
-from memtape.schemas.ids import derived_id
+from memtape.schemas.events import PEOPLE
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many
@@ -22,6 +21,7 @@ from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.endings import ending
 from memtape.state.text.files import named_files
 from memtape.state.text.statements import asked, sentences, statements
+from memtape.state.views.filters import Spoken
 
 HEAD_CHARS, END_CHARS = 240, 240
 DECISIONS, DEEDS, FILES, COMMANDS = 4, 3, 8, 3
@@ -42,23 +42,8 @@ _NEXT = lazy(
 """Words of a sentence about next steps."""
 
 
-class SessionTurn(Protocol):
+class SessionTurn(Spoken, Protocol):
     """The fields of a turn read here."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def origin(self) -> Origin: ...
-
-    @property
-    def actor(self) -> str: ...
-
-    @property
-    def at(self) -> int: ...
-
-    @property
-    def tags(self) -> tuple[str, ...]: ...
 
     @property
     def path(self) -> str | None: ...
@@ -92,11 +77,6 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     elif requests and agents:
         lines.append(OutlineLine("no answer came to the last request.", requests[-1]))
     return lines
-
-
-def summary_id(scope: str, last_turn: str) -> str:
-    """Return the id of the capture of a model's summary of a session up to a turn, its last."""
-    return derived_id("captured", scope, "memtape", f"summary:{last_turn}")
 
 
 def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:

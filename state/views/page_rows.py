@@ -12,7 +12,7 @@ from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import NOWHERE, Page
 from memtape.state.text.markup import without_markup
-from memtape.state.text.polarity import sentences
+from memtape.state.text.own_words import sentences
 
 TITLE_CHARS, SUMMARY_CHARS = 120, 240
 """Maximum characters of a title and a summary derived from a text."""

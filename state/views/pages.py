@@ -230,6 +230,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     told = (row for it in captures if (row := memory_row(scope, it.id)))
     facts = tuple(sorted(told, key=lambda row: row.contradicts is not None))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
+    summaries = scope.lifecycle.summaries.values()
     return IndexPage(
         scope=scope.name,
         path=INDEX_PATH,
@@ -240,7 +241,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
         conflicts=len(scope.conflicts.pending),
-        summary_pages=tuple(_latest_summary_pages(scope)),
+        summary_pages=tuple(map(_summary_path, nlargest(SUMMARIES_ON_INDEX, summaries, key=lambda it: it.group))),
         project=project_told(scope.lifecycle.mark()),
         standing=shown_on_index(scope),
         people=people_on_index(scope),
@@ -309,11 +310,6 @@ def _summary_path(summary: Summary) -> str:
     """Return the path of the page of a summary, with its day and kind, and the whole id."""
     group = summary.group
     return f"{SUMMARIES}/{format_day(group.start)}-{TOLD_LEVELS[group.level]}-{group.kind}-{summary.id}.md"
-
-
-def _latest_summary_pages(scope: Scope) -> list[str]:
-    latest = nlargest(SUMMARIES_ON_INDEX, scope.lifecycle.summaries.values(), key=lambda summary: summary.group)
-    return [_summary_path(summary) for summary in latest]
 
 
 def _is_named(scope: Scope, seq: int) -> bool:

@@ -15,8 +15,7 @@ import msgspec
 from memtape.schemas.events import PEOPLE, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import GLOBAL
-from memtape.state.text.everywhere import is_for_all_projects
-from memtape.state.text.polarity import same_instruction
+from memtape.state.text.instructions import is_for_all_projects, same_instruction
 from memtape.state.views.context import Known, heard_of
 
 ACCEPTED_SOURCE = "accept"

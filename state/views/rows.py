@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from memtape.schemas.conflicts import ConflictRow
-from memtape.schemas.events import PEOPLE, Captured, Kind, Origin
+from memtape.schemas.events import PEOPLE, Captured, Kind
 from memtape.schemas.rows import (
     ArchiveRow,
-    Category,
     Change,
     EdgeRow,
     GoneRow,
@@ -20,10 +19,8 @@ from memtape.schemas.rows import (
     Held,
     MemberRow,
     MemoryRow,
-    Polarity,
     Provenance,
     Row,
-    Status,
     SummaryRow,
     TableName,
     TombstoneRow,
@@ -31,6 +28,7 @@ from memtape.schemas.rows import (
     UseRow,
     VectorRow,
     Wording,
+    made_from,
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -81,11 +79,12 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 def row_of(scope: Scope, change: Change) -> Row:
     """Return the present content of a row; a given-up name or an ended ban is gone."""
     assert change.table in ROWS
-    return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
+    return ROWS[change.table].row(scope, change.id) or GoneRow(**_named(scope, change.id))
 
 
-def _key(scope: Scope, id: str) -> str:
-    return f"{scope.name}/{id}"
+def _named(scope: Scope, id: str) -> dict[str, Any]:
+    """Return the columns that name a row."""
+    return {"key": f"{scope.name}/{id}", "id": id, "scope": scope.name}
 
 
 def memory_row(scope: Scope, id: str) -> MemoryRow | None:
@@ -97,7 +96,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     if has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth):
         return None
     over = scope.covers.over(scope, memory)
-    made = scope.covers.of_text(capture.id) if memory.made and capture.kind != "page" else None
+    made = scope.covers.of_text(capture.id) if memory.made else None
     by_seq = scope.captures.by_seq
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
@@ -105,10 +104,10 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
-    return MemoryRow(
-        key=_key(scope, capture.id),
-        id=capture.id,
-        scope=scope.name,
+    return made_from(
+        MemoryRow,
+        scope.captures.body(spoken),
+        **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
@@ -128,91 +127,37 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
         wordings=_wordings(scope, memory),
-        **_text(scope, spoken),
+        canonical=spoken.id,
+        actor=spoken.actor.name,
+        origin=spoken.actor.origin,
+        session=spoken.session,
+        at=spoken.at,
         **value,
         **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
     )
 
 
-class _Text(TypedDict):
-    """The columns of a memory's canonical capture."""
-
-    canonical: str
-    kind: Kind
-    text: str
-    tags: tuple[str, ...]
-    source: str | None
-    branch: str | None
-    path: str | None
-    actor: str
-    origin: Origin
-    session: str | None
-    at: int
-
-
-def _text(scope: Scope, spoken: Capture) -> _Text:
-    """Return the columns of the canonical capture of a memory."""
-    body = scope.captures.body(spoken)
-    return _Text(
-        canonical=spoken.id,
-        kind=body.kind,
-        text=body.text,
-        tags=body.tags,
-        source=body.source,
-        branch=body.branch,
-        path=body.path,
-        actor=spoken.actor.name,
-        origin=spoken.actor.origin,
-        session=spoken.session,
-        at=spoken.at,
-    )
-
-
-class _Value(TypedDict):
-    """The columns of a memory's value: since when it holds, and the memories with other values."""
-
-    valid_from: int
-    valid_to: int | None
-    replaced_by: str | None
-    replaces: tuple[str, ...]
-    held: tuple[Held, ...]
-    outdated_by: str | None
-    contradicts: str | None
-    before: str
-
-
-def _value(scope: Scope, memory: Memory, spoken: Capture) -> _Value:
+def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
     """Return the columns of a memory's value; `spoken` is its canonical capture."""
     by_seq = scope.captures.by_seq
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
     outdated = validity.outdated(scope, memory) if after is None else None
     stronger = validity.contradicted(scope, memory) if after is None else None
     since = validity.valid_from(scope, memory)
-    return _Value(
-        valid_from=since,
+    return {
+        "valid_from": since,
         # The replacement may have been said before the memory, which then never held.
-        valid_to=None if after is None else max(since, validity.valid_from(scope, after)),
-        replaced_by=None if after is None else by_seq[after.name].id,
-        replaces=tuple(by_seq[other.name].id for other in before),
-        held=tuple(Held(*times) for times in validity.held(scope, memory)),
-        outdated_by=None if outdated is None else by_seq[outdated.name].id,
-        contradicts=None if stronger is None else by_seq[stronger.name].id,
-        before=_value_before(scope, before[0], spoken) if before else "",
-    )
+        "valid_to": None if after is None else max(since, validity.valid_from(scope, after)),
+        "replaced_by": None if after is None else by_seq[after.name].id,
+        "replaces": tuple(by_seq[other.name].id for other in before),
+        "held": tuple(Held(*times) for times in validity.held(scope, memory)),
+        "outdated_by": None if outdated is None else by_seq[outdated.name].id,
+        "contradicts": None if stronger is None else by_seq[stronger.name].id,
+        "before": _value_before(scope, before[0], spoken) if before else "",
+    }
 
 
-class _Standing(TypedDict):
-    """The derived columns of a memory: category, polarity, status, use and importance."""
-
-    importance_confirmed: int
-    status: Status
-    category: Category
-    polarity: Polarity
-    uses: int
-    used_at: int | None
-
-
-def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> _Standing:
+def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> dict[str, Any]:
     """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
     family = shown[0].family
     is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
@@ -220,14 +165,14 @@ def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ende
     is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
     spoken = scope.captures.by_seq[memory.canonical] if memory.canonical >= 0 else shown[0]
     body = scope.captures.body(spoken)
-    return _Standing(
-        importance_confirmed=importance_confirmed(len(shown) - 1),
-        status="deprecated" if is_ended else "stable" if is_stable else "draft",
-        category=category_of(body.kind, body.tags, body.text),
-        polarity=polarity(body.text),
-        uses=sum(use.used for use in uses),
-        used_at=max((use.last for use in uses if use.last is not None), default=None),
-    )
+    return {
+        "importance_confirmed": importance_confirmed(len(shown) - 1),
+        "status": "deprecated" if is_ended else "stable" if is_stable else "draft",
+        "category": category_of(body.kind, body.tags, body.text),
+        "polarity": polarity(body.text),
+        "uses": sum(use.used for use in uses),
+        "used_at": max((use.last for use in uses if use.last is not None), default=None),
+    }
 
 
 def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
@@ -278,17 +223,11 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
     if capture is None or scope.lifecycle.is_purged(capture.seq):
         return None
     body = scope.captures.body(capture)
-    return TurnRow(
-        key=_key(scope, capture.id),
-        id=capture.id,
-        scope=scope.name,
-        kind=body.kind,
-        text=body.text,
+    return made_from(
+        TurnRow,
+        body,
+        **_named(scope, capture.id),
         captions=captions(body),
-        tags=body.tags,
-        source=body.source,
-        branch=body.branch,
-        path=body.path,
         actor=capture.actor.name,
         origin=capture.actor.origin,
         session=capture.session,
@@ -307,9 +246,7 @@ def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
     tombstone = scope.tombstones.get(row_id)
     if tombstone is None:
         return None
-    return TombstoneRow(
-        key=_key(scope, row_id), id=row_id, scope=scope.name, forgotten_by=tombstone.event_id, at=tombstone.at
-    )
+    return TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
 
 
 def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
@@ -318,7 +255,7 @@ def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
     vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
     if vector is None or capture is None or scope.lifecycle.is_purged(unit_of(scope, capture)):
         return None
-    return VectorRow(key=_key(scope, row_id), id=id, scope=scope.name, embedder=embedder, vector=vector)
+    return VectorRow(**(_named(scope, row_id) | {"id": id}), embedder=embedder, vector=vector)
 
 
 def _use_row(scope: Scope, row_id: str) -> UseRow | None:
@@ -329,9 +266,7 @@ def _use_row(scope: Scope, row_id: str) -> UseRow | None:
         use = next((use for id, use in scope.usage.others.items() if other_row_id(id) == row_id), None)
     if use is None or use.last is None:
         return None
-    return UseRow(
-        key=_key(scope, row_id), id=row_id, scope=scope.name, used=use.used, last_at=use.last, times=use.times
-    )
+    return UseRow(**_named(scope, row_id), used=use.used, last_at=use.last, times=use.times)
 
 
 def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
@@ -344,9 +279,7 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
         return None
     edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
     return EdgeRow(
-        key=_key(scope, row_id),
-        id=row_id,
-        scope=scope.name,
+        **_named(scope, row_id),
         source=source,
         target=target,
         weight=edge.weight,
@@ -363,21 +296,14 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
     conflict = scope.conflicts.by_id.get(id)
     if conflict is None:
         return None
-    return ConflictRow(
-        key=_key(scope, id),
-        id=id,
-        scope=scope.name,
+    return made_from(
+        ConflictRow,
+        conflict,
+        **_named(scope, id),
         a=conflict.ids[0],
         b=conflict.ids[1],
-        why=conflict.why,
-        severity=conflict.severity,
         a_evidence=conflict.evidence[0],
         b_evidence=conflict.evidence[1],
-        raised_at=conflict.raised_at,
-        status=conflict.status,
-        kept=conflict.kept,
-        settled_at=conflict.settled_at,
-        note=conflict.note,
     )
 
 
@@ -390,11 +316,8 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     group = summary.group
     made = summed(tuple(_said(scope, capture) for capture in sorted(spoken, key=lambda its: (its.at, its.seq))))
     times = [capture.at for capture in spoken]
-    told = scope.captures.body(scope.captures.by_seq[summary.told]) if summary.told >= 0 else None
     return SummaryRow(
-        key=_key(scope, id),
-        id=id,
-        scope=scope.name,
+        **_named(scope, id),
         level=group.level,
         kind=_SUMMED_KINDS[group.kind],
         label=group.label,
@@ -402,12 +325,11 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
         until=window_end(group),
         first_at=min(times),
         last_at=max(times),
-        text=told.text if told is not None else "\n".join(made.highlights),
+        text="\n".join(made.highlights),
         highlights=made.highlights,
         keywords=made.keywords,
         sources=tuple(capture.id for capture in spoken),
         quality=made.quality,
-        by_model=told is not None,
     )
 
 
@@ -429,9 +351,7 @@ def _archive_row(scope: Scope, id: str) -> ArchiveRow | None:
     if capture is None or archiving is None or unit != capture.seq:
         return None
     return ArchiveRow(
-        key=_key(scope, id),
-        id=id,
-        scope=scope.name,
+        **_named(scope, id),
         kind=capture.kind,
         at=capture.at,
         archived_at=archiving.at,
@@ -452,8 +372,8 @@ def captions(body: Captured) -> tuple[str, ...]:
 
 
 def _turn_ids(scope: Scope) -> Iterator[str]:
-    turns = (capture for capture in scope.captures.by_seq.values() if capture.kind == "turn")
-    return (capture.id for capture in turns if not scope.lifecycle.is_purged(capture.seq))
+    captures, life = scope.captures.by_seq.values(), scope.lifecycle
+    return (it.id for it in captures if it.kind == "turn" and not life.is_purged(it.seq))
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
@@ -484,14 +404,6 @@ def _edge_ids(scope: Scope) -> Iterator[str]:
     return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned.pairs)
 
 
-def _summary_ids(scope: Scope) -> Iterator[str]:
-    return (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
-
-
-def _archive_ids(scope: Scope) -> Iterator[str]:
-    return (archive_id(scope, unit) for unit in scope.lifecycle.archived)
-
-
 class Made(NamedTuple):
     """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
@@ -507,8 +419,10 @@ ROWS: dict[TableName, Made] = {
     "uses": Made(_use_row, _use_ids),
     "edges": Made(_edge_row, _edge_ids),
     "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
-    "summaries": Made(summary_row, _summary_ids),
-    "archive": Made(_archive_row, _archive_ids),
+    "summaries": Made(
+        summary_row, lambda scope: (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
+    ),
+    "archive": Made(_archive_row, lambda scope: (archive_id(scope, unit) for unit in scope.lifecycle.archived)),
     "pages": Made(page_row, page_ids),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

@@ -35,10 +35,10 @@ from memtape.state.subjects.lifecycle import ArchiveState, is_archived, living_o
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
 from memtape.state.text.people import PROJECT_KEY
-from memtape.state.text.polarity import orders_in
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
 from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row
@@ -85,7 +85,7 @@ def people_on_index(scope: Scope) -> tuple[str, ...]:
 def names_left_out(scope: Scope) -> list[frozenset[str]]:
     """Return the terms of each order to leave a subject out."""
     ordering = (scope.captures.body(capture).text for capture in _living(scope, scope.instructions.orders))
-    return [named_by(order) for text in ordering for order in orders_in(text)]
+    return [named_by(order) for text in ordering for order in heard_in(text).orders]
 
 
 def person_path(key: str) -> str:
@@ -295,7 +295,7 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
         capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
         if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
             continue
-        if capture.family in CONSOLIDATED and is_told(scope, memory):
+        if capture.family == CONSOLIDATED and is_told(scope, memory):
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
             if not is_left_out(text, names):
                 yield PageLine("", text, _who_when(capture), capture.id, memory_path(capture.ordinal))

@@ -8,8 +8,20 @@ projector will than less.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
-from memtape.schemas.events import Captured, Decided, Edited, Erased, Event, Forgotten, Restored, Withdrawn, may_write
+from memtape.schemas.events import (
+    EVENT_TYPES,
+    Captured,
+    Decided,
+    Edited,
+    Erased,
+    Event,
+    Forgotten,
+    Restored,
+    Withdrawn,
+    may_write,
+)
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
 from memtape.schemas.slugs import is_slug
 from memtape.state.subjects.captures import FAMILIES, normal_digest
@@ -185,3 +197,17 @@ class Bans:
     def texts(self) -> list[str]:
         """Return the bans on texts that the tail has set or ended."""
         return sorted(key for key in sorted(self._ended | self._set.keys()) if key.startswith("text:"))
+
+
+def _with_effect(*effects: Literal["nothing", "views", "answers", "visible"]) -> tuple[str, ...]:
+    return tuple(name for name, known in EVENT_TYPES.items() if known.effect in effects)
+
+
+QUIET_TYPES = _with_effect("nothing")
+"""Events that change no view."""
+TAIL_TYPES = _with_effect("visible")
+"""Events that change visibility; a reader applies them to views that are behind."""
+PENDING_TYPES = _with_effect("visible", "answers")
+"""Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
+COUNTED_TYPES = ("captured", "embedded", "erased")
+"""Events that change how many texts there are, or how many have a vector."""

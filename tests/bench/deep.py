@@ -95,7 +95,7 @@ def _asked(
     def ask(deep: Deepening | None) -> tuple[float, float, int]:
         start = time.perf_counter()
         # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
-        answer = retriever.answer(scope, SearchQuery(text, NO_FILTERS, repeats=True, deep=deep), LIMIT)
+        answer = retriever.answer(scope, SearchQuery(text, NO_FILTERS, repeats=True, deep=deep, limit=LIMIT))
         took_ms = (time.perf_counter() - start) * 1_000
         found = dict.fromkeys(turn_of.get(result.id, result.id) for result in answer.results)
         return recall(wanted, found), took_ms, max((taken.look for taken in answer.trace), default=1)

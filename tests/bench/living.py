@@ -10,23 +10,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from bench.team import days_of
-from bench.team_placing import WEEK, Project, Team
-from bench.team_texts import Material, Topic
+from builders import captured, recalled, used
+
 from memtape.schemas.codec import encode
-from memtape.schemas.events import make_configured
+from memtape.schemas.events import Event, make_configured, make_tick
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import PROJECT_PREFIX
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import DAY_US
+from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS, EmbeddedLog
 from memtape.tools.client import Client
 
 DAYS = 45
-PROJECTS = (Project("harbour", 8), Project("atlas", 2))
-SCOPE = f"{PROJECT_PREFIX}{PROJECTS[0].name}"
+SCOPE, OTHER = f"{PROJECT_PREFIX}harbour", f"{PROJECT_PREFIX}atlas"
+PEOPLE = ("Ada", "Bruno", "Chidi")
 AGENTS = ("claude-code", "codex", "gemini")
 RULES = ("In all my projects, use British spelling.", "In all my projects, commit messages are in the imperative.")
 THINGS = """gauge buoy ferry pier crane tide_table mooring lighthouse radio dredger pilot_boat weather_feed alert_queue
@@ -70,15 +70,6 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
     """
     rng = Random(seed)
     start_us = (end_us // DAY_US - DAYS) * DAY_US
-    noted = list(notes(rng, memories))
-    team = Team(
-        seed=seed,
-        days=DAYS,
-        texts_a_day=max(2, texts // DAYS),
-        projects=PROJECTS,
-        start_us=start_us,
-        notes_a_day=-(-len(noted) // (DAYS * (WEEK - 1) // WEEK)),
-    )
     log_id = derived_id("log", None, "living", str(seed))
     home = Home(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -90,8 +81,12 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
             log.append_raw(number, [configured])
         log.finish_copy()
     with closing(EmbeddedLog(home.log_path)) as log:
-        for events in days_of(team, _material(rng)._replace(notes=noted), log.partitions):
-            log.append(events)
+        kept = list(notes(rng, memories))
+        for day in range(DAYS):
+            share = kept[day * len(kept) // DAYS : (day + 1) * len(kept) // DAYS]
+            night = start_us + day * DAY_US + 23 * HOUR_US
+            ticks = [make_tick(number, night) for number in range(log.partitions)]
+            log.append([*_day(rng, day, texts // DAYS, share, night - 16 * HOUR_US), *ticks])
     with Client(path, scope=SCOPE, actor="Ada", origin="user") as person:
         person.project()
         _decide(person, rng)
@@ -101,10 +96,27 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
         person.project()
 
 
-def sentences(rng: Random, count: int) -> Iterator[str]:
-    """Yield sentences of a harbour's software, drawn anew each."""
-    for _ in range(count):
-        yield _filled(rng, rng.choice(SAID))
+def _day(rng: Random, day: int, texts: int, kept: Sequence[str], at: int) -> Iterator[Event]:
+    """Yield what is said on a day in sessions of people and agents, what they look up and use, and what is kept."""
+    known: list[str] = []
+    for place in range(max(2, texts)):
+        at += rng.randrange(1, 8) * 60 * US_PER_S
+        agent, name = rng.choice(AGENTS), f"{day}-{place}"
+        fields: dict[str, Any] = {
+            "scope": OTHER if place % 5 == 4 else SCOPE, "session": f"{day}-{place // 7}", "sent": at,
+        }  # fmt: skip
+        by_agent, by_person = {"actor": agent, "origin": "agent"}, {"actor": rng.choice(PEOPLE), "origin": "user"}
+        kind = ("turn", "turn", "fact", "turn", "turn", "journal", rng.choice(("fact", "goal", "plan")))[place % 7]
+        yield captured(_filled(rng, rng.choice(SAID)), name, kind, **fields, **(by_agent if place % 2 else by_person))
+        if fields["scope"] == SCOPE:
+            known.append(name)
+        if place % 3 == 2 and fields["scope"] == SCOPE:
+            found = rng.sample(known, min(len(known), 4))
+            yield recalled(found, f"r{name}", _filled(rng, rng.choice(QUESTIONS)), **fields, **by_agent)
+            yield used(found[:2], f"u{name}", f"r{name}", **fields, **by_agent)
+    for place, text in enumerate(kept):
+        fields = {"scope": SCOPE, "session": f"{day}-notes", "sent": at + place * US_PER_S}
+        yield captured(text, f"{day} note {place}", rng.choice(("fact", "fact", "insight")), **fields)
 
 
 def questions(rng: Random, count: int) -> list[str]:
@@ -141,11 +153,6 @@ def _filled(rng: Random, form: str, number: int | None = None) -> str:
     drawn, day = rng.randint(2, 9_000), rng.randint(4, 20)
     number = drawn if number is None else number
     return form.format(thing=thing, other=other, part=part, place=place, why=why, number=number, day=day)
-
-
-def _material(rng: Random) -> Material:
-    topics = [Topic(tuple(sentences(rng, 40)), tuple(sentences(rng, 60))) for _ in range(60)]
-    return Material((), (tuple(topics),), ())
 
 
 def _decide(person: Client, rng: Random) -> None:

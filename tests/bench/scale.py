@@ -1,5 +1,4 @@
-"""What it costs at which size. `make bench-scale` makes the data, measures each stage in a process of its own, and
-writes `docs/scale.md` with a chart.
+"""What it costs at which size. `make bench-scale` makes the data, and measures each stage in a process of its own.
 
 Processor time is what counts here, since two noisy cores say little by the clock; both are given. Nothing is asserted.
 """
@@ -16,7 +15,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,12 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
-from bench.scale_page import Figures, drawn, page
-from memtape.schemas.events import make_tick
+from memtape.flows.projection import Projection, open_projection
+from memtape.schemas.events import Event, make_tick
+from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
+from memtape.sinks.epochs import BuildTarget
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
@@ -49,7 +50,9 @@ TICKS = 100
 SETTLE_S = 5.0
 """So long a server has to read its first project."""
 DIMENSIONS = 384
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+
+Figures = dict[str, float]
 
 
 def texts(count: int) -> Iterator[tuple[str, str]]:
@@ -152,9 +155,25 @@ def restart(home: Path, count: int) -> Figures:
         return meter.told("restart")
 
 
+def standing(log: Log, target: BuildTarget, number: int) -> Projection:
+    """Return the projection of a partition whose views are up to date, as a projector has it that stays."""
+    basis, erased = target.basis(number), target.erased(number)
+    end, written, snapshots = log.ends()[number], target.written(number), target.snapshots(number)
+    return open_projection(log, number, end, written, snapshots, basis, erased)
+
+
+def epoch_s(log: Log, projection: Projection, target: BuildTarget, number: int, event: Event) -> float:
+    """Append an event, fold it and write what it changed; return the processor seconds of folding and writing."""
+    log.append([event])
+    start = time.process_time()
+    delta = projection.advance(log.read(number, projection.state.offset, 100))
+    if delta is not None:
+        target.views(number).apply(delta)
+    return time.process_time() - start
+
+
 def ticks(home: Path, count: int) -> Figures:
     """Let hours pass in which nothing is due, as a projector meets them that stays."""
-    from bench.epochs import epoch_s, standing
     from memtape.tools.keep.build_views import BuildViews
 
     with Client(home, scope=SCOPE) as client, client.home.projector_lock():
@@ -329,7 +348,7 @@ def _installed(folder: Path) -> Path:
     # A line that names a folder adds it behind what is installed.
     (place / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
-    words = ("--ignore-installed", "--no-build-isolation", str(DOCS.parent))
+    words = ("--ignore-installed", "--no-build-isolation", str(ROOT))
     subprocess.run([*install, *words], check=True, env=environment)
     return python
 
@@ -357,58 +376,14 @@ def _until(done: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def rivals(home: Path, count: int) -> Figures:
-    """Ask others the same of the same texts: rank-bm25, numpy's cosine, SQLite's FTS5; and fold in a plain loop."""
-    import sqlite3
-
-    import numpy as np
-    from rank_bm25 import BM25Okapi
-
-    from memtape.schemas.codec import encode
-    from memtape.schemas.log import Slot
-    from memtape.state.core.replay import replay
-
-    held, asked, found = [text for _, text in texts(count)], questions(), {}
-    words = BM25Okapi([text.lower().split() for text in held])
-    found["rank_bm25_s"] = _median(lambda: words.get_top_n(next(turns).lower().split(), held, 10), turns := iter(asked))
-    vectors = np.random.default_rng(SEED).standard_normal((count, 384), np.float32)
-    found["cosine_s"] = _median(lambda: np.argpartition(vectors @ vectors[next(some)], -10), some := iter(range(60)))
-    base = sqlite3.connect(":memory:")
-    base.execute("CREATE VIRTUAL TABLE said USING fts5(text)")
-    base.executemany("INSERT INTO said VALUES (?)", ([text] for text in held))
-    query = "SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT 10"
-    match = iter([" OR ".join(question.rstrip("?").split()) for question in asked])
-    found["fts5_s"] = _median(lambda: base.execute(query, [next(match)]).fetchall(), match)
-    with Client(home / "loop", scope=SCOPE, origin="user") as client:
-        events = [event for line in lines(count) for event in client.events_of(line, {})]
-    slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
-    start = time.process_time()
-    replay(slots)
-    return found | {"reducers_s": time.process_time() - start}
-
-
-def _median(action: Callable[[], object], _: Iterator[Any]) -> float:
-    """Return the median processor time of an action, done until what it takes from is at its end, 40 times at most."""
-    taken = []
-    with suppress(StopIteration):
-        for _number in range(40):
-            start = time.process_time()
-            action()
-            taken.append(time.process_time() - start)
-    return sorted(taken)[len(taken) // 2]
-
-
-STAGES = {
-    stage.__name__: stage for stage in (fill, project, restart, ticks, search, meaning, beside, hooks, rebuild, rivals)
-}
+STAGES = {stage.__name__: stage for stage in (fill, project, restart, ticks, search, meaning, beside, hooks, rebuild)}
 
 
 @click.command()
 @click.option("--sizes", default="2000,20000,100000", show_default=True, help="How many texts, with commas between.")
-@click.option("--write/--no-write", default=True, help="Write docs/scale.md and docs/scale.svg.")
 @click.option("--stage", type=click.Choice(list(STAGES)), hidden=True)
 @click.option("--home", type=click.Path(path_type=Path), hidden=True)
-def main(sizes: str, write: bool, stage: str | None, home: Path | None) -> None:
+def main(sizes: str, stage: str | None, home: Path | None) -> None:
     """Measure at several sizes; a line of each figure as it comes."""
     os.environ.pop(LOG_VARIABLE, None)  # What is made up here is not for a log that somebody works with.
     counts = [int(size) for size in sizes.split(",")]
@@ -416,14 +391,11 @@ def main(sizes: str, write: bool, stage: str | None, home: Path | None) -> None:
         assert home is not None
         click.echo(json.dumps(STAGES[stage](home, counts[0])))
         return
-    measured = {count: _measured(count) for count in counts}
-    if write:
-        (DOCS / "scale.svg").write_text(drawn(measured), encoding="utf-8")
-        (DOCS / "scale.md").write_text(page(measured), encoding="utf-8")
+    for count in counts:
+        _measure(count)
 
 
-def _measured(count: int) -> Figures:
-    figures: Figures = {}
+def _measure(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         home.mkdir()
@@ -434,8 +406,6 @@ def _measured(count: int) -> Figures:
             found: Figures = json.loads(done.stdout.splitlines()[-1])
             for figure, value in found.items():
                 click.echo(f"{count:>9,}  {figure:<24} {value:>12.4f}")
-            figures |= found
-    return figures
 
 
 if __name__ == "__main__":

@@ -114,17 +114,14 @@ def look_at_repository(turn: HookCall, client: Client) -> None:
 
 
 def _told_to_model(client: Client, session: str) -> int:
-    """Have a configured model take facts from an ended session and summarise it; return their count."""
+    """Have a configured model take facts from an ended session; return their count."""
     from memtape.flows.workers.distill import LATE_US
-    from memtape.flows.workers.summarise import sum_up
     from memtape.tools.keep.models import is_named
-    from memtape.tools.keep.summaries import SummaryAsker
 
     if not is_named(client.home):
         return 0
     try:
-        facts = client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events
-        return len(facts) + len(sum_up(client.log, SummaryAsker(client.home), session, client.scope))
+        return len(client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events)
     except BudgetSpent:  # `memtape status` says so.
         return 0
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from memtape.schemas.visible import one_line
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.ask.measuring import began, note_recall
+from memtape.tools.ask.measuring import CHARACTERS, began, note_recall
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import brief, told_day, told_who
-from memtape.tools.ask.tokens import CHARACTERS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 

@@ -1,4 +1,4 @@
-"""The past: the views at a position or a time, replayed into a small cached view.
+"""The past: the views at a position or a time, replayed into a small cached view, and the changes between two.
 
 A position is a vector of offsets; a partition that is not named counts up to its end. As of a time T means,
 in each partition, the events before its first event with `sent` after T.
@@ -19,11 +19,14 @@ from memtape.flows.projection import basis_of, watermark_of
 from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, OffsetOutOfRange
 from memtape.schemas.log import Log, trail_of
-from memtape.schemas.rows import Basis
+from memtape.schemas.rows import Basis, made_from
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.sinks.tables import Shard
-from memtape.tools.keep.states import rows_at, state_at
+from memtape.state.views.diff import Changes, changes_since, joined, seen_of
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.states import rows_at, state_at, state_later
 
 KEPT_VIEWS = 32
 KEPT_S = 600
@@ -170,3 +173,28 @@ def check_order(before: Positions, after: Positions) -> None:
         raise MemtapeError(
             f"The second position is before the first in partition {wrong[0]}.", "Give the earlier one first."
         )
+
+
+class Diff(Changes, frozen=True, kw_only=True):
+    """The changes between two positions."""
+
+    before: Positions
+    after: Positions
+
+
+def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Diff:
+    """Return the changes between two positions or times, in one scope or in all scopes."""
+    now = now_us()
+    before, after = (parse_position(text, log, now) for text in (first, second))
+    check_order(before, after)
+    build = home.current()
+    moved = [number for number in sorted(before) if before[number] != after[number]]
+    numbers = moved if scope is None else [number for number in moved if number == partition_of(scope, log.partitions)]
+
+    def changes_in(number: int) -> Changes:
+        state = state_at(log, build, number, before[number])
+        seen = {name: seen_of(its) for name, its in state.scopes.items() if scope in (None, name)}
+        return changes_since(seen, state_later(log, build, state, after[number]), scope)
+
+    changes = joined(map(changes_in, numbers))
+    return made_from(Diff, changes, before=before, after=after)

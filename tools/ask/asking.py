@@ -1,4 +1,4 @@
-"""Questions: their checks, the answer from the views, and the event about the question and its results.
+"""The questions of a client: their checks, the answer from the views, and the event about a search and its results.
 
 The imports of a single kind of question happen at its use, since a hook only searches.
 """
@@ -6,7 +6,8 @@ The imports of a single kind of question happen at its use, since a hook only se
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import msgspec
 
@@ -15,30 +16,29 @@ from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, Scop
 from memtape.schemas.lanes import LANES, UNASKED, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
-from memtape.tools.ask.measuring import began, note_recall
-from memtape.tools.capture.writing import now_us
+from memtape.tools.ask.naming import Ids
+from memtape.tools.capture.writing import Writer, now_us
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
     from memtape.state.views.proposals import Proposal
+    from memtape.tools.ask.archived import ArchiveList, OnRead
+    from memtape.tools.ask.as_of import Diff
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.deep import Deepening
-    from memtape.tools.ask.diff import Diff
-    from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.given import By, Given
-    from memtape.tools.ask.inspection import Explained, Opened
-    from memtape.tools.ask.listing import Stale
-    from memtape.tools.ask.looking import Session
-    from memtape.tools.ask.naming import Ids
+    from memtape.tools.ask.inspection import Explained, Opened, Whole
+    from memtape.tools.ask.looking import Session, Stale
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose, Retriever
     from memtape.tools.ask.standing import Order
+    from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
-    from memtape.tools.capture.writing import Writer
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
 
@@ -60,96 +60,113 @@ class Found(NamedTuple):
         return self.answer.results
 
 
-class SearchOptions(NamedTuple):
-    """The options of a search, as in `Client.search`."""
+class SearchOptions(TypedDict, total=False):
+    """The options of a search, as `Asking.search` says."""
 
-    without: Collection[Lane] = ()
-    quiet: bool = False
-    as_of: str | None = None
-    explain: bool = False
-    valid_at: int | None = None
-    archived: bool = False
-    quotas: Sequence[str] = ()
-    cursor: str | None = None
-    deep: bool = False
+    filters: Filters | None
+    without: Collection[Lane]
+    quiet: bool
+    as_of: str | None
+    explain: bool
+    valid_at: int | None
+    archived: bool
+    quotas: Sequence[str]
+    cursor: str | None
+    deep: bool
 
 
-class Asking:
-    """The questions of a caller in one scope: read from the views, and recorded where an event is due."""
+class Asking(Writer):
+    """A writer that also reads: its questions, answered from the views, and recorded where an event is due."""
 
-    def __init__(self, writer: Writer, ids: Ids, reader: Reader, *, wakes: bool = True) -> None:
-        self._writer = writer
-        self._wakes = wakes
-        self._ids = ids
-        self._reader = reader
-        self._home, self._log = writer.home, writer.log
+    _confined = False
+    _wakes = True
 
-    def search(
-        self,
-        query: str,
-        limit: int,
-        filters: Filters | None,
-        options: SearchOptions,
-    ) -> Found:
-        """Search, and append the question and its results, as `Client.search`."""
+    @cached_property
+    def reader(self) -> Reader:
+        """The reader of the views; its creation loads LanceDB's libraries."""
+        from memtape.tools.ask.reading import Reader
+
+        return Reader(self.home, self.log)
+
+    @property
+    def _ids(self) -> Ids:
+        # It is not kept: it has this client, and in a circle all that was read would outlive the last use.
+        return Ids(self.log, lambda: self.scope, self._confined)
+
+    def search(self, query: str, limit: int = 10, **options: Unpack[SearchOptions]) -> Found:
+        """Return the results of the scope and of `global` for a query, best first.
+
+        Pending events are projected first if quick; else the answer covers them by words and has the lag of
+        the views. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
+        a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
+        `filters` (`state.views.filters.make_filters`) restrict the results. `explain` adds the reading of the
+        question. With `valid_at`, a time in microseconds, the facts valid then answer, as known now, and
+        nothing is appended. With `archived` archived texts are found too. Below few results, summaries follow
+        (`Result.sums`). `quotas` give the most results of a source, as `turns=3` (`tools.ask.ordering`).
+        `cursor` is the `next` of an answer to the same question, for the page after it: the same search without
+        the results already given. Raises `MemtapeError` for a damaged cursor, and for a cursor of another
+        question, scope or home. A `deep` search looks up to three times, each time for texts not found before,
+        follows edges, and has one page (`Answer.trace`); a configured model is asked which texts belong to the
+        answer and which are missing.
+        """
+        from memtape.tools.ask.measuring import began, note_recall
+        from memtape.tools.ask.ordering import SearchQuery, quotas_of
+        from memtape.tools.ask.paging import page_of
+
         check_asked(query, limit)
-        filters = filters or NO_FILTERS
+        filters, as_of, valid_at = options.get("filters") or NO_FILTERS, options.get("as_of"), options.get("valid_at")
         check_filters(filters)
-        from memtape.tools.ask.ordering import SearchQuery
-        from memtape.tools.ask.paging import Paged, first_page, next_page
-        from memtape.tools.ask.sources import quotas_of
-
-        limits, valid_at = quotas_of(options.quotas), options.valid_at
-        lanes, redactor, session = lanes_left(options.without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
-        query, filters = redactor.question(query), redactor.part(filters)
+        query, filters = self.redactor.question(query), self.redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
-        deepening = self._deepening() if options.deep else None
-        is_past = options.quiet or options.as_of is not None or valid_at is not None
-        began_ns = began(self._writer.door)
-
-        def page_of(views: Retriever, scope: str) -> Answer:
-            asked = SearchQuery(
-                query, filters, lanes, options.explain, session=session, valid_at=valid_at, deep=deepening
-            )
-            paged = Paged(scope, asked, limit, options.archived, limits)
-            if options.cursor is None:
-                return first_page(views, self._log, paged)
-            return next_page(views, self._log, paged, options.cursor)
-
-        answer = self._read(page_of, options.as_of)
-        profile = self._writer.profile
-        unkept = () if profile.keeps else (profile.told,)
-        answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
-        self._reader.notes.clear()
-        if is_past:
+        asked = SearchQuery(
+            query,
+            filters,
+            lanes_left(options.get("without", ())),
+            explain=options.get("explain", False),
+            session=self.session,
+            valid_at=valid_at,
+            deep=self._deepening() if options.get("deep") else None,
+            limit=limit,
+            archived=options.get("archived", False),
+            quotas=quotas_of(options.get("quotas", ())),
+        )
+        began_ns, cursor = began(self.door), options.get("cursor")
+        answer = self._read(lambda views, scope: page_of(views, self.log, scope, asked, cursor), as_of)
+        unkept = () if self.profile.keeps else (self.profile.told,)
+        answer = answer._replace(warnings=(*unkept, *self.reader.notes, *answer.warnings))
+        self.reader.notes.clear()
+        if options.get("quiet") or as_of is not None or valid_at is not None:
             return Found(answer, None)
-        recorded = self._record(query, limit, filters, answer)
-        if self._writer.silence() is None:
-            note_recall(self._home, self._writer.door, answer, began_ns)
+        recorded = self._append_recall(recalled(query, limit, filters, answer))
+        if self.silence() is None:
+            note_recall(self.home, self.door, answer, began_ns)
         return Found(answer, recorded)
 
-    def _deepening(self) -> Deepening:
+    def _deepening(self) -> Any:
         """Return the parts of a deep search: a judge by the configured model, or by rules."""
         from memtape.tools.ask.deep import Deepening
         from memtape.tools.ask.deep_model import judge_of
 
-        return Deepening(judge_of(self._home, self._writer.redactor))
+        return Deepening(judge_of(self.home, self.redactor))
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
-        """Return the `sure` ones of the best results for a prompt, from the loaded texts."""
-        prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
-        return self._reader.held(lambda views: views.offer(scope, prompt, limit, sure))
+        """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
+        prompt, scope = self.redactor.question(prompt), self.scope
+        return self.reader.held(lambda views: views.offer(scope, prompt, limit, sure))
 
-    def handed_out(self, prompt: str, answer: Answer, tokens: int) -> str | None:
-        """Put on the log which results an agent was shown that did not ask, as `Client.handed_out` says."""
-        body = recalled(self._writer.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
+    def handed_out(self, prompt: str, answer: Answer, tokens: int = 0) -> str | None:
+        """Append the results that an agent was shown unasked; return the event's id, None without a scope.
+
+        `tokens` is the length of the shown text.
+        """
+        body = recalled(self.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
         lanes = (*body.lanes, *unasked_lanes("prompt", tokens))
-        return self._append(msgspec.structs.replace(body, lanes=lanes))
+        return self._append_recall(msgspec.structs.replace(body, lanes=lanes))
 
     def handed_start(self, context: ProjectContext) -> str | None:
-        """Put on the log which memories a start was shown, as `Client.handed_start` says."""
+        """Append which memories the context of a start has shown; return the event's id, None where it has none."""
         shown = context.ids[:MAX_SHOWN]
         body = Recalled(
             after=0,
@@ -165,16 +182,24 @@ class Asking:
             trace=(),
             watermark=context.watermark,
         )
-        return self._append(body) if shown else None
+        return self._append_recall(body) if shown else None
 
-    def recent(self, limit: int, kinds: Sequence[Kind]) -> list[Result]:
-        """Return the latest texts."""
+    def _append_recall(self, body: Recalled) -> str | None:
+        if not self.is_made() or self.silence() is not None:
+            return None
+        return self.append("recalled", body, self.scope).id
+
+    def recent(self, limit: int = 10, *, kinds: Sequence[Kind] = ()) -> list[Result]:
+        """Return the latest texts of this scope, latest first: of these kinds, by default all but turns."""
         from memtape.tools.ask.looking import recent_of
 
         return self._read(lambda views, scope: recent_of(views, scope, limit, kinds))
 
-    def timeline(self, around: str, limit: int) -> list[Result]:
-        """Return the turns and memories around an id or a time."""
+    def timeline(self, around: str, limit: int = 10) -> list[Result]:
+        """Return the texts around a memory or turn, by its id, or around a time, in order.
+
+        A time is ISO 8601 or an age as 3d. Raises `NotFound`.
+        """
         from memtape.tools.ask.looking import timeline_of
 
         now = now_us()
@@ -182,196 +207,254 @@ class Asking:
             return self._read(lambda views, scope: timeline_of(views, scope, around, limit, now))
         return self._read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
 
-    def sessions(self, limit: int) -> list[Session]:
-        """Return the sessions, the latest first."""
+    def sessions(self, limit: int = 10) -> list[Session]:
+        """Return the sessions of this scope, the last active first."""
         from memtape.tools.ask.looking import sessions_of
 
         return self._read(lambda views, scope: sessions_of(views, scope, limit))
 
     def session_turns(self, session: str) -> list[Result]:
-        """Return the turns of a session."""
+        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
         from memtape.tools.ask.looking import session_of
 
         return self._read(lambda views, scope: session_of(views, scope, session))
 
     def given(
         self,
-        limit: int,
-        session: str | None,
-        since: int | None,
+        limit: int = 20,
         *,
-        searches: bool,
-        by: By | None,
-        words: str,
+        session: str | None = None,
+        since: str | None = None,
+        searches: bool = False,
+        by: By | None = None,
+        words: str = "",
     ) -> list[Given]:
-        """Return the memories that agents were given unasked and, if `searches`, the results of searches."""
+        """Return the memories given unasked to agents of this scope, at starts and with prompts, latest
+        first.
+
+        `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
+        searches. `by` selects one occasion, `words` the questions with these words.
+        """
         from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
 
         ways = EVERY_WAY if searches else UNASKED
-        wanted = Wanted(session, since, ways if by is None else (by,), words.casefold())
-        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, wanted))
+        after = None if since is None else parse_time(since, now_us())
+        wanted = Wanted(session, after, ways if by is None else (by,), words.casefold())
+        return self._read(lambda views, scope: given_of(views, scope, limit, wanted))
 
-    def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
-        return self._append(recalled(query, limit, filters, answer))
+    def prepare(self) -> None:
+        """Load the texts and vectors for a search in this scope."""
+        self.reader.held(lambda views: views.prepare(self.scope))
 
-    def _append(self, body: Recalled) -> str | None:
-        if not self._writer.is_made() or self._writer.silence() is not None:
-            return None
-        return self._writer.append("recalled", body, self._writer.scope).id
+    def take_over(self, other: Asking) -> None:
+        """Share the loaded texts of another client of the same home."""
+        self.reader.retriever.take_over(other.reader.retriever)
 
-    def show(self, id: str, as_of: str | None) -> Opened:
-        """Return the memory, turn, summary or capture of an id."""
+    @property
+    def has_read(self) -> bool:
+        """Whether a reader was created."""
+        return "reader" in vars(self)
+
+    def let_go(self) -> None:
+        """Drop the loaded texts; the next search loads or shares them again."""
+        self.reader.retriever.let_go()
+
+    def show(self, id: str, *, as_of: str | None = None) -> Opened:
+        """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         from memtape.tools.ask.inspection import opened
 
-        return self._read_of(id, lambda views, scope, id: opened(views, self._log, scope, id), as_of)
+        return self._read_of(id, opened, as_of)
 
-    def whole(self, id: str, as_of: str | None) -> Whole:
-        """Return the document of which an id names a part."""
-        from memtape.tools.ask.documents import whole_document
+    def whole(self, id: str, *, as_of: str | None = None) -> Whole:
+        """Return the document of a part's id, as on the log, or the whole text of one event.
 
-        return self._read_of(id, lambda views, scope, id: whole_document(views, self._log, scope, id), as_of)
+        Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
+        """
+        from memtape.tools.ask.inspection import whole_document
+
+        return self._read_of(id, whole_document, as_of)
 
     def why(self, id: str) -> Explained:
-        """Return every event behind a memory."""
+        """Return every event behind a memory. Raises `NotFound`."""
         from memtape.tools.ask.inspection import explained
 
-        return self._read_of(id, lambda views, scope, id: explained(views, self._log, scope, id))
+        return self._read_of(id, explained)
 
-    def edges(self, id: str, as_of: str | None) -> EdgeList:
-        """Return the edges of a memory or turn."""
+    def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
+        """Return the edges of a memory or turn, the strongest first. Raises `NotFound`."""
         from memtape.tools.ask.edges import edges_of
 
         return self._read_of(id, edges_of, as_of)
 
-    def edge_candidates(self, as_of: str | None) -> EdgeList:
-        """Return the edges that are proposed as curated edges."""
+    def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
+        """Return the edges of this scope proposed as curated edges; nothing writes them automatically."""
         from memtape.tools.ask.edges import proposed
 
         return self._read(proposed, as_of)
 
-    def all_edges(self, as_of: str | None) -> EdgeList:
-        """Return every edge between visible memories."""
+    def all_edges(self, *, as_of: str | None = None) -> EdgeList:
+        """Return every edge of this scope between visible memories."""
         from memtape.tools.ask.edges import all_edges
 
         return self._read(all_edges, as_of)
 
-    def conflicts(self, every: bool) -> ConflictList:
-        """Return the pending conflicts of the scope and of `global`, or with `every` all."""
+    def conflicts(self, *, settled: bool = False) -> ConflictList:
+        """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
         from memtape.tools.ask.conflicts import conflicts_of
 
-        return self._read(lambda views, scope: conflicts_of(views, scope, every))
+        return self._read(lambda views, scope: conflicts_of(views, scope, settled))
 
     def context(
-        self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None
+        self,
+        budget_tokens: int = 2_000,
+        form: FormName = "prompt",
+        *,
+        as_of: str | None = None,
+        as_is: bool = False,
+        since: int | None = None,
     ) -> ProjectContext:
-        """Return the context of a starting agent."""
-        from memtape.tools.ask.context import context_of, ending_with
+        """Return the context of a starting agent, without a query, in at most `budget_tokens` tokens.
 
-        silence = self._writer.silence() if form == "prompt" and as_of is None else None
-        told = self._writer.profile.told if form == "prompt" and as_of is None else ""
-        last = "\n".join(filter(None, (told, str(silence or ""))))
+        The context is of this scope and `global`. `form` is for a system prompt, or a marked section of
+        `AGENTS.md` or `GEMINI.md`. With `as_is` nothing is projected first, for callers that cannot wait;
+        pending events are read from the log. With `since`, a time in microseconds, it has only later captures
+        of other sessions.
+        """
+        from memtape.tools.ask.context import ContextQuery, context_of
+
+        is_told = form == "prompt" and as_of is None
+        last = tuple(filter(None, (self.profile.told, str(self.silence() or "")))) if is_told else ()
+
+        asked = ContextQuery(budget_tokens, form, self.session, since, last)
 
         def read(views: Retriever, scope: str) -> ProjectContext:
-            def of(budget_tokens: int) -> ProjectContext:
-                return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
-
-            return ending_with(last, budget_tokens, of) if last else of(budget_tokens)
+            return context_of(views, scope, asked)
 
         if as_is:
-            self._wake(self._writer.scope)
-            return self._reader.held(lambda views: read(views, self._writer.scope))
+            self._wake(self.scope)
+            return self.reader.held(lambda views: read(views, self.scope))
         return self._read(read, as_of)
 
-    def stale(self, limit: int) -> list[Stale]:
-        """Return the stale memories."""
-        from memtape.tools.ask.listing import stale_of
+    def stale(self, limit: int = 10) -> list[Stale]:
+        """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
+        from memtape.tools.ask.looking import stale_of
 
         return self._read(lambda views, scope: stale_of(views, scope, limit))
 
-    def pages(self, as_of: str | None) -> list[PageRow]:
-        """Return the pages of the scope."""
-        from memtape.tools.ask.listing import pages_of
+    def pages(self, *, as_of: str | None = None) -> list[PageRow]:
+        """Return the pages of this scope as the views have them; the root too, where there is any page."""
+        from memtape.tools.ask.looking import pages_of
 
         return self._read(pages_of, as_of)
 
     def fresh_pages(self) -> list[PageRow] | None:
         """Return the pages of the scope, None where the views are behind. Listing pages wakes no project."""
-        from memtape.tools.ask.listing import fresh_pages_of
+        from memtape.tools.ask.looking import fresh_pages_of
 
-        scope = self._writer.scope
-        return self._reader.read(lambda views: fresh_pages_of(views, self._log, scope), scope)
+        return self.reader.read(lambda views: fresh_pages_of(views, self.scope), self.scope)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
-        """Return the pinned memories and turns."""
-        from memtape.tools.ask.listing import pinned_of
+        """Return the pinned memories and turns of this scope and of `global`, the latest first."""
+        from memtape.tools.ask.looking import pinned_of
 
-        return self._read(lambda views, scope: pinned_of(views, self._log, scope))
+        return self._read(pinned_of)
 
-    def hidden(self, limit: int) -> list[MemoryRow | TurnRow]:
-        """Return the hidden memories and turns that can be restored."""
-        from memtape.tools.ask.listing import hidden_of
+    def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
+        """Return the forgotten and withdrawn units of this scope and of `global` that can be restored."""
+        from memtape.tools.ask.looking import hidden_of
 
         return self._read(lambda views, scope: hidden_of(views, scope, limit))
 
     def orders(self) -> list[Order]:
-        """Return the orders of people about memory."""
-        from memtape.tools.ask.listing import orders_of
+        """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
+        from memtape.tools.ask.looking import orders_of
 
         return self._read(orders_of)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules proposed to people."""
-        from memtape.tools.ask.listing import proposals_of
+        """Return the rules of this scope proposed to people, the latest first, each with its status.
 
-        return self._read(proposals_of)
+        They were said for all projects, or are in text that may be pasted.
+        """
+        from memtape.tools.ask.proposals import answers_of
 
-    def compare(self, retrievers: Sequence[str], limit: int, on_phase: OnPhase) -> Any:
-        """Ask the latest searches again of retrievers."""
+        return self._read(answers_of)
+
+    def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
+        """Return the archived texts of the scope and of `global`, the latest first.
+
+        With `purged` they are only those that left the views. `on_read` gets the number of texts read so far.
+        """
+        from memtape.tools.ask.archived import archived_of
+
+        return self.reader.read(
+            lambda views: archived_of(views, self.scope, limit, purged=purged, on_read=on_read), self.scope
+        )
+
+    def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
+        """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
         from memtape.tools.ask.comparing import compare
 
-        return self._read(lambda views, scope: compare(views, self._log, scope, retrievers, limit, on_phase))
+        return self._read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
 
-    def compare_shadows(self, since: int | None) -> Any:
-        """Return the results of shadows beside the answers, since a time."""
+    def compare_shadows(self, since: str | None = None) -> Any:
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadow_report`.
+
+        `since` is a time or an age.
+        """
         from memtape.tools.ask.shadow_report import compare_shadows
 
-        return self._read(lambda views, scope: compare_shadows(views, self._log, scope, since))
+        after = None if since is None else parse_time(since, now_us())
+        return self._read(lambda views, scope: compare_shadows(views, self.log, scope, after))
 
-    def held(self, as_of: str | None) -> ScopeHeld:
-        """Return how much the scope shows."""
+    def held(self, *, as_of: str | None = None) -> ScopeHeld:
+        """Return how much the scope shows, now or in the past."""
         return self._read(lambda views, scope: views.held(scope), as_of)
 
-    def diff(self, before: str, after: str, scope: str | None) -> Diff:
-        """Return the changes between two positions or times."""
-        from memtape.tools.ask.diff import diff
+    def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
+        """Return the changes between two positions or times, in one scope or in all."""
+        from memtape.tools.ask.as_of import diff
 
-        return diff(self._home, self._log, before, after, scope)
+        return diff(self.home, self.log, before, after, scope)
 
-    def status(self, as_of: str | None) -> Status:
-        """Return counts, positions and lag of the whole home."""
+    def status(self, *, as_of: str | None = None) -> Status:
+        """Return counts, positions and lag of the whole home, now or in the past."""
         from memtape.tools.ask.status import status
 
-        profile = self._writer.profile.name
+        profile = self.profile.name
         if as_of is None:
-            return self._reader.held(lambda views: status(self._home, self._log, views, profile))
-        return self._read(lambda views, _: status(self._home, self._log, views, profile), as_of)
+            return self.reader.held(lambda views: status(self.home, self.log, views, profile))
+        return self._read(lambda views, _: status(self.home, self.log, views, profile), as_of)
+
+    def stats(
+        self,
+        since_us: int,
+        scope: str | None = None,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Stats:
+        """Return daily counts of captures, searches, uses and folds since a time (us), of one scope or the
+        home.
+        """
+        from memtape.tools.ask.stats import stats_of
+
+        return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))
 
     def embedder(self) -> EmbedderState:
         """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
         from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
-        counters = self._reader.held(lambda views: counted(self._home, self._log, views))
-        return embedder_state(self._home, self._log, counters, opened=True)
+        counters = self.reader.held(lambda views: counted(self.home, self.log, views))
+        return embedder_state(self.home, self.log, counters, opened=True)
 
     def _read(self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None) -> ReadT:
         """Return the result of an action on the views and the scope."""
-        return self._read_in(self._writer.scope, action, as_of)
+        return self._read_in(self.scope, action, as_of)
 
     def _read_in(self, scope: str, action: Callable[[Retriever, str], ReadT], as_of: str | None) -> ReadT:
         if as_of is None:
             self._wake(scope)
-        return self._reader.read(lambda views: action(views, scope), scope, as_of)
+        return self.reader.read(lambda views: action(views, scope), scope, as_of)
 
     def _read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
         """Return the result of an action on the views, the scope of an id, and the whole id."""
@@ -384,9 +467,9 @@ class Asking:
 
         Does nothing where nothing is stored now, or where reading must not wake a project.
         """
-        if self._wakes and self._reader.is_asleep(scope) and self._writer.silence() is None:
-            self._writer.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
-            self._reader.awaken(scope)
+        if self._wakes and self.reader.is_asleep(scope) and self.silence() is None:
+            self.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
+            self.reader.awaken(scope)
 
 
 def is_time(around: str, now_us: int) -> bool:

@@ -22,11 +22,14 @@ from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
 from memtape.state.ranking.currency import (
     AMONG,
+    CHANGED_NEAR,
     LEAST_NEAR,
     Alike,
     FoundMemory,
+    Likeness,
     Placed,
     about_one,
+    are_changes,
     latest_first,
     memory,
     nothing_alike,
@@ -98,10 +101,11 @@ def best(
             first.setdefault((heir,), _Best(heir, placed._replace(above=())))
         one = heads[number] if shown == places[number] else shown
         first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed, heir))
-    closed = [it for place in places[:AMONG] if (it := _closed(found, place)) is not None]
+    memories = (found.result(place) for place in places[:AMONG] if not found.texts.flags[place] & TURN)
+    closed = [it for it in memories if it.valid_to is not None]
     scores: dict[int | None, float] = {}
     for place, placed, heir in islice(first.values(), limit):
-        own = placed.number if place == places[placed.number] else _index(heads, place)
+        own = placed.number if place == places[placed.number] else heads.index(place) if place in heads else None
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
         place = place if own is None else places[own]
         score = ranking.hit(placed.place_of).score
@@ -122,23 +126,24 @@ def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -
     told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
     lasting = [None if hit.yields < 1 else it for it, hit in zip(told, hits, strict=True)]
-    yield from latest_first(lasting, _alike(corpus, hits))
+    yield from latest_first(lasting, _alike(corpus, hits, [found.text(place) for place in places]))
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
-def _alike(corpus: Corpus, hits: Sequence[Hit]) -> Alike:
+def _alike(corpus: Corpus, hits: Sequence[Hit], texts: Sequence[str]) -> Alike:
     """Return a function of the numbers of two hits: whether both have one subject and similar relevance."""
     cosines = corpus.cosines(np.array([hit.place for hit in hits], np.int64))
     if cosines is None:
         return nothing_alike
     near = [hit.lanes.get("dense", 0.0) for hit in hits]
-    alike = about_one(cosines)
-    return lambda one, other: bool(alike[one, other]) and near[one] >= LEAST_NEAR * near[other]
+    alike, changes = about_one(cosines), are_changes(cosines, texts)
 
+    def likeness(one: int, other: int) -> Likeness:
+        if changes[one, other] and near[one] >= CHANGED_NEAR * near[other]:
+            return Likeness.CHANGE
+        return Likeness(alike[one, other] and near[one] >= LEAST_NEAR * near[other])
 
-def _index(heads: Sequence[int], place: int) -> int | None:
-    """Return the number under which a memory was found, None where the question has not found it."""
-    return heads.index(place) if place in heads else None
+    return likeness
 
 
 def _memory_at(found: ScopeTexts, place: int, held: float, asked: Mapping[str, float]) -> FoundMemory | None:
@@ -151,21 +156,15 @@ def _memory_at(found: ScopeTexts, place: int, held: float, asked: Mapping[str, f
     return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
 
 
-def _closed(found: ScopeTexts, place: int) -> Result | None:
-    """Return a memory that was replaced, None for all else."""
-    it = None if found.texts.flags[place] & TURN != 0 else found.result(place)
-    return it if it is not None and it.valid_to is not None else None
-
-
-def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Result, int | None]]:
+def told_otherwise(found: Sequence[Result]) -> list[Result]:
     """Rank and mark global results below later statements of the project with another value.
 
     The global memory remains valid elsewhere: it is marked, not closed.
     """
-    here = [it for it, _ in found if it.scope != GLOBAL and it.kind in FAMILIES and it.origin in PEOPLE]
+    here = [it for it in found if it.scope != GLOBAL and it.kind in FAMILIES and it.origin in PEOPLE]
     here = [it for it in here if it.valid_to is None][:AMONG_SCOPES]
-    told = list[tuple[Result, int | None]]()
-    for it, same in found:
+    told = list[Result]()
+    for it in found:
         may_differ = it.scope == GLOBAL and it.kind in FAMILIES and it.valid_to is None
         after = (own for own in here if own.at > it.at and FAMILIES[own.kind] == FAMILIES.get(it.kind))
         other = next((own for own in after if replaces(it.text, own.text)), None) if may_differ else None
@@ -175,7 +174,7 @@ def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Res
             share = score / it.score if it.score else 1.0
             why = None if it.why is None else msgspec.structs.replace(it.why, yields=it.why.yields * share)
             it = msgspec.structs.replace(it, score=score, why=why, newer=other.id, marks=marks)
-        told.append((it, same))
+        told.append(it)
     return told
 
 
@@ -236,20 +235,6 @@ def _taken_from(found: ScopeTexts, places: Ints) -> dict[int, int]:
         if STATED_TAG in statement.tags and statement.text.partition(" (")[0] in said:
             taken[n] = turn
     return taken
-
-
-def alike(found: ScopeTexts, places: Ints) -> dict[int, list[int]]:
-    """Return for each place of a group all places of the group, the best first.
-
-    A group has turns with the same text, or statements and the turn that they were taken from.
-    """
-    said, taken_from = said_of(found, places), _taken_from(found, places[:TAKEN_FROM])
-    groups: dict[int, list[int]] = {}
-    for number, place in enumerate(places.tolist()):
-        same = said[taken_from[number]] if number in taken_from else said[number]
-        if same is not None:
-            groups.setdefault(same, []).append(place)
-    return {place: group for group in groups.values() if len(group) > 1 for place in group}
 
 
 def said_of(found: ScopeTexts, places: Ints) -> list[int | None]:

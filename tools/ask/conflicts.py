@@ -8,6 +8,7 @@ import msgspec
 
 from memtape.schemas.conflicts import ConflictRow, ConflictStatus, ConflictWhy, Severity, by_weight
 from memtape.schemas.events import Kind, Origin
+from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import scopes_read
 from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.parts import EVERY_TEXT
@@ -94,34 +95,12 @@ def _rows(opened: OpenIndex) -> list[ConflictRow]:
 
 def _conflict(found: ScopeTexts, row: ConflictRow) -> Conflict:
     kept: Side | None = None if row.kept is None else "A" if row.kept == row.a else "B"
-    return Conflict(
-        id=row.id,
-        scope=row.scope,
-        status=row.status,
-        severity=row.severity,
-        why=row.why,
-        raised_at=row.raised_at,
-        settled_at=row.settled_at,
-        kept=kept,
-        note=row.note,
-        a=_told(found, row.a, row.a_evidence),
-        b=_told(found, row.b, row.b_evidence),
-    )
+    sides = {"a": _told(found, row.a, row.a_evidence), "b": _told(found, row.b, row.b_evidence)}
+    return made_from(Conflict, row, kept=kept, **sides)
 
 
 def _told(found: ScopeTexts, captured: str, evidence: tuple[str, ...]) -> ConflictMember:
     place = found.texts.called(captured)
     if place is None:
         return ConflictMember(captured=captured, evidence=evidence)
-    it = found.result(place)
-    return ConflictMember(
-        captured=captured,
-        evidence=evidence,
-        id=it.id,
-        text=it.text,
-        kind=it.kind,
-        at=it.at,
-        actor=it.actor,
-        origin=it.origin,
-        confirmations=it.confirmations,
-    )
+    return made_from(ConflictMember, found.result(place), captured=captured, evidence=evidence)

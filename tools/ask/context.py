@@ -5,8 +5,8 @@ Texts by agents are data: each is on one line, escaped, under a sentence about t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, get_args
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 import orjson
@@ -38,10 +38,10 @@ from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.known import known_among, known_in
+from memtape.tools.ask.measuring import Tokenizer, tokenizer
 from memtape.tools.ask.proposals import waiting as proposals_waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.telling import brief, told_day, told_who
-from memtape.tools.ask.tokens import Tokenizer, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 
 FormName = Literal["prompt", "agents", "gemini"]
@@ -88,31 +88,25 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(item.id for item in self.items))
 
 
-def ending_with(line: str, budget_tokens: int, of: Callable[[int], ProjectContext]) -> ProjectContext:
-    """Return the context of `of` for a budget, with one more line at its end if the budget has room."""
-    count = tokenizer().count
-    room = budget_tokens - count(f"{line}\n") - 1
-    if room < 1:
-        return of(budget_tokens)
-    made = of(room)
-    text = f"{made.text}{line}\n"
-    return msgspec.structs.replace(made, text=text, tokens=count(text), budget_tokens=budget_tokens)
+class ContextQuery(NamedTuple):
+    """The context wanted: its most tokens and its form, the caller's session, and the lines at its end.
+
+    The end of `session` is left out. With `since`, a time in microseconds, the context has only newer texts, and none
+    of the session. `last` is left out where the budget has no room.
+    """
+
+    budget_tokens: int = 2_000
+    form: FormName = "prompt"
+    session: str | None = None
+    since: int | None = None
+    last: Sequence[str] = ()
 
 
 def context_of(
-    retriever: Retriever,
-    scope: str,
-    budget_tokens: int,
-    form: FormName,
-    counted_by: Tokenizer | None = None,
-    session: str | None = None,
-    since: int | None = None,
+    retriever: Retriever, scope: str, asked: ContextQuery, counted_by: Tokenizer | None = None
 ) -> ProjectContext:
-    """Return the context of a scope and of `global`. Raises `MemtapeError` for an invalid budget or form.
-
-    `session` is the caller's session; its end is left out. With `since`, a time in microseconds, the context
-    has only newer texts, and none of the session.
-    """
+    """Return the context of a scope and of `global`. Raises `MemtapeError` for an invalid budget or form."""
+    budget_tokens, form, session, since, last = asked
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
         raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
     if form not in FORMS:
@@ -131,6 +125,8 @@ def context_of(
         conflicts = sum(waiting(found.opened) for found, _ in read)
         waits = _waits(read[0][1].life, conflicts, proposals_waiting(retriever, scope))
         written = written._replace(end="".join(f"\n{line}" for line in waits))
+    if last and counted.count(end := "".join(f"\n{line}" for line in last)) < budget_tokens // 2:
+        written = written._replace(end=written.end + end)
     chosen = choose(items, budget_tokens, written, counted.count)
     return ProjectContext(
         text=chosen.text or written.end.lstrip(),

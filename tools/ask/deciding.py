@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
@@ -14,27 +17,32 @@ from memtape.schemas.events import (
     REPOSITORY_TAG,
     STATED_TAG,
     Body,
+    Captured,
     Forgotten,
     Linked,
+    Pinned,
     Restored,
     Settled,
     Unfolded,
     Used,
 )
+from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.variables import PROD
-from memtape.state.core.erasures import erasures_of
-from memtape.state.subjects.captures import TRUST
-from memtape.tools.ask.naming import LEAST_CHARS, Ids, erased_for_good, is_whole, nowhere, the_one
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.ask.asking import Asking
+from memtape.tools.ask.naming import LEAST_CHARS, folded, is_whole, state_of, the_one
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Receipt, Writer, check_person
 
-if TYPE_CHECKING:  # Whoever says that memories were of use folds nothing, and need not hold the fold.
+if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
     from memtape.state.subjects.conflicts import ConflictState
     from memtape.state.subjects.memories import Memory
-    from memtape.tools.ask.reading import Reader
+    from memtape.state.views.proposals import Proposal
+    from memtape.tools.ask.archived import ArchivedNow, Why
 
 MakeBody = Callable[[tuple[str, ...]], Body]
 """Makes the body of an event from the ids that it names."""
@@ -78,24 +86,48 @@ class RestoredIds(list[str]):
         return "" if self.was_hidden else " None of that was hidden: it was not forgotten, or is shown again already."
 
 
-class Deciding:
-    """The decisions of a writer in one scope. Ids are resolved in the folded state, not in views.
+class Deciding(Asking):
+    """A client that decides: it forgets, restores, links, settles and answers. Ids are resolved in the folded state."""
 
-    `reader` opens the reader of views, which takes a second; only `use` needs it.
-    """
+    def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
+        """Record recalled ids that shaped an answer, and the recall (`Found.recall_id`); return the receipt.
 
-    def __init__(self, writer: Writer, ids: Ids, reader: Callable[[], Reader]) -> None:
-        self._writer = writer
-        self._ids = ids
-        self._reader = reader
+        The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's
+        memory in its own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for
+        those of several scopes.
+        """
+        if not ids:
+            raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
+        if recall is not None and not is_whole(recall):
+            _, recall = self._ids.meant(recall, ("recalled",))
+        check_storing(self.home.path, lambda: self.scope)
+        stands = dict(self._ids.within(id, self._place) for id in dict.fromkeys(ids))
+        scope = the_one(self.scope if scope == GLOBAL else scope for scope in stands.values())
+        used = Used(ids=tuple(stands), recall=recall)
+        return self.append("used", used, self.made_scope() if scope == self.scope else scope)
 
-    def forget(self, id: str, only: bool, reason: str | None) -> list[str]:
-        """Append that a memory or turn is hidden; return the named ids."""
+    def hidden_among(self, scope: str, texts: Mapping[str, str]) -> list[str]:
+        """Return which captures of a scope are hidden, by id with their texts, so far as the views tell."""
+
+        with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
+            if ids := may_be_hidden(self.log, scope, texts):
+                return self.reader.held(lambda views: [id for id in ids if views.is_hidden(scope, id)])
+        return []
+
+    def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
+        """Hide a memory (with all its captures) or a turn until restored; return the named ids.
+
+        With `only` just one capture is named; for a long-term kind its text stays banned all the same. A
+        person's new capture of the text ends the ban. Raises `NotFound`.
+        """
         check_label("reason", reason)
-        return self.decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
+        return self._decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
 
-    def restore(self, id: str, reason: str | None) -> RestoredIds:
-        """Append that a memory or turn is shown again; return the named ids."""
+    def restore(self, id: str, *, reason: str | None = None) -> RestoredIds:
+        """Restore a memory or turn and return the named ids. Raises `NotFound`.
+
+        `was_hidden` of the result is false where nothing was hidden.
+        """
         from memtape.state.views.resolution import named_by_decision
 
         check_label("reason", reason)
@@ -105,20 +137,132 @@ class Deciding:
         self._say("restored", scope, tuple(restored), lambda ids: Restored(ids=ids, reason=reason))
         return restored
 
-    def decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
-        """Append an event of a type with the ids of every capture of the memory; return the ids.
+    def pin(self, id: str) -> list[str]:
+        """Pin a memory or turn regardless of its age; return the named ids."""
+        return self._decide("pinned", id, lambda ids: Pinned(ids=ids, on=True), only=True)
 
-        With `only` the event names just the given capture. Raises `NotFound`.
+    def unpin(self, id: str) -> list[str]:
+        """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
+        return self._decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
+
+    def archive(self, ids: Sequence[str], *, reason: str | None = None) -> ArchivedNow:
+        """Archive memories and turns with all their captures; return the changed and the unchanged units.
+
+        Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
         """
-        from memtape.state.views.resolution import named_by_decision
+        from memtape.tools.ask.archived import Archiving
 
+        return Archiving(self, self._ids).archive(ids, reason)
+
+    def unarchive(
+        self, ids: Sequence[str] = (), *, all_of: Why | None = None, reason: str | None = None
+    ) -> ArchivedNow:
+        """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
+
+        Raises `NotFound`, and `MemtapeError` for texts archived with their project: `projects.resume` brings
+        them back.
+        """
+        from memtape.tools.ask.archived import Archiving
+
+        return Archiving(self, self._ids).unarchive(ids, all_of, reason)
+
+    def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
+        """State that a memory is valid, against any rule; with `undo` withdraw the statement.
+
+        Returns the named ids. Raises `NotFound`, and `MemtapeError` for ids of no memory.
+        """
+        return self._link(id, "holds", undo=undo)
+
+    def say_replaced(self, id: str, by: str) -> list[str]:
+        """State that another memory replaced a memory, and return the named id.
+
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
+        stronger one.
+        """
+        return self._link(id, "replaced_by", by)
+
+    def update(self, id: str, text: str) -> Updated:
+        """Capture a text in place of a memory, of the memory's kind, and append that it replaced the memory.
+
+        Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a
+        stronger one: nothing is captured then.
+        """
         id, scope = self._ids.within(id, self._folded)
-        return self._say(type, scope, named_by_decision(scope, id, only), make_body)
+        memory = _memory(scope, id)
+        self._check_trust(id, scope, memory)
+        spoken = scope.captures.by_seq[max(memory.canonical, memory.birth)]
+        said = scope.captures.body(spoken)
+        tags = _own_tags(said.tags)
+        receipt = self.capture(text, said.kind, tags=tags, source=said.source, scope=scope.name)
+        # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
+        state = state_of(self, scope.name)
+        is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
+        if not is_same:
+            self.append("linked", Linked(id=id, on=True, relation="replaced_by", slug=None, to=receipt.id), scope.name)
+        return Updated(
+            id=receipt.id,
+            scope=scope.name,
+            replaced=None if is_same else id,
+            redacted=dict(receipt.redacted),
+            profile=receipt.profile,
+            hidden=receipt.hidden,
+        )
 
-    def unfold(self, id: str, only: bool) -> list[str]:
-        """Append that a memory is split, wholly or with `only` by one of its captures; return the named ids.
+    def settle(self, conflict: str, keep: Literal["A", "B", "both"], *, note: str | None = None) -> Settlement:
+        """Settle a conflict from `conflicts` in favour of a side, and return the outcome.
 
-        Raises `NotFound`, and `MemtapeError` where nothing was folded.
+        Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
+        """
+        check_label("note", note)
+        origin = self.actor.origin
+        then = "The user can run `memtape settle`; who is a person says --origin user."
+        check_person(origin, "settle a conflict", then)
+        scope, it = self._conflict(conflict)
+        if scope.name == GLOBAL and origin != "operator":
+            raise MemtapeError(f"{it.id} belongs to global.", "Settle it with --origin operator.")
+        one, other = (scope.memory_of(side) for side in it.ids)
+        if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
+            raise MemtapeError(f"A side of {it.id} is no longer shown.", "Nothing needs to be settled.")
+        texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
+        kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
+        body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=note or None)
+        # Where a side is erased, so is what was noted of it.
+        self.append("settled", body, scope.name, refs=it.ids)
+        replaced = None if len(kept) == 2 else texts[1 - kept[0]]
+        return Settlement(id=it.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
+
+    def accept(self, id: str) -> Proposal:
+        """Accept a proposed rule, with its words, into its target scope; return the rule.
+
+        Raises `NotFound`, and `MemtapeError` for a writer who is no person.
+        """
+        return self._answer(id, declined=False)
+
+    def decline(self, id: str) -> Proposal:
+        """Decline a proposed rule; return the rule. Raises as `accept`."""
+        return self._answer(id, declined=True)
+
+    def _answer(self, id: str, *, declined: bool) -> Proposal:
+        from memtape.tools.ask import proposals as rules
+
+        rules.check_answers(self.actor.origin)
+        rule, before = rules.meant(self.proposals(), id)
+        writer = Writer(
+            self.home,
+            self.log,
+            scope=rule.into,
+            actor=self.actor.name,
+            origin="operator" if rule.into == GLOBAL else self.actor.origin,
+            session=self.session,
+            profile=self.profile.name,
+        )
+        (rules.decline if declined else rules.accept)(writer, rule, before)
+        return rule
+
+    def unfold(self, id: str, *, only: bool = False) -> list[str]:
+        """Split a memory for good: each capture becomes its own memory, with `only` just this capture.
+
+        Returns the named ids. Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
         from memtape.state.views.resolution import named_by_unfolding
 
@@ -128,7 +272,21 @@ class Deciding:
             raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
         return self._say("unfolded", scope, named, lambda ids: Unfolded(ids=ids))
 
-    def link(
+    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
+        return self._ids.of_one_scope(ids)
+
+    def _decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
+        """Append an event of a type with the ids of every capture of the memory; return the ids.
+
+        With `only` the event names just the given capture. Raises `NotFound`.
+        """
+        from memtape.state.views.resolution import named_by_decision
+
+        id, scope = self._ids.within(id, self._folded)
+        return self._say(type, scope, named_by_decision(scope, id, only), make_body)
+
+    def _link(
         self, id: str, relation: Literal["holds", "replaced_by"], to: str | None = None, *, undo: bool = False
     ) -> list[str]:
         """Append a statement about a memory, or with `undo` its withdrawal; return the named ids.
@@ -154,126 +312,43 @@ class Deciding:
             body = Linked(id=it, on=not undo, relation=relation, slug=None, to=to)
             if undo and said is not None:
                 body = Linked(id=it, on=False, relation=said.relation, slug=None, to=said.to)
-            self._writer.append("linked", body, scope.name)
+            self.append("linked", body, scope.name)
         if not named:
             raise MemtapeError(f"Nothing was said of {id}.", "`memtape why` shows what is known of it.")
         return named
 
-    def update(self, id: str, text: str) -> Updated:
-        """Append a text in place of a memory, as `Client.update`."""
-        id, scope = self._ids.within(id, self._folded)
-        memory = _memory(scope, id)
-        self._check_trust(id, scope, memory)
-        spoken = scope.captures.by_seq[max(memory.canonical, memory.birth)]
-        said = scope.captures.body(spoken)
-        tags = _own_tags(said.tags)
-        receipt = self._writer.capture(text, said.kind, tags=tags, source=said.source, scope=scope.name)
-        # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
-        state = self._state(scope.name)
-        is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
-        if not is_same:
-            self._writer.append(
-                "linked", Linked(id=id, on=True, relation="replaced_by", slug=None, to=receipt.id), scope.name
-            )
-        return Updated(
-            id=receipt.id,
-            scope=scope.name,
-            replaced=None if is_same else id,
-            redacted=dict(receipt.redacted),
-            profile=receipt.profile,
-            hidden=receipt.hidden,
-        )
-
     def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:
         """Raise `MemtapeError` for a speaker less trusted than the author of a memory."""
+        from memtape.state.subjects.captures import TRUST
+
         trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
-        if TRUST[self._writer.actor.origin] < TRUST[trusted]:
+        if TRUST[self.actor.origin] < TRUST[trusted]:
             raise MemtapeError(
-                f"{id} was said by {trusted}, who is trusted more than {self._writer.actor.origin}.",
+                f"{id} was said by {trusted}, who is trusted more than {self.actor.origin}.",
                 f"Say it with --origin {trusted}, if you may speak for that.",
             )
 
-    def settle(self, id: str, keep: Literal["A", "B", "both"], note: str | None) -> Settlement:
-        """Append the kept side of a conflict; return the outcome, as `Client.settle`."""
-        check_label("note", note)
-        origin = self._writer.actor.origin
-        then = "The user can run `memtape settle`; who is a person says --origin user."
-        check_person(origin, "settle a conflict", then)
-        scope, conflict = self._conflict(id)
-        if scope.name == GLOBAL and origin != "operator":
-            raise MemtapeError(f"{conflict.id} belongs to global.", "Settle it with --origin operator.")
-        one, other = (scope.memory_of(side) for side in conflict.ids)
-        if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
-            raise MemtapeError(f"A side of {conflict.id} is no longer shown.", "Nothing needs to be settled.")
-        texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
-        kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
-        body = Settled(ids=conflict.ids, keep=tuple(conflict.ids[n] for n in kept), note=note or None)
-        # Where a side is erased, so is what was noted of it.
-        self._writer.append("settled", body, scope.name, refs=conflict.ids)
-        replaced = None if len(kept) == 2 else texts[1 - kept[0]]
-        return Settlement(id=conflict.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
-
     def _conflict(self, given: str) -> tuple[Scope, ConflictState]:
         """Return the scope and the conflict of an id or its beginning, from this scope and `global`."""
-        states = [state for name in scopes_read(self._writer.scope) if (state := self._state(name)) is not None]
+        states = [state for name in scopes_read(self.scope) if (state := state_of(self, name)) is not None]
         listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
         found = [it for it in listed if len(given) >= LEAST_CHARS and it[1].id.startswith(given)]
         if not found:
-            raise NotFound(
-                f"{self._writer.scope} has no conflict {given[:60]}.", "`memtape conflicts --all` shows their ids."
-            )
+            raise NotFound(f"{self.scope} has no conflict {given[:60]}.", "`memtape conflicts --all` shows their ids.")
         if len(found) > 1:
             raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
         return found[0]
 
-    def _state(self, name: str) -> Scope | None:
-        return state_of(self._writer, name)
-
     def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
-        return folded(self._writer, scope, id, self._state)
-
-    def use(self, given: Sequence[str], recall: str | None) -> Receipt:
-        """Append that recalled ids shaped an answer, where they stand, and return the receipt, as `Client.use` says."""
-        if not given:
-            raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
-        if recall is not None and not is_whole(recall):
-            _, recall = self._ids.meant(recall, ("recalled",))
-        check_storing(self._writer.home.path, lambda: self._writer.scope)
-        writer, stands = self._writer, dict(self._ids.within(id, self._place) for id in dict.fromkeys(given))
-        scope = the_one(writer.scope if scope == GLOBAL else scope for scope in stands.values())
-        used = Used(ids=tuple(stands), recall=recall)
-        return writer.append("used", used, writer.made_scope() if scope == writer.scope else scope)
+        return folded(self, scope, id, partial(state_of, self))
 
     def _place(self, scope: str, id: str) -> tuple[str, str]:
         """Return a readable whole id and its scope."""
-        return id, self._reader().read(lambda views: views.find(scope, id), scope).scope or scope
+        return id, self.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
     def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
-        self._writer.append(type, make_body(named), scope.name)
+        self.append(type, make_body(named), scope.name)
         return list(named)
-
-
-def state_of(writer: Writer, name: str) -> Scope | None:
-    """Return the state of a scope at the end of the log."""
-    from memtape.tools.keep.states import scope_now
-
-    return scope_now(writer.home, writer.log, name)
-
-
-def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:
-    """Return a whole id, and the state of the scope that it stands in, of those read in a scope. Raises `NotFound`.
-
-    `state` gives the state of a scope at the end of the log.
-    """
-    log = writer.log
-    for name in scopes_read(scope):
-        if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
-            raise erased_for_good(id)
-        if log.known(name, [id]):
-            found = state(name)
-            if found is not None and found.captures.get(id) is not None:
-                return id, found
-    raise nowhere(scope, id)
 
 
 def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -296,3 +371,27 @@ def _successors(scope: Scope, memory: Memory) -> list[Memory]:
     while (after := validity.successor(scope, found[-1] if found else memory)) is not None and after not in found:
         found.append(after)
     return found
+
+
+MOST_READ = 200
+"""Where more was forgotten than so many captures, reading them all costs more than to ask the views."""
+
+
+def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
+    """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
+    from memtape.state.text.normal import normal_text
+
+    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning; its ids are kept.
+        return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
+    partition = partition_of(scope, log.partitions)
+    events = [event_of(it.payload) for it in log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))]
+    bodies = (event.body for event in events if event is not None)
+    ids = dict.fromkeys(id for body in bodies if isinstance(body, Forgotten) for id in body.ids)
+    if max(len(events), len(ids)) >= MOST_READ:
+        return list(texts)
+    said: dict[str, None] = {}
+    for offset in log.known(scope, list(ids)).values() if ids else ():
+        event = event_of(log.read(partition, offset, 1)[0].payload)
+        if event is not None and isinstance(event.body, Captured):
+            said[normal_text(event.body.text)] = None
+    return [id for id, text in texts.items() if id in ids or (said and normal_text(text) in said)]

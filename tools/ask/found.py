@@ -7,27 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
-from memtape.schemas.rows import MemoryRow, SummaryRow, TombstoneRow, TurnRow, Wording, archived_on
+from memtape.schemas.rows import MemoryRow, SummaryRow, TombstoneRow, TurnRow, archived_on
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
-from memtape.state.index.segments import Flags
+from memtape.state.index.segments import Flags, Segment
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
-from memtape.state.text.polarity import Heard
+from memtape.state.text.instructions import Heard
 from memtape.state.views.filters import passes, summary_passes
-from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
+from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
-from memtape.tools.ask.once import Once
 from memtape.tools.ask.results import Result, embedded_text, result_of
-from memtape.tools.ask.rows_read import RowsRead
 
 FIRST_TURNS, LAST_TURNS = 3, 60
 """So many turns at the beginning and at the end of a session tell where it was left."""
@@ -137,14 +135,6 @@ class ScopeTexts(NamedTuple):
         assert isinstance(row, MemoryRow)
         return place + 1 + row.wordings.index(result.matched)
 
-    def place_saying(self, head: int, wording: Wording) -> int:
-        """Return the place of a wording of the memory at a place, that of the memory where it is not shown."""
-        row = self._indexed(head) if head < self.indexed else None
-        for n, its in enumerate(row.wordings if isinstance(row, MemoryRow) else (), start=1):
-            if its.id == wording.id and self.texts.shown[head + n]:
-                return head + n
-        return head
-
     def text(self, place: int) -> str:
         """Return the whole text of a place with the captions of its media."""
         result = self.result(place)
@@ -250,19 +240,17 @@ def found_of(
     text_at: Callable[[int], str | None],
     before: ScopeTexts | None = None,
     choice: Choice = AT_HAND,
-    parts: list[MaskedSegment] | None = None,
 ) -> ScopeTexts:
     """Return the visible texts of an index after its tail, followed by the tail's captures.
 
     `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
-    of the same scope and choice, reused as far as valid. `parts` are the parts under the tail, by default the
-    choice's part of the index.
+    of the same scope and choice, reused as far as valid.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
     bans = _bans_of(opened, tail, text_at)
     captured = bans.walk(tail)
-    parts = opened.parts(choice) if parts is None else parts
+    parts = opened.parts(choice)
     moved = _apply_bans(opened, parts, bans, choice)
     if bans.paths or bans.moves_pages:
         _hide_versions(opened, parts, bans)
@@ -383,16 +371,14 @@ def _held_at(result: Result, time: int) -> bool:
     return any(since <= time and (end is None or time < end) for since, end in times)
 
 
-def _summary_at(found: ScopeTexts, place: int, filters: Filters) -> bool:
-    row = found.shown(place)
-    return isinstance(row, SummaryRow) and summary_passes(row, filters)
-
-
 def among_of(found: ScopeTexts, filters: Filters) -> Among:
     """Return a filter of places by `filters`; columns of the index answer where they can."""
     texts = found.texts
     if found.choice.summaries:
-        return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
+        rows = found.shown
+        return lambda places: places[
+            [isinstance(row := rows(n), SummaryRow) and summary_passes(row, filters) for n in places.tolist()]
+        ]
     kinds = _numbers(KINDS, filters.kinds, filters.not_kinds)
     origins = _numbers(ORIGINS, filters.origins, filters.not_origins)
     sessions = [
@@ -442,3 +428,43 @@ def _chosen(values: Ints, wanted: Ints, unwanted: Ints, *, narrowed: bool) -> Fl
     if len(unwanted):
         chosen = chosen & ~is_one_of(values, unwanted)
     return chosen
+
+
+ResultT = TypeVar("ResultT")
+
+
+class Once:
+    """The last result under each name, with the arguments of its making besides the immutable object."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[object, Any]] = {}
+
+    def of(self, name: str, asked: object, make: Callable[[], ResultT]) -> ResultT:
+        """Return the result of `make`, or its last result if `asked` is equal; callers must not change the
+        result.
+
+        `asked` is any value whose equality means the same question; an object with identity equality will do.
+        """
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != asked:
+            kept = self._kept[name] = asked, make()
+        result: ResultT = kept[1]
+        return result
+
+
+class RowsRead:
+    """Rows by segment and place; rows of segments already in `before` are reused."""
+
+    def __init__(self, segments: Sequence[Segment], before: RowsRead | None) -> None:
+        known = {} if before is None else before._rows
+        # A segment is told by its identity, which no other has while it is held here.
+        self._rows: dict[int, tuple[Segment, dict[int, tuple[Any, Heard]]]] = {
+            id(segment): known.get(id(segment), (segment, {})) for segment in segments
+        }
+
+    def heard(self, segment: Segment, place: int) -> tuple[Any, Heard]:
+        """Return the row at a place of a segment with its instruction by people, as `heard_at`."""
+        _, rows = self._rows[id(segment)]
+        if place not in rows:
+            rows[place] = heard_at(segment, place)
+        return rows[place]

@@ -91,8 +91,9 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(retriever: Retriever, log: Log, scope: str, limit: int, wanted: Wanted) -> list[Given]:
+def given_of(retriever: Retriever, scope: str, limit: int, wanted: Wanted) -> list[Given]:
     """Return the memories given to agents in a scope, filtered by `wanted`, the latest first."""
+    log = retriever.log
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
     recalls = list(islice(_recalls(log, of[0], wanted), limit))
     told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []
@@ -117,13 +118,9 @@ def _recalls(log: Log, of: _Of, wanted: Wanted) -> Iterator[tuple[int, Event]]:
             continue
         if wanted.since is not None and event.at < wanted.since:
             return
-        if shadow_of(event.body.lanes) is None and _is_wanted(event, event.body, wanted):
+        body, is_of = event.body, wanted.session in (None, event.session)
+        if is_of and shadow_of(body.lanes) is None and _by(body) in wanted.by and wanted.words in body.query.casefold():
             yield slot.offset, event
-
-
-def _is_wanted(event: Event, body: Recalled, wanted: Wanted) -> bool:
-    of_session = wanted.session in (None, event.session)
-    return of_session and _by(body) in wanted.by and wanted.words in body.query.casefold()
 
 
 def _told_used(log: Log, scope: str, offset: int) -> list[Event]:

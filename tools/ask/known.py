@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtape.schemas.events import Captured, Event
-from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
-from memtape.state.text.polarity import Heard
+from memtape.schemas.rows import MemoryRow, TurnRow, made_from, stale, told_of_value
+from memtape.state.text.instructions import Heard
 from memtape.state.views.context import Known, known_of
 from memtape.tools.ask.found import ScopeTexts
+from memtape.tools.ask.results import result_of
 from memtape.tools.ask.standing import is_row_stale
 
 _BEHIND = 10**15
@@ -28,22 +29,14 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
     """Yield rows and captures of a tail as a start knows them; of a memory that another stands for, nothing."""
     yield from _told(((row, None) for row in rows), now)
     for place, event in enumerate(captured):
-        assert isinstance(event.body, Captured) and event.scope is not None
-        yield Known(
-            id=event.id,
-            scope=event.scope,
-            kind=event.body.kind,
-            text=event.body.text,
-            at=event.at,
+        assert isinstance(event.body, Captured)
+        yield made_from(
+            Known,
+            result_of(event),
             last_at=event.at,
             order=_BEHIND + place,
-            actor=event.actor.name,
-            origin=event.actor.origin,
-            source=event.body.source,
-            path=event.body.path,
             importance_given=event.body.importance_given,
             valid_from=event.at,
-            tags=event.body.tags,
         )
 
 

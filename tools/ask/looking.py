@@ -1,6 +1,6 @@
-"""Browsing a scope without a question: the latest texts, the texts around a moment, the sessions.
+"""Browsing a scope without a question: latest texts, texts around a moment, sessions, and lists for people.
 
-Everything is read from the searchable texts, in the order of their times. Nothing is ranked or changed.
+Nothing is ranked or changed here.
 """
 
 from __future__ import annotations
@@ -10,21 +10,27 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
+from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, Kind
+from memtape.schemas.events import PEOPLE, Kind, Pinned
+from memtape.schemas.log import backwards
+from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow, made_from
+from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
 from memtape.state.index.entries import KINDS, ORIGINS, TURN
 from memtape.state.index.parts import Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
+from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.given import first_line
 from memtape.tools.ask.naming import is_whole
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.standing import judged
+from memtape.tools.ask.standing import Order, is_row_stale, judged, orders_among
 
 MOST = 1_000
 REQUESTS, AGENTS_AMONG = 5, 20
@@ -148,3 +154,79 @@ def _requests(found: ScopeTexts, people: Sequence[int]) -> Iterator[str]:
         text = found.text(place)
         if text.strip() and not is_goodbye(text) and not is_nod(text):
             yield first_line(text)
+
+
+class Stale(msgspec.Struct, frozen=True, kw_only=True):
+    """A stale memory: the times of its last statement and use, in microseconds, and its number of uses."""
+
+    id: str
+    scope: str
+    kind: Kind
+    category: Category
+    text: str
+    last_at: int
+    used_at: int | None
+    uses: int
+
+
+def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
+    """Return the stale memories of a scope and of `global`, the most used first, then the oldest."""
+    read = [retriever.found(name) for name in scopes_read(scope)]
+    now = retriever.now([view for _, view in read])
+    rows = (row for found, _ in read for row in found.known() if isinstance(row, MemoryRow))
+    listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
+    listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
+    return [made_from(Stale, row) for row in listed[:limit]]
+
+
+def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
+    """Return the visible pinned units of a scope and `global`, latest first; the log names candidates."""
+    log = retriever.log
+    rows: dict[str, MemoryRow | TurnRow] = {}
+    for name in scopes_read(scope):
+        opened = retriever.opened(name)
+        slots = backwards(log, partition_of(name, log.partitions), name, ("pinned",))
+        events = (event_of(slot.payload) for slot in slots)
+        ids = dict.fromkeys(id for it in events if it is not None and isinstance(it.body, Pinned) for id in it.body.ids)
+        found = (row for id in ids for row in opened.rows_called(id))
+        rows |= {
+            row.id: row for row in found if isinstance(row, (MemoryRow, TurnRow)) and row.pinned and not row.hidden
+        }
+    return sorted(rows.values(), key=lambda row: (-row.at, row.id))
+
+
+def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | TurnRow]:
+    """Return the forgotten and withdrawn units of a scope that can be restored, at most `limit`, by id."""
+    rows: list[MemoryRow | TurnRow] = []
+    for name in scopes_read(scope):
+        opened = retriever.opened(name)
+        for id in opened.hidden(limit - len(rows)):
+            row = opened.row("memories", id) or opened.row("turns", id)
+            rows += [row] if isinstance(row, (MemoryRow, TurnRow)) else []
+    return rows
+
+
+def pages_of(retriever: Retriever, scope: str) -> list[PageRow]:
+    """Return the rows of a scope's pages, by slug."""
+    rows = (row for row in retriever.opened(scope).rows("pages") if isinstance(row, PageRow))
+    return sorted(rows, key=lambda row: (row.slug, row.id))
+
+
+def fresh_pages_of(retriever: Retriever, scope: str) -> list[PageRow] | None:
+    """Return the rows of a scope's pages, None where something was said in it that the views do not have."""
+    log = retriever.log
+    number = partition_of(scope, log.partitions)
+    mark = retriever.watermark(number)
+    behind = log.read(number, 0 if mark is None else mark.offset, 1, scope=scope, types=PENDING_TYPES)
+    return None if behind else pages_of(retriever, scope)
+
+
+def orders_of(retriever: Retriever, scope: str) -> list[Order]:
+    """Return the orders of people in a scope and in `global`, the latest first, each once."""
+    first: dict[tuple[str, str], Order] = {}
+    for name in scopes_read(scope):
+        for order in orders_among(retriever.found(name)[0]):
+            known = first.get((name, same_instruction(order.text)))
+            ids = order.ids if known is None else tuple(dict.fromkeys((*known.ids, *order.ids)))
+            first[name, same_instruction(order.text)] = msgspec.structs.replace(known or order, ids=ids)
+    return sorted(first.values(), key=lambda order: (-order.at, order.ids))

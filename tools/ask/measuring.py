@@ -1,9 +1,11 @@
-"""Measures of a question: its duration, and the number of results by lane. Holds no text."""
+"""Measures of questions and texts: durations, results by lane, and tokens. Nothing here holds a text."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtape import STARTED_NS
 from memtape.schemas.lanes import LANES
@@ -30,3 +32,27 @@ def note_recall(home: Home, door: Door, answer: Answer, began_ns: int) -> None:
     counts: list[tuple[str, str, int]] = [("results", door, len(answer.results)), ("duplicates", door, duplicates)]
     counts += [("hits", lane, answer.lanes.get(lane, 0)) for lane in LANES]
     note(home.path, [*samples, *((name, label, "", count) for name, label, count in counts if count)])
+
+
+class Tokenizer(NamedTuple):
+    """A token counter and its name; the name tells how exact the counts are."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+CHARACTERS = Tokenizer("characters/4", lambda text: -(-len(text) // 4))
+"""A rule of thumb for English prose; of ideographs a model makes up to four times as many."""
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Return the available tokenizer: o200k_base of the extra `tokens`, with its vocabulary, else characters.
+
+    Models differ: even a real tokenizer is an estimate for other models. Nothing is downloaded.
+    """
+    try:
+        from rs_bpe.bpe import openai
+    except ImportError:
+        return CHARACTERS
+    return Tokenizer("o200k_base", openai.o200k_base().count)

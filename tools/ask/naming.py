@@ -1,16 +1,21 @@
-"""Resolution of an id or its beginning to an event, in some scopes or in the whole log."""
+"""Resolution of an id or its beginning to an event, in some scopes or in the whole log, and of a scope to its state."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.ids import ID_PATTERN
 from memtape.schemas.log import Log
-from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
+from memtape.state.core.erasures import erasures_of
+from memtape.tools.capture.writing import Writer
+
+if TYPE_CHECKING:  # Who folds nothing need not hold the fold.
+    from memtape.state.core.scope import Scope
 
 ActionT = TypeVar("ActionT")
 
@@ -73,6 +78,29 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
         raise MemtapeError(f"{given} stands in several scopes: {named}.", "Name one with --scope.")
     named = ", ".join(id for _, id in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
     raise MemtapeError(f"{given} is the beginning of several ids: {named}.", "Give more of the one that is meant.")
+
+
+def state_of(writer: Writer, name: str) -> Scope | None:
+    """Return the state of a scope at the end of the log."""
+    from memtape.tools.keep.states import scope_now
+
+    return scope_now(writer.home, writer.log, name)
+
+
+def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:
+    """Return a whole id, and the state of the scope that it stands in, of those read in a scope. Raises `NotFound`.
+
+    `state` gives the state of a scope at the end of the log.
+    """
+    log = writer.log
+    for name in scopes_read(scope):
+        if id in erasures_of(log.erased(partition_of(name, log.partitions))).named.get(name, {}):
+            raise erased_for_good(id)
+        if log.known(name, [id]):
+            found = state(name)
+            if found is not None and found.captures.get(id) is not None:
+                return id, found
+    raise nowhere(scope, id)
 
 
 class Ids:

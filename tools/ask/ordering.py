@@ -1,30 +1,37 @@
-"""The order of a question's results in all scopes read: each scope ranked by itself, then merged.
+"""The order of a question's results in all scopes read, and their sources: counts, and quotas.
 
-`readied` prepares the texts; only prepared texts are read here. Passages are cut only for returned results.
+Each scope is ranked by itself, then merged; a quota leaves out ranked results. `readied` prepares the texts; only
+prepared texts are read here. Passages are cut only for returned results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import msgspec
 import numpy as np
 
-from memtape.schemas.events import Filters, Source, Traced
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Filters, Kind, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.rows import MemoryRow
+from memtape.state.index.entries import KINDS, TURN
+from memtape.state.index.parts import Ints
+from memtape.state.index.sorted_values import distinct
 from memtape.state.ranking.lanes import PERHAPS, is_perhaps
+from memtape.state.ranking.lexical import QuestionTerms
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
-from memtape.state.ranking.wording import QuestionTerms
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import ChosenHit, best, said_of, told_otherwise
-from memtape.tools.ask.found import among_of, holding_at
+from memtape.tools.ask.found import ScopeTexts, among_of, holding_at
 from memtape.tools.ask.readied import Dense, PreparedTexts
 from memtape.tools.ask.results import QuestionReading, Result, Why
-from memtape.tools.ask.sources import found_by_source
 from memtape.tools.ask.standing import judged
 
 if TYPE_CHECKING:
@@ -40,7 +47,9 @@ class SearchQuery(NamedTuple):
     With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
     the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
     ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
-    `valid_at` is the time of validity in microseconds.
+    `valid_at` is the time of validity in microseconds. With `archived` archived texts are found too. No source
+    gets more than its quota of `quotas`. `now` is the time of an earlier search that is asked again. Results whose
+    digest (`given_id`) is in `given` are left out.
     """
 
     query: str
@@ -51,27 +60,29 @@ class SearchQuery(NamedTuple):
     session: str | None = None
     valid_at: int | None = None
     deep: Deepening | None = None
+    limit: int = 10
+    archived: bool = False
+    quotas: Mapping[Source, int] = MappingProxyType({})
+    now: int | None = None
+    given: frozenset[bytes] = frozenset()
+
+
+class RankedResult(NamedTuple):
+    """A result, the number shared by turns of the same text, and its place in the scope of a number."""
+
+    result: Result
+    said: int | None
+    scope: int
+    place: int
 
 
 class RankedResults(NamedTuple):
-    """The results, best first, without passages; each with the number shared by turns of the same text.
+    """The results, best first, without passages, the scopes' rankings, and the steps of a deep search."""
 
-    `told` has, by id, the number of a result's scope among the scopes read, and its hit. `marked` has the
-    marks added by the merge. `rankings` are the scopes' rankings, `trace` the steps of a deep search.
-    """
-
-    pairs: list[tuple[Result, int | None]]
-    told: dict[str, tuple[int, ChosenHit]]
-    marked: dict[str, tuple[str, ...]]
+    results: list[RankedResult]
     rankings: list[Ranking]
     reads: tuple[QuestionReading, ...]
-    repeats: bool
     trace: tuple[Traced, ...] = ()
-
-    @property
-    def results(self) -> list[Result]:
-        """The results, turns that say the same once, unless repeats were asked for."""
-        return [result for result, _ in self.pairs] if self.repeats else _once(self.pairs)
 
     @property
     def lanes(self) -> dict[Lane, int]:
@@ -94,9 +105,7 @@ def ordered(
     readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, limit: int, dense: Dense | None
 ) -> RankedResults:
     """Return the best results of all readable scopes, as many as `limit` may need."""
-    found: list[tuple[Result, int | None]] = []
-    told_of: dict[str, tuple[int, ChosenHit]] = {}
-    reads = list[QuestionReading]()
+    found, reads = list[RankedResult](), list[QuestionReading]()
     amongs = [_among(ready, asked.filters, asked.valid_at) for ready in readies]
     rankings, trace = _rankings(readies, asked, amongs, now, limit, dense)
     for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
@@ -105,30 +114,41 @@ def ordered(
         else:
             hits = list(best(ready.found, ready.corpus, ranking, asked.query, limit, among))
         reading = ready.corpus.told(asked.query)[1] if asked.explain else None
-        results = [told_result(ready, told, reading, now) for told in hits]
-        for result, told in zip(results, hits, strict=True):
-            told_of.setdefault(result.id, (number, told))
-        said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
-        found += zip(results, said, strict=True)
+        places = [told.hit.place for told in hits]
+        said = said_of(ready.found, np.array(places, np.int64))
+        results = (told_result(ready, told, reading, now) for told in hits)
+        told = zip(results, said, places, strict=True)
+        found += [RankedResult(result, same, number, place) for result, same, place in told]
         if asked.explain and ready.corpus.count:
             reads.append(_read(ready, asked.query, ranking))
-    marked: dict[str, tuple[str, ...]] = {}
     if not asked.repeats and len(readies) > 1:
-        before, found = found, told_otherwise(found)
-        for (was, _), (result, _) in zip(before, found, strict=True):
-            if len(result.marks) > len(was.marks):
-                marked[result.id] = result.marks[len(was.marks) :]
-    found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
-    return RankedResults(found, told_of, marked, rankings, tuple(reads), asked.repeats, trace)
+        marked = told_otherwise([it.result for it in found])
+        found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
+    found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
+    found = found if asked.repeats else _once(found)
+    left = [it for it in found if not (asked.given and _is_given(readies[it.scope], it, asked.given))]
+    return RankedResults(left, rankings, tuple(reads), trace)
 
 
-def with_passages(
-    order: RankedResults, readies: Sequence[PreparedTexts], query: str, results: Sequence[Result]
-) -> list[Result]:
-    """Return results of an order, each with the passage of its text that best matches the query."""
+def given_id(id: str) -> bytes:
+    """Return the digest of a result's id for a cursor.
+
+    Of a million questions with 1,000 results given and 1,000 to come, one skips a result with the digest of another.
+    """
+    return blake2b(id.encode(), digest_size=5).digest()
+
+
+def _is_given(ready: PreparedTexts, ranked: RankedResult, given: frozenset[bytes]) -> bool:
+    """Return whether any capture of a result was given."""
+    row = ready.found.shown(ranked.place)
+    ids = row.ids if isinstance(row, MemoryRow) else (ranked.result.id,)
+    return not given.isdisjoint(map(given_id, ids))
+
+
+def with_passages(readies: Sequence[PreparedTexts], query: str, results: Sequence[RankedResult]) -> list[Result]:
+    """Return results, each with the passage of its text that best matches the query."""
     passages = [ready.corpus.passages(query) for ready in readies]
-    placed = [(result, *order.told[result.id]) for result in results]
-    return [msgspec.structs.replace(it, passage=passages[number](told.hit.place)) for it, number, told in placed]
+    return [msgspec.structs.replace(it.result, passage=passages[it.scope](it.place)) for it in results]
 
 
 def _rankings(
@@ -162,9 +182,7 @@ def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now:
     query, lanes = asked.query, asked.lanes
     encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
     vector = dense.of_query(encoded, ready.embedder) if dense is not None and encoded is not None else None
-    return ready.corpus.rank(
-        query, vector, lanes=lanes, among=among, now=now, explain=asked.explain, session=asked.session
-    )
+    return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, session=asked.session)
 
 
 def _among(ready: PreparedTexts, filters: Filters, valid_at: int | None) -> Among | None:
@@ -175,13 +193,15 @@ def _among(ready: PreparedTexts, filters: Filters, valid_at: int | None) -> Amon
     return lambda places: holding(passing(places))
 
 
-def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
+def _once(found: Iterable[RankedResult]) -> list[RankedResult]:
     """Return results without repetitions of a turn in another scope; the best place is kept."""
-    best: dict[int | str, Result] = {}
-    for result, said in found:
-        same = result.id if said is None else said
-        known = best.get(same)
-        best[same] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
+    best: dict[int | str, RankedResult] = {}
+    for it in found:
+        same = it.result.id if it.said is None else it.said
+        if (known := best.get(same)) is not None:
+            again = known.result.again + it.result.again + 1
+            it = known._replace(result=msgspec.structs.replace(known.result, again=again))
+        best[same] = it
     return list(best.values())
 
 
@@ -201,7 +221,7 @@ def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | 
         looked=hit.looked,
         look=hit.look,
         lanes=hit.lanes,
-        parts=hit.parts,
+        parts=hit.parts if reading is not None else {},
         terms=own,
         around=around,
     )
@@ -241,3 +261,101 @@ def _read(ready: PreparedTexts, query: str, ranking: Ranking) -> QuestionReading
         names=reading.names,
         common=reading.common,
     )
+
+
+SOURCES: tuple[Source, ...] = get_args(Source)
+SOURCE_OF: dict[Kind, Source] = {
+    "fact": "memories",
+    "turn": "turns",
+    "document": "documents",
+    "insight": "insights",
+    "page": "pages",
+    "goal": "plans",
+    "plan": "plans",
+    "journal": "journal",
+}
+"""The source of a text by its kind, summaries apart."""
+MOST_QUOTA = 1_000
+
+
+class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one source how many texts passed the filters and were found, how many are returned, and the quota, if any.
+
+    Turns that say the same are found once in a scope. Summaries are looked for only where little else was found.
+    """
+
+    found: int
+    returned: int
+    limit: int | None
+
+
+def source_of(result: Result) -> Source:
+    """Return the source of a result."""
+    return "summaries" if result.sums else SOURCE_OF[result.kind]
+
+
+def quotas_of(given: Iterable[str]) -> dict[Source, int]:
+    """Return by source the quotas given as `turns=3`, or several as `turns=3,documents=2`.
+
+    Raises `MemtapeError` for a malformed quota.
+    """
+    quotas: dict[Source, int] = {}
+    for text in (part for each in given for part in each.split(",")):
+        name, _, count = text.partition("=")
+        source = next((known for known in SOURCES if known == name.strip()), None)
+        if source is None:
+            raise MemtapeError(f"There is no source {name.strip()[:60]!r}.", f"There are {', '.join(SOURCES)}.")
+        count = count.strip()
+        if not (count.isascii() and count.isdigit() and len(count) <= 4 and int(count) <= MOST_QUOTA):
+            told = f"{text.strip()[:60]!r} is no quota from 0 to {MOST_QUOTA:,}."
+            raise MemtapeError(told, f"Say how many of a source, as {source}=3.")
+        if source in quotas:
+            raise MemtapeError(f"The source {source} has two quotas.", "Give one.")
+        quotas[source] = int(count)
+    return quotas
+
+
+def within(
+    results: Iterable[RankedResult], quotas: Mapping[Source, int], limit: int
+) -> tuple[list[RankedResult], bool]:
+    """Return the best of results, at most `limit` and of no source more than its quota, and whether any were left."""
+    chosen, counts, has_more = list[RankedResult](), dict[Source, int](), False
+    for result in results:
+        if len(chosen) == limit:
+            return chosen, True
+        source = source_of(result.result)
+        counts[source] = counts.get(source, 0) + 1
+        if counts[source] <= quotas.get(source, limit):
+            chosen.append(result)
+        else:
+            has_more = True
+    return chosen, has_more
+
+
+def found_by_source(found: ScopeTexts, places: Ints) -> dict[Source, int]:
+    """Return how many texts of each source a ranking has placed."""
+    if found.choice.summaries:
+        return {"summaries": len(places)}
+    ordered = np.sort(places)
+    kinds, turns = found.texts.column("kinds", ordered), found.texts.flags[ordered] & TURN != 0
+    counts = np.bincount(kinds[~turns], minlength=len(KINDS)).tolist()
+    by_source = dict.fromkeys(SOURCES, 0)
+    for kind, source in SOURCE_OF.items():
+        by_source[source] += counts[KINDS.index(kind)]
+    by_source["turns"] += len(distinct(found.texts.column("said", ordered)[turns]))
+    return by_source
+
+
+def counted(
+    found: Mapping[Source, int], results: Iterable[Result], quotas: Mapping[Source, int]
+) -> dict[Source, SourceCount]:
+    """Return the count of each source; a returned text counts as found, also as a cover of another."""
+    returned = dict.fromkeys(SOURCES, 0)
+    for result in results:
+        returned[source_of(result)] += 1
+    return {
+        source: SourceCount(
+            found=max(found.get(source, 0), returned[source]), returned=returned[source], limit=quotas.get(source)
+        )
+        for source in SOURCES
+    }

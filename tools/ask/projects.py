@@ -18,7 +18,7 @@ from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
 from memtape.state.views.ages import to_be_archived
 from memtape.tools.ask.aged import life_of
-from memtape.tools.ask.deciding import state_of
+from memtape.tools.ask.naming import state_of
 from memtape.tools.ask.reading import Reader
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.project import folders_known

@@ -30,7 +30,7 @@ from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
-from memtape.state.views.effects import TAIL_TYPES
+from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.found import ScopeTexts
 

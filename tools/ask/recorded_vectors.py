@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -37,20 +39,31 @@ class _Opened(NamedTuple):
 class QueryEmbedders:
     """The open embedders of a process for questions, by home and key, for any thread.
 
-    `is_server` says that the process is the server of a home, which asks no other process.
+    `is_server` says that the process is the server of a home, which asks no other process. Without `loads_slow`
+    a model that takes seconds to load is not loaded: the process ends after one answer.
     """
 
     def __init__(self) -> None:
         self.is_server = False
+        self.loads_slow = True
         self._opened: dict[tuple[str, str], _Opened] = {}
         self._opening = threading.Lock()
 
     def embedder(self, home: Home, key: str) -> Embedder:
         """Return the embedder of a key. Raises `MemtapeError` if it is missing here or fails to answer."""
         with self._opening:
-            known = self._opened.get((str(home.path), key)) or _Opened(_open(home, key), 0)
+            known = self._opened.get((str(home.path), key)) or _Opened(_open(home, key, self.loads_slow), 0)
             self._opened[str(home.path), key] = known._replace(asked_at=time.monotonic())
             return known.embedder
+
+    @contextmanager
+    def for_one_answer(self) -> Iterator[None]:
+        """Answer in a process that ends afterwards: load no model that takes seconds."""
+        self.loads_slow = False
+        try:
+            yield
+        finally:
+            self.loads_slow = True
 
     def drop(self, home: Home, key: str) -> None:
         """Close an embedder that may have changed."""
@@ -67,10 +80,10 @@ class QueryEmbedders:
 EMBEDDERS = QueryEmbedders()
 
 
-def _open(home: Home, key: str) -> Embedder:
+def _open(home: Home, key: str, loads_slow: bool) -> Embedder:
     from memtape.tools.keep.embedding import open_embedder
 
-    opened = open_embedder(home, Settings(embedder=key), brief=True)
+    opened = open_embedder(home, Settings(embedder=key), brief=True, loads_slow=loads_slow)
     if opened.embedder is None:
         raise EmbedderUnavailable(opened.resolved.warning)
     if opened.key != key:

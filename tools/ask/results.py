@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -19,6 +19,7 @@ from memtape.schemas.rows import (
     SummaryRow,
     TurnRow,
     Wording,
+    made_from,
     marks,
     summary_told,
 )
@@ -117,12 +118,6 @@ class Result(Displayed, frozen=True, kw_only=True):
     sums: tuple[str, ...] = ()
 
 
-_OF_MEMORY = (
-    *("valid_from", "valid_to", "replaced_by", "replaces", "held", "before"),
-    *("importance_confirmed", "status", "category", "polarity"),
-)
-
-
 def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
     """Return a row, or a capture of the tail, as a result without relevance."""
     if isinstance(shown, Event):
@@ -137,76 +132,39 @@ def embedded_text(result: Result) -> str:
     return "\n".join((result.text, *result.captions))
 
 
-def _result(
-    row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str], last_at: int | None = None
-) -> Result:
-    return Result(
-        **{name: getattr(row, name) for name in Displayed.__struct_fields__},
-        canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
-        path=row.path,
-        score=0.0,
-        provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),
-        marks=marks(row),
-        confirmations=confirmations,
-        captions=tuple(captions),
-        last_at=last_at,
-        projected=True,
-        wordings=row.wordings if isinstance(row, MemoryRow) else (),
-    )
-
-
 def _from_memory(row: MemoryRow) -> Result:
-    result = _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
-    return msgspec.structs.replace(result, **{name: getattr(row, name) for name in _OF_MEMORY})
+    provenance = row.provenance or (Provenance(row.origin, row.session),)
+    last_at = row.last_at if row.kind in FAMILIES else None
+    more = {"score": 0.0, "marks": marks(row), "captions": (), "last_at": last_at, "projected": True}
+    return made_from(Result, row, provenance=provenance, **more)
 
 
 def _from_turn(row: TurnRow) -> Result:
-    return msgspec.structs.replace(_result(row, 0, row.captions), polarity=row.polarity)
+    provenance = (Provenance(row.origin, row.session),)
+    more = {"canonical": row.id, "score": 0.0, "marks": marks(row), "confirmations": 0, "projected": True}
+    return made_from(Result, row, provenance=provenance, **more)
 
 
 def _from_summary(row: SummaryRow) -> Result:
     """Return a summary, which a rule or a model made, as a result."""
-    return Result(
-        id=row.id,
-        canonical=row.id,
-        text=row.text,
-        kind=row.kind,
-        scope=row.scope,
-        score=0.0,
-        at=row.last_at,
-        source=None,
-        origin="model",
-        actor=SYSTEM.name,
-        session=None,
-        provenance=(),
-        tags=(),
-        marks=(summary_told(row),),
-        confirmations=0,
-        captions=(),
-        projected=True,
-        valid_from=row.first_at,
-        sums=row.sources,
+    return made_from(
+        Result,
+        row,
+        **{"canonical": row.id, "score": 0.0, "at": row.last_at, "last_at": None, "valid_from": row.first_at},
+        **{"source": None, "origin": "model", "actor": SYSTEM.name, "session": None, "provenance": (), "tags": ()},
+        **{"marks": (summary_told(row),), "confirmations": 0, "captions": (), "projected": True, "sums": row.sources},
     )
 
 
 def _from_event(event: Event) -> Result:
     body = event.body
-    assert isinstance(body, Captured) and event.scope is not None
-    return Result(
-        id=event.id,
-        canonical=event.id,
-        path=body.path,
-        text=body.text,
-        kind=body.kind,
-        scope=event.scope,
-        score=0.0,
-        at=event.at,
-        source=body.source,
-        origin=event.actor.origin,
-        actor=event.actor.name,
-        session=event.session,
+    assert isinstance(body, Captured)
+    return made_from(
+        Result,
+        body,
+        **{"id": event.id, "canonical": event.id, "scope": event.scope, "at": event.at, "session": event.session},
+        **{"actor": event.actor.name, "origin": event.actor.origin, "score": 0.0},
         provenance=(Provenance(event.actor.origin, event.session),),
-        tags=body.tags,
         confirmations=0,
         captions=tuple(media.caption for media in body.media if media.caption),
         last_at=event.at if body.kind in FAMILIES else None,

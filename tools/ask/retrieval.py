@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -31,17 +31,24 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
-from memtape.state.ranking.wording import Weighed
+from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.orders import is_about, named_by
 from memtape.tools.ask.aged import is_hidden, life_of, purged_of
 from memtape.tools.ask.choosing import holding
 from memtape.tools.ask.found import ScopeTexts, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
-from memtape.tools.ask.ordering import EVERYTHING, RankedResults, SearchQuery, ordered, with_passages
+from memtape.tools.ask.ordering import (
+    EVERYTHING,
+    SearchQuery,
+    SourceCount,
+    counted,
+    ordered,
+    with_passages,
+    within,
+)
 from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, text_at
 from memtape.tools.ask.results import QuestionReading, Result
 from memtape.tools.ask.served import Served
-from memtape.tools.ask.sources import SourceCount, counted, within
 from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
 
@@ -63,8 +70,9 @@ class Answer(NamedTuple):
     itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
     reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
     on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
-    has the count of each source, by the given `quotas`. `next` is the cursor of the next page, None without
-    one, and `after` the number of results on the pages before. `trace` has the steps of a deep search.
+    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next` is the
+    cursor of the next page, None without one, and `after` the number of results on the pages before. `trace` has the
+    steps of a deep search.
     """
 
     results: list[Result]
@@ -82,6 +90,7 @@ class Answer(NamedTuple):
     quotas: Mapping[Source, int] = MappingProxyType({})
     sources: Mapping[Source, SourceCount] = MappingProxyType({})
     next: str | None = None
+    has_more: bool = False
     trace: tuple[Traced, ...] = ()
 
 
@@ -128,43 +137,30 @@ class Retriever(Served):
         filters: Filters,
         lanes: Collection[Lane] = LANES,
         now: int | None = None,
-        repeats: bool = False,
-        session: str | None = None,
+        **more: Any,
     ) -> Answer:
-        """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
+        """Return the best results of a scope by these lanes, as `answer`; `more` are fields of `SearchQuery`."""
+        return self.answer(scope, SearchQuery(query, filters, lanes, limit=limit, now=now, **more))
 
-        `now` is that of a search which is asked again, by default as `Retriever.now` says.
+    def answer(self, scope: str, asked: SearchQuery) -> Answer:
+        """Return the best results of a scope, and of `global` where the scope is a project.
+
+        Where little is found, summaries of further texts follow the results of a first page, unless `repeats` or a
+        time of validity is asked for. A `deep` search looks up to three times.
         """
-        return self.answer(scope, SearchQuery(query, filters, lanes, repeats=repeats, session=session), limit, now)
-
-    def answer(
-        self,
-        scope: str,
-        asked: SearchQuery,
-        limit: int,
-        now: int | None = None,
-        archived: bool = False,
-        quotas: Mapping[Source, int] = MappingProxyType({}),
-    ) -> Answer:
-        """Return the best results of a scope, as `search`. With `archived` archived texts are found too.
-
-        Where little is found, summaries of further texts follow the results, unless `repeats` or a time of
-        validity is asked for. No source gets more than its quota. A `deep` search looks up to three times.
-        """
-        choice = EVERY_TEXT if archived else AT_HAND
-        answer = self._ranked(scope, asked, limit, now, choice, quotas)
-        if asked.repeats or len(answer.results) >= min(limit, FEW_RESULTS):
+        answer = self._ranked(scope, asked, EVERY_TEXT if asked.archived else AT_HAND)
+        if asked.repeats or asked.given or len(answer.results) >= min(asked.limit, FEW_RESULTS):
             return answer
-        answer = answer._replace(aside="" if archived else self._aside(scope, bool(answer.results)))
-        return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked, limit)
+        answer = answer._replace(aside="" if asked.archived else self._aside(scope, bool(answer.results)))
+        return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked)
 
-    def _with_summaries(self, answer: Answer, scope: str, asked: SearchQuery, limit: int) -> Answer:
+    def _with_summaries(self, answer: Answer, scope: str, asked: SearchQuery) -> Answer:
         """Return an answer with the best summaries below its results."""
         if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
             return answer
-        most = min(MOST_SUMMARIES, limit - len(answer.results))
-        plain = SearchQuery(asked.query, asked.filters, asked.lanes)
-        other = self._ranked(scope, plain, most, answer.now, SUMMARIES, answer.quotas)
+        most = min(MOST_SUMMARIES, asked.limit - len(answer.results))
+        plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, quotas=asked.quotas, now=answer.now)
+        other = self._ranked(scope, plain, SUMMARIES)
         least = min((result.score for result in answer.results), default=1.0)
         below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
         sources = {**answer.sources, "summaries": other.sources["summaries"]}
@@ -178,66 +174,37 @@ class Retriever(Served):
         kept = 0 if is_found else life.archived - life.purged
         return f"{many(kept, 'text is', 'texts are')} archived; `memtape search --archived` finds them." if kept else ""
 
-    def _ranked(
-        self,
-        scope: str,
-        asked: SearchQuery,
-        limit: int,
-        now: int | None = None,
-        choice: Choice = AT_HAND,
-        quotas: Mapping[Source, int] = MappingProxyType({}),
-    ) -> Answer:
-        """Return the best of the chosen texts, as `search`."""
-        names = scopes_read(scope)
-        readies = [self._get_ready(name, choice) for name in names]
-        now = self._now_of(readies) if now is None else now
+    def _ranked(self, scope: str, asked: SearchQuery, choice: Choice = AT_HAND) -> Answer:
+        """Return the best of the chosen texts."""
+        readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
+        now = self._now_of(readies) if asked.now is None else asked.now
         readies = [self._used_at(ready, now) for ready in readies]
-        order = ordered(readies, asked, now, EVERYTHING if quotas else limit, self.dense)
-        results = with_passages(order, readies, asked.query, within(order.results, quotas, limit)[0])
-        answer = self.answered(readies, order, results, now, quotas)
-        return answer._replace(sources=counted(order.found(readies), results, quotas))
+        # One more than is returned tells whether there is more.
+        limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
+        order = ordered(readies, asked, now, limit, self.dense)
+        chosen, has_more = within(order.results, asked.quotas, asked.limit)
+        results, views = with_passages(readies, asked.query, chosen), [ready.view for ready in readies]
+        return Answer(
+            results=results,
+            watermark=tuple({view.mark.partition: view.mark for view in views}.values()),
+            lag=sum(view.lag for view in views),
+            revision=views[0].revision,
+            now=now,
+            lanes=order.lanes,
+            note=self.dense.note if self.dense is not None else "",
+            read=order.reads,
+            held=readies[0].corpus.count,
+            warnings=self._warnings(view.mark.partition for view in views),
+            after=len(asked.given),
+            quotas=dict(asked.quotas),
+            sources=counted(order.found(readies), results, asked.quotas),
+            has_more=has_more,
+            trace=order.trace,
+        )
 
     def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
         return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
-
-    def readied(self, scope: str, *, archived: bool) -> PreparedTexts:
-        """Return the texts of one scope ready for ranking, with or without archived ones."""
-        return self._get_ready(scope, EVERY_TEXT if archived else AT_HAND)
-
-    def ends(self, scope: str, answer: Answer, archived: bool) -> dict[int, int]:
-        """Return by its partition up to which offset (exclusive) an answer was read from the log, the tail included."""
-        ends = {mark.partition: mark.offset for mark in answer.watermark}
-        for name in scopes_read(scope) if answer.lag else ():
-            ready = self.readied(name, archived=archived)
-            number, known = ready.view.mark.partition, self._log.known(name, ready.key.tail)
-            ends[number] = max(ends[number], *(offset + 1 for offset in known.values()), ready.view.mark.offset)
-        return ends
-
-    def answered(
-        self,
-        readies: Sequence[PreparedTexts],
-        order: RankedResults,
-        results: list[Result],
-        now: int,
-        quotas: Mapping[Source, int],
-    ) -> Answer:
-        """Return the answer with the watermarks and lag of its views, without the sources of results."""
-        views = [ready.view for ready in readies]
-        return Answer(
-            results,
-            tuple({view.mark.partition: view.mark for view in views}.values()),
-            sum(view.lag for view in views),
-            views[0].revision,
-            now,
-            order.lanes,
-            self.dense.note if self.dense is not None else "",
-            order.reads,
-            readies[0].corpus.count,
-            self._warnings(view.mark.partition for view in views),
-            quotas=dict(quotas),
-            trace=order.trace,
-        )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
         """Return the `sure` ones of the best results for a prompt, at most `limit`.
@@ -245,7 +212,7 @@ class Retriever(Served):
         Orders about memory, and texts that people want left out by an order, are excluded. So are replaced
         memories and turns that repeat them: their replacement counts as equally sure.
         """
-        answer = self._ranked(scope, SearchQuery(prompt), OFFERED_FROM)
+        answer = self._ranked(scope, SearchQuery(prompt, limit=OFFERED_FROM))
         if answer.results and (names := self._left_out(scope)):
             results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
             answer = answer._replace(results=results)
@@ -289,13 +256,13 @@ class Retriever(Served):
 
     def opened(self, scope: str) -> OpenIndex:
         """Return the written search index of a scope, whose rows are read without any table."""
-        shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get((scope, AT_HAND))
+        shard, ready = self.shard(partition_of(scope, self.log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
 
     def is_hidden(self, scope: str, id: str) -> bool:
         """Whether a new capture of a scope is hidden, as `aged.is_hidden` says."""
-        return is_hidden(self._log, self.found(scope)[0], scope, id)
+        return is_hidden(self.log, self.found(scope)[0], scope, id)
 
     def encoded(self, scope: str, query: str) -> str:
         """Return a question as a search in a scope has it encoded."""
@@ -308,9 +275,9 @@ class Retriever(Served):
         ids.
         """
         for name in scopes_read(scope):
-            partition = partition_of(name, self._log.partitions)
+            partition = partition_of(name, self.log.partitions)
             rows = self.opened(name).rows_called(id)
-            erased = erasures_of(self._log.erased(partition)).named.get(name, {})
+            erased = erasures_of(self.log.erased(partition)).named.get(name, {})
             if id in erased:
                 raise erased_for_good(id)
             if any(known in erased for row in rows if isinstance(row, MemoryRow) for known in row.ids):
@@ -322,7 +289,7 @@ class Retriever(Served):
                     return event
             life = self.life(name)
             if life.purged or life.is_purged:
-                gone = purged_of(self._log, self.shard(partition), self.opened(name), name, id)
+                gone = purged_of(self.log, self.shard(partition), self.opened(name), name, id)
                 if gone is not None:
                     return gone
         raise nowhere(scope, id)
@@ -352,7 +319,7 @@ class Retriever(Served):
 
     def _get_ready(self, scope: str, choice: Choice = AT_HAND) -> PreparedTexts:
         """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
-        partition = partition_of(scope, self._log.partitions)
+        partition = partition_of(scope, self.log.partitions)
         shard = self.shard(partition)
         watermark = self.watermark(partition)
         life = life_of(watermark, scope)
@@ -366,7 +333,7 @@ class Retriever(Served):
         if ready is None or ready.key != key:
             known = None if ready is None else ready.found
             shown = choice._replace(past=life.since if life.state == "finished" else None)
-            found = found_of(opened, tail, partial(text_at, self._log, partition), known, shown)
+            found = found_of(opened, tail, partial(text_at, self.log, partition), known, shown)
             ready = self._ready[scope, choice] = make_ready(key, partition, scope, found, tail, self.dense)
         return ready
 

@@ -36,7 +36,7 @@ class Served:
 
     def __init__(self, home: Home, log: Log, past: PastViews | None) -> None:
         self._home = home
-        self._log = log
+        self.log = log
         self.past = past
         self._shards: dict[int, Shard] = {}
         self._past_forgotten = False
@@ -46,7 +46,7 @@ class Served:
     @property
     def partitions(self) -> int:
         """How many partitions the log has."""
-        return self._log.partitions
+        return self.log.partitions
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, those of the build that is being served unless the past is asked."""
@@ -69,7 +69,7 @@ class Served:
         mark = shard.watermark() if shard.exists() else None
         known = self._unfit.get(shard.path)
         if known is None or known[0] != mark:
-            why = "" if mark is None else foreign(self._log, mark)
+            why = "" if mark is None else foreign(self.log, mark)
             known = self._unfit[shard.path] = mark, why
         return known[1]
 
@@ -145,14 +145,14 @@ class Served:
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
         """Yield a scope's events after the watermark with an effect on visible rows."""
         if self.past is None:
-            yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
+            yield from tail_of(self.log, partition_of(scope, self.log.partitions), offset, scope)
 
     def uses_behind(self, scope: str, offset: int) -> int:
         """Return how many uses of a scope stand behind the watermark, at most a page of them."""
         if self.past is not None:
             return 0
         return len(
-            self._log.read(partition_of(scope, self.partitions), offset, PAGE_SLOTS, scope=scope, types=("used",))
+            self.log.read(partition_of(scope, self.partitions), offset, PAGE_SLOTS, scope=scope, types=("used",))
         )
 
     def standing_pages(self, scope: str) -> dict[str, str]:
@@ -168,12 +168,12 @@ class Served:
 
     def held(self, scope: str) -> ScopeHeld:
         """Return how much a scope shows."""
-        shard = self.shard(partition_of(scope, self._log.partitions))
+        shard = self.shard(partition_of(scope, self.log.partitions))
         return shard.held().get(scope, ScopeHeld()) if shard.exists() else ScopeHeld()
 
     def life(self, scope: str) -> LifeMark:
         """Return how a scope as a whole stands, as its views know."""
-        return life_of(self.watermark(partition_of(scope, self._log.partitions)), scope)
+        return life_of(self.watermark(partition_of(scope, self.log.partitions)), scope)
 
     def offset(self, partition: int) -> int:
         """Return the offset up to which (exclusive) the views of a partition are true."""

@@ -21,7 +21,7 @@ from memtape.schemas.retrievers import ORDINARY, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.sinks.home.folders import Home
 from memtape.state.index.vectors import TextVectors
-from memtape.state.views.effects import PENDING_TYPES
+from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
 from memtape.tools.ask.comparing import asks_of
 from memtape.tools.ask.found import ScopeTexts

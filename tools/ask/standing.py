@@ -13,8 +13,9 @@ from memtape.schemas.events import PEOPLE, Captured, Event, Origin
 from memtape.schemas.rows import ORDER, MemoryRow, Polarity, TurnRow, marks, stale
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.categories import is_stale
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.orders import words_named_by
-from memtape.state.text.polarity import orders_in, polarity
+from memtape.state.text.polarity import polarity
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.results import Result
 
@@ -43,7 +44,7 @@ def orders_among(found: ScopeTexts) -> Iterator[Order]:
             text, actor, origin = said.body.text, said.actor.name, said.actor.origin
         else:
             text, actor, origin = said.text, said.actor, said.origin
-        for sentence in orders_in(text):
+        for sentence in heard_in(text).orders:
             yield Order(
                 ids=(said.id,),
                 scope=said.scope or "",

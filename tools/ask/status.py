@@ -16,7 +16,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.log import Log
 from memtape.schemas.retrievers import State
-from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark
+from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
 from memtape.sinks.home.disk import disk_of
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.flushes import outcomes
@@ -31,8 +31,8 @@ from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
-from memtape.state.views.effects import COUNTED_TYPES, QUIET_TYPES
 from memtape.state.views.health import Health, HealthState, health, worst
+from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
@@ -42,6 +42,7 @@ from memtape.tools.keep.states import state_at
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
 LISTED = 20
+COUNTED = ("events", "duplicates", "divergent", "ignored", "dead_letters", "redacted")
 LOUD_TYPES = tuple(name for name in EVENT_TYPES if name not in QUIET_TYPES)
 """Events that a view may lack."""
 
@@ -137,8 +138,9 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
     held = _held(retriever, log.partitions, letters)
     settings, states = local_settings(home), states_on(log)
     embedder = embedder_state(home, log, held.counters, opened=False)
+    fault = embedder.warning if embedder.degraded else ""
     warnings = retriever.warnings(range(log.partitions))
-    views = () if retriever.past else tuple(healths(home, log, retriever, now, _embedder_fault(embedder)))
+    views = () if retriever.past else tuple(healths(home, log, retriever, now, fault))
     return Status(
         home="nowhere" if home.is_nowhere else str(home.path),
         profile=profile,
@@ -194,11 +196,9 @@ def _held(retriever: Retriever, partitions: int, letters: bool) -> _HomeContents
 def _scope_counts(held: _HomeContents, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
     """Return the counts of each scope, by name; with `consolidates` also the state of its next pass."""
     return {
-        scope: ScopeCount(
-            memories=its.memories,
-            turns=its.turns,
-            hidden=its.hidden,
-            conflicts=its.conflicts,
+        scope: made_from(
+            ScopeCount,
+            its,
             passes=(passed := held.passes.get(scope, PassMark())),
             next_pass=gate(passed, now_us).reason if consolidates else "",
         )
@@ -214,12 +214,7 @@ def _totals(held: _HomeContents) -> dict[str, Any]:
         "turns": sum(its.turns for its in scopes),
         "hidden": sum(its.hidden for its in scopes),
         "hidden_ids": tuple([id for its in scopes for id in its.hidden_ids][:LISTED]),
-        "events": counters.events,
-        "duplicates": counters.duplicates,
-        "divergent": counters.divergent,
-        "ignored": counters.ignored,
-        "dead_letters": counters.dead_letters,
-        "redacted": counters.redacted,
+        **{name: getattr(counters, name) for name in COUNTED},
         "latest_dead_letters": tuple(held.dead_letters[-LISTED:]),
         "lives": dict(sorted(held.lives.items())),
         "types": dict(sorted(counters.types.items())),
@@ -272,10 +267,6 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fa
             yield health(
                 "vectors", number, lag_events=mark.waiting, oldest_us=first, now_us=now_us, made=made, why=fault
             )
-
-
-def _embedder_fault(state: EmbedderState) -> str:
-    return state.warning if state.degraded else ""
 
 
 def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:

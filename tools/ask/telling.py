@@ -120,18 +120,15 @@ def told_trace(trace: Sequence[Traced]) -> list[str]:
     lines = []
     for it in trace:
         asked = f' "{one_line(it.query, 200)}"' if it.query else ""
+        end = "that was the last look" if it.look == MOST_LOOKS else "enough"
         done = {
             "scouts": f"{it.kept:,} found, {len(it.ids):,} new, for{asked}",
             "filter": f"{it.kept:,} of {it.given:,} kept",
             "walk": f"{it.kept:,} reached from the page tree",
             "edges": f"{it.kept:,} reached from {it.given:,}, {len(it.ids):,} new",
-            "gate": f"{it.kept:,} of {it.given:,} kept; " + (f"look again for{asked}" if it.query else _ends(it)),
+            "gate": f"{it.kept:,} of {it.given:,} kept; " + (f"look again for{asked}" if it.query else end),
         }[it.step]
         by = "" if it.by == "rules" else f", by {one_line(it.by, 60)} for {it.cost:,} characters"
         failed = f", failed ({it.failure})" if it.failure else ""
         lines.append(f"look {it.look} {it.step}: {done}{by}{failed}, {it.took_us / 1_000:.1f} ms")
     return lines
-
-
-def _ends(gate: Traced) -> str:
-    return "that was the last look" if gate.look == MOST_LOOKS else "enough"

@@ -20,7 +20,7 @@ from memtape.state.subjects.page import NOBODY, Page
 from memtape.state.tree.checking import TreeProblem, check
 from memtape.state.tree.ways import way_down
 from memtape.state.views.tree_pages import name_of
-from memtape.tools.ask.deciding import state_of
+from memtape.tools.ask.naming import state_of
 from memtape.tools.ask.tree import meant, no_page
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.pausing import check_storing

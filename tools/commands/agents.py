@@ -18,8 +18,7 @@ from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
-from memtape.tools.commands.logs import with_log
-from memtape.tools.commands.options import print_json, say, with_folder
+from memtape.tools.commands.options import is_json, print_json, printed_json, say, with_folder, with_log
 
 if TYPE_CHECKING:
     from memtape.tools.agents.connecting import HostCommand
@@ -45,7 +44,6 @@ def mcp(
     no_capture: bool,
     host: int | None,
     logs: bool,
-    as_json: bool,
 ) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
@@ -61,7 +59,7 @@ def mcp(
     """
     if no_capture:
         os.environ[CAPTURE_VARIABLE] = CAPTURE_OFF
-    if as_json and not http:
+    if is_json() and not http:
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
@@ -69,12 +67,12 @@ def mcp(
 
     memory = ServedMemory(home, scope=check_scope(scope) if scope is not None else None, actor=actor, host=host)
     if http:
-        _serve_http(memory, port, logs, as_json)
+        _serve_http(memory, port, logs)
     else:
         serve_stdio(memory)
 
 
-def _serve_http(memory: ServedMemory, port: int, logs: bool, as_json: bool) -> None:
+def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
     """Serve over HTTP on loopback until stopped; print the address and the token's file first."""
     from memtape.tools.agents.mcp.server import HTTP_PATH, LOOPBACK, listen, serve_http, token_of
     from memtape.tools.keep.operations import operation
@@ -84,7 +82,7 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool, as_json: bool) -> N
     token, path = token_of(folder)
     listening = listen(port)
     url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
-    if as_json:
+    if is_json():
         print_json({"url": url, "token_file": str(path)})
     if not logs:
         say(f"Serving {url}. The token is in {path}.", err=True)
@@ -143,7 +141,7 @@ host_choice = click.Choice((*HOST_NAMES, GENERIC))
     help="Also add a block that tells an agent of its memory to this file, such as AGENTS.md.",
 )
 @with_folder
-def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None, as_json: bool) -> None:
+def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None) -> None:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
     Nothing of yours is overwritten; a second run replaces the first installation, and `memtape disconnect`
@@ -158,14 +156,14 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
     """
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
-        _show(folder, host, as_json)
+        _show(folder, host)
     else:
         from memtape.tools.agents.connecting import CONNECTABLE
         from memtape.tools.agents.connecting import connect as install
 
         ran = install(folder, host)
         done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
-        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))), as_json)
+        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
     if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
         from memtape.tools.agents.generic import write_instructions
 
@@ -173,7 +171,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
 
 
-def _show(home: Home, host: str, as_json: bool) -> None:
+def _show(home: Home, host: str) -> None:
     """Print the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import install_steps, own_command, place_of
     from memtape.tools.agents.generic import instructions, server_forms
@@ -182,8 +180,7 @@ def _show(home: Home, host: str, as_json: bool) -> None:
     where = str(home.path.absolute())
     if host == GENERIC:
         forms = server_forms(own_command(), where)
-        if as_json:
-            print_json(forms | {"instructions": instructions()})
+        if printed_json(forms | {"instructions": instructions()}):
             return
         say(f"# Settings in JSON\n{forms['json']}\n\n# Settings in TOML\n{forms['toml']}\n")
         say(f"# The command of the server\n{forms['command']}\n")
@@ -191,8 +188,7 @@ def _show(home: Home, host: str, as_json: bool) -> None:
         return
     files = plugin_files(host, own_command(), where)
     steps = [shlex.join(words) for words in install_steps(home, host)]
-    if as_json:
-        print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
+    if printed_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}}):
         return
     for path, data in files.items():
         say(f"# {place_of(home, host, path)}\n{data.decode()}")
@@ -223,7 +219,7 @@ def _meaning_told(home: Home) -> str:
 @click.argument("host", type=host_choice, required=False)
 @click.option("--all", "every", is_flag=True, help="Every host, the scopes in repositories, and what runs by itself.")
 @with_folder
-def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None:
+def disconnect(home: Path, host: str | None, every: bool) -> None:
     """Remove from an agent what `connect` installed. Captures stay, and the command says where.
 
     It also says what else of Memtape was removed from the agent's files and this repository's, and what is
@@ -242,7 +238,7 @@ def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None
     told: dict[str, Any] = {}
     for name in HOST_NAMES if every else (str(host),):
         try:
-            _disconnect(folder, name, every, told, as_json)
+            _disconnect(folder, name, every, told)
         except MemtapeError as error:
             if not every:
                 raise
@@ -253,8 +249,8 @@ def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None
 
         gone = [take_instructions(folder)] + ([] if problems else [leave(folder)])
         for leftovers in gone:
-            _tell_leftovers(leftovers, told, as_json)
-    if as_json:
+            _tell_leftovers(leftovers, told)
+    if is_json():
         of_one = {} if every else dict(*told.pop("hosts", ()))
         print_json(told | of_one | {"data": str(folder.path.absolute())})
     else:
@@ -263,27 +259,27 @@ def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None
         sys.exit(1)
 
 
-def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any], as_json: bool) -> None:
+def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any]) -> None:
     """Disconnect one host and print the result; with `every`, skip hosts without anything of Memtape."""
     from memtape.tools.agents.connecting import CONNECTABLE, has_anything
     from memtape.tools.agents.connecting import disconnect as remove
     from memtape.tools.agents.generic import take_instructions
 
     if host == GENERIC:
-        _tell_leftovers(take_instructions(home), told, as_json)
+        _tell_leftovers(take_instructions(home), told)
         return
     if every and not has_anything(home, host):
         return
     ran, leftovers = remove(home, host, every=every)
-    if as_json:
+    if is_json():
         ran_words = [shlex.join(step.command) for step in ran]
         told.setdefault("hosts", []).append({"host": host, "ran": ran_words} | leftovers._asdict())
     else:
-        _tell(host, ran, leftovers, f"{CONNECTABLE[host].name} is disconnected.", as_json)
+        _tell(host, ran, leftovers, f"{CONNECTABLE[host].name} is disconnected.")
 
 
-def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any], as_json: bool) -> None:
-    if as_json:
+def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any]) -> None:
+    if is_json():
         for key, sentences in leftovers._asdict().items():
             told.setdefault(key, []).extend(sentences)
         return
@@ -293,22 +289,21 @@ def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any], as_json: bool) -
         say(f"Left: {visible(sentence)}")
 
 
-def _tell(host: str, ran: Sequence[HostCommand], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
+def _tell(host: str, ran: Sequence[HostCommand], leftovers: Leftovers | None, done: str) -> None:
     """Print a host's executed commands, the removed and remaining files, and the resulting state."""
     commands = [shlex.join(step.command) for step in ran]
-    if as_json:
-        print_json({"host": host, "ran": commands} | (leftovers._asdict() if leftovers else {}))
+    if printed_json({"host": host, "ran": commands} | (leftovers._asdict() if leftovers else {})):
         return
     for command in commands:
         say(f"$ {command}")
     if leftovers:
-        _tell_leftovers(leftovers, {}, as_json)
+        _tell_leftovers(leftovers, {})
     say(done)
 
 
 @click.command()
 @with_folder
-def doctor(home: Path, as_json: bool) -> None:
+def doctor(home: Path) -> None:
     """Check captures, views, the server, and each agent with its hooks.
 
     Each finding has its next step. The exit code is 1 where something is bad.
@@ -322,11 +317,11 @@ def doctor(home: Path, as_json: bool) -> None:
     findings = []
     for finding in examine(Home(home, make=not keeps_nothing(home))):
         findings.append(finding)
-        if not as_json:
+        if not is_json():
             say(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")
             if finding.todo:
                 say(f"{'':<10} -> {visible(finding.todo)}")
-    if as_json:
+    if is_json():
         print_json({"findings": findings})
     if any(finding.state == "bad" for finding in findings):
         sys.exit(1)

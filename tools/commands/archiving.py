@@ -1,18 +1,24 @@
-"""The commands by which people put memories into the archive, look through it, and bring them back."""
+"""The commands of aging and the archive: archive, unarchive, archived, lifecycle, and the words for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 
 import click
+import msgspec
 
+from memtape.schemas.errors import NotFound
 from memtape.schemas.rows import project_told
-from memtape.schemas.times import format_day
+from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.tools.ask.archived import ArchivedText
-from memtape.tools.ask.archiving import ArchivedNow, Why
+from memtape.state.views.ages import Age, Moving, Pass, Place, Stays, UnitCounts
+from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, Why
+from memtape.tools.ask.inspection import Explained
+from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, progress, say, with_arguments, with_client
+from memtape.tools.commands.options import printed_json, progress, say, with_arguments, with_client
+from memtape.tools.keep.lifecycle_settings import change_lifecycle, lifecycle_settings
 
 SHOWN_CHARS = 120
 SHOWN = 20
@@ -22,7 +28,7 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 @click.command()
 @with_arguments("archive")
 @with_client
-def archive(client: Client, ids: tuple[str, ...], reason: str | None, as_json: bool) -> None:
+def archive(client: Client, ids: tuple[str, ...], reason: str | None) -> None:
     """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
     Each returns by `unarchive`, and by itself once used, pinned or said again. Pinned memories stay. Of a
@@ -33,8 +39,7 @@ def archive(client: Client, ids: tuple[str, ...], reason: str | None, as_json: b
       memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
     """
     done = client.archive(ids, reason=reason)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     _say_done(done, "Archived", "Archived before")
     if done.done:
@@ -48,7 +53,7 @@ def archive(client: Client, ids: tuple[str, ...], reason: str | None, as_json: b
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @with_arguments("unarchive", "all_of", "reason")
 @with_client
-def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: str | None, as_json: bool) -> None:
+def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: str | None) -> None:
     """Bring back archived texts, also those no longer in the views; by ids, or all of the project by reason.
 
     Texts archived with their project come back by `memtape project resume`.
@@ -61,8 +66,7 @@ def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: 
     if bool(ids) is (all_of is not None):
         raise click.UsageError("Give ids, or --all-of.")
     done = client.unarchive(ids, all_of=all_of, reason=reason)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     _say_done(done, "Brought back", "Not archived")
     if ids and done.done:
@@ -72,7 +76,7 @@ def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: 
 @click.command()
 @with_arguments("archived")
 @with_client
-def archived(client: Client, purged: bool, limit: int, as_json: bool) -> None:
+def archived(client: Client, purged: bool, limit: int) -> None:
     """List the archived texts, the latest first, and the dormant and finished projects.
 
     With --purged list the texts that have left the views; the log still has them. All can come back by
@@ -85,8 +89,7 @@ def archived(client: Client, purged: bool, limit: int, as_json: bool) -> None:
     """
     with progress(limit, "Reading") as bar:
         found = client.archived(limit, purged=purged, on_read=lambda done: bar.update(done - bar.pos))
-    if as_json:
-        print_json(found)
+    if printed_json(found):
         return
     for why, texts in groupby(found.archived, key=lambda it: it.why):
         say(f"Archived {TOLD_WHY[why]}: {found.counts[why]:,}")
@@ -121,3 +124,188 @@ def _archived(it: ArchivedText, scope: str) -> str:
     about = [it.kind, f"said {format_day(it.at)}", f"archived {format_day(it.archived_at)}"]
     about += ["forgotten or withdrawn too"] * it.hidden + [it.scope] * (it.scope != scope)
     return f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {it.id}"
+
+
+PARTS = {
+    "recency": "falls from 0.350 on the day when it was last said or used to 0 after 180 days",
+    "access": "how often it was used or confirmed; nine times have all of 0.300",
+    "importance": "what somebody gave, or words such as deadline, risk and decision; at most 0.250",
+    "media": "0.070 with an image or the like, else 0.025",
+    "pinned": "0.300 where it is pinned",
+}
+"""The parts of retention, and a sentence for each."""
+TOLD_STAYS: dict[Stays, str] = {
+    "too young": "too young",
+    "worth keeping": "worth keeping at hand: retention is above the limit",
+    "used": "recalled or used since it was captured, so that age alone archives none",
+    "group too small": "of a day or week with fewer than three that may move",
+    "no room": "beyond the 500 that move in one pass",
+    "switched off": "as the settings say",
+    "archived": "archived, and not due to leave the views",
+    "purged": "have left the views",
+    "pinned": "pinned",
+    "hidden": "forgotten or withdrawn",
+    "does not age": "of a kind that does not age",
+}
+TOLD_PLACES: dict[Place, str] = {
+    "mid": "to the tier mid",
+    "long": "to the tier long",
+    "archived": "into the archive",
+    "purged": "out of the views",
+}
+TEXT_CHARS = 120
+
+
+def why_of(client: Client, id: str) -> tuple[Explained, Age | None]:
+    """Return every event behind an id (none for purged texts), and the id's age. Raises `NotFound`.
+
+    Ids of no memory or turn, as a summary's, have no age.
+    """
+    try:
+        age = client.age(id)
+    except NotFound:
+        return client.why(id), None
+    try:
+        return client.why(id), age
+    except NotFound:
+        if not age.purged:
+            raise
+        return Explained(id=age.id, scope=age.scope, revises=None, events=()), age
+
+
+def age_lines(age: Age) -> Iterator[str]:
+    """Yield how one memory or turn has aged, a line each."""
+    if age.purged:
+        yield "It has left the views, and the log keeps it."
+    if age.archived_at is not None:
+        back = f"memtape unarchive {age.id} --scope {age.scope}"
+        yield f"archived on {format_day(age.archived_at)} ({age.archived_why}); to bring it back: {back}"
+    if age.finished_at is not None:
+        back = f"memtape project resume --scope {age.scope}"
+        yield f"archived with its project on {format_day(age.finished_at)}; to go on: {back}"
+    if age.total is None:
+        yield f"tier {age.tier}; it does not move, since it is {_told_one(age.stays)}"
+        return
+    limit = "" if age.limit is None else f"; it may move on at {_share(age.limit)} or less"
+    yield f"tier {age.tier}, retention {_share(age.total)}{limit}"
+    for part, share in age.retention.items():
+        yield f"  {part:<10}  {_share(share)}  {PARTS[part]}"
+    if age.moves_to is not None and age.moves_at is not None:
+        place = TOLD_PLACES[age.moves_to]
+        due = age.moves_at <= age.now
+        yield (
+            f"moves {place} with others of its day or week, since it is due"
+            if due
+            else (f"moves {place} on {format_day(age.moves_at)} at the earliest, if nobody uses or says it")
+        )
+    elif age.stays is not None:
+        yield f"stays there: {_told_one(age.stays)}"
+    for told in age.summaries:
+        yield f"summed up in {told.id}, of the {'day' if told.level == 1 else 'week'} of {format_day(told.since)}"
+
+
+def aging_lines(aging: Aging, limit: int) -> Iterator[str]:
+    """Yield how a scope has aged, a line each, and of a dry run so many moves."""
+    mark = aging.mark
+    since = f" since {format_day(mark.since)}" if mark.since else ""
+    named = f" ({one_line(mark.name, TEXT_CHARS)})" if mark.name else ""
+    ticked = format_time(aging.ticked_at) if aging.ticked_at else "never"
+    yield f"{aging.scope}{named}: {mark.state}{since}; last tick {ticked}"
+    if not aging.on:
+        yield "Nothing ages: it is switched off. `memtape lifecycle --set lifecycle=true` switches it on."
+    yield from _standing(aging.standing)
+    if aging.pass_ is not None:
+        yield from _pass(aging.pass_, limit)
+
+
+def _standing(it: UnitCounts) -> Iterator[str]:
+    for name in ("short", "mid", "long", "archived", "purged"):
+        yield f"  {name:<12} {getattr(it, name):>9,}"
+    for name, count in it.apart.items():
+        yield f"  {name:<12} {count:>9,}  does not age"
+    yield f"  {'in all':<12} {it.total:>9,}"
+    yield f"  {'summaries':<12} {it.summaries:>9,}"
+
+
+def _pass(it: Pass, limit: int) -> Iterator[str]:
+    yield f"A pass at {format_time(it.at)} would move {it.moving:,} of {many(it.total, 'text')}:"
+    for move in it.moves[:limit]:
+        yield f"  {move.count:>9,}  {TOLD_PLACES[move.to]}: {_group(move)}"
+    if len(it.moves) > limit:
+        rest = sum(move.count for move in it.moves[limit:])
+        yield f"  {rest:>9,}  in {many(len(it.moves) - limit, 'more group')}; --json has all"
+    for why, count in it.stays.items():
+        yield f"  {count:>9,}  stay: {TOLD_STAYS[why]}"
+    yield f"  {it.moving + sum(it.stays.values()):>9,}  in all"
+    if it.project == "dormant":
+        yield "The project would become dormant, since nothing happened in it for long."
+    elif it.project == "purged":
+        yield "The project, dormant for long, would leave the views until somebody asks or says something there."
+    yield "That was only tried. The first `memtape run --once` at that time or later makes the pass."
+
+
+def _group(move: Moving) -> str:
+    day = format_day(move.since)
+    match move.to:
+        case "mid":
+            return f"{move.kind} of {day}, {one_line(move.label, TEXT_CHARS)}"
+        case "long":
+            return f"{move.kind} of the week of {day}"
+        case "archived":
+            return f"last said on {day}"
+        case "purged":
+            return f"archived on {day}"
+
+
+def _told_one(why: Stays | None) -> str:
+    return TOLD_STAYS[why] if why is not None else "due"
+
+
+def _share(millionths: int) -> str:
+    """Return a share in thousandths, as `0.350`."""
+    return f"{millionths // 1_000_000}.{millionths % 1_000_000 // 1_000:03}"
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say what the next pass would move, and why the rest stays.")
+@click.option("--at", metavar="TIME", help="The dry run is of a pass at this later time, as ISO 8601.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="The most groups that are told.")
+@click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting of the whole log; may be repeated."
+)
+@with_client
+def lifecycle(client: Client, dry_run: bool, at: str | None, limit: int, changes: tuple[str, ...]) -> None:
+    """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
+
+    A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state: each text is
+    counted once, as one that moves or by why it stays. The pass is one, as if none came before it. --set is for people:
+    --origin user at a terminal.
+
+    \b
+    Example:
+      memtape lifecycle
+      memtape lifecycle --dry-run
+      memtape lifecycle --dry-run --at 2027-01-01 --json
+      memtape lifecycle --set archive_after_days=-1
+    """
+    if at is not None and not dry_run:
+        raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
+    if changes:
+        settings = _change(client, changes)
+        if not printed_json({"settings": settings}):
+            say("\n".join(f"{key:<28}{str(value).lower()}" for key, value in settings.items()))
+        return
+    aging = client.lifecycle(dry_run=dry_run, at=None if at is None else parse_time(at, now_us()))
+    if printed_json({**msgspec.to_builtins(aging), "settings": lifecycle_settings(client.log)}):
+        return
+    for line in aging_lines(aging, limit):
+        say(line)
+
+
+def _change(client: Client, changes: tuple[str, ...]) -> dict[str, int | bool]:
+    """Append changed settings. Raises `MemtapeError`, also for anyone but a person."""
+    check_person(client.actor.origin, "change how texts age")
+    pairs = [change.partition("=") for change in changes]
+    if wrong := [key for key, sign, _ in pairs if not sign]:
+        raise click.UsageError(f"{wrong[0]} is no KEY=VALUE, as archive_after_days=-1.")
+    return change_lifecycle(client.log, {key.strip(): value.strip() for key, _, value in pairs})

@@ -1,48 +1,50 @@
-"""The commands that ask: search, show, why, log, diff."""
+"""The commands that ask: search, show, why, log, tail, diff, and the words for the parts of a score."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from memtape.schemas.codec import decode
+from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event
 from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.log import Slot, backwards
+from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import SummaryRow
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.views.filters import make_filters
-from memtape.tools.ask.telling import confirmed, other_wordings, said_of, when_of
+from memtape.tools.ask.recorded_vectors import EMBEDDERS
+from memtape.tools.ask.telling import confirmed, other_wordings, said_of, told_trace, when_of
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.explaining import explained, explained_question, told_sources
 from memtape.tools.commands.options import (
     as_of_option,
+    is_json,
     print_json,
+    printed_json,
     say,
     with_arguments,
     with_client,
+    with_home,
 )
-from memtape.tools.commands.project import say_where_it_was
+from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.asking import Found
-    from memtape.tools.ask.documents import Whole
-    from memtape.tools.ask.inspection import Behind, Opened
-    from memtape.tools.ask.results import Result
+    from memtape.tools.ask.inspection import Behind, Opened, Whole
+    from memtape.tools.ask.results import QuestionReading, Result
     from memtape.tools.ask.retrieval import Answer
 
-FOLLOW_S = 0.2
 SOURCE_CHARS = 200
 
 
@@ -68,7 +70,6 @@ def search(
     explain: bool,
     without: tuple[Lane, ...],
     as_of: str | None,
-    as_json: bool,
     **chosen: Any,
 ) -> None:
     """Find memories and turns of this project, and of global, by words.
@@ -84,22 +85,22 @@ def search(
       memtape search "staging database port" --not-kind turn --tier short
       memtape search "staging database port" --quota turns=3,documents=2
     """
-    found = client.search(
-        query,
-        limit,
-        filters=make_filters(now_us(), **chosen),
-        quiet=quiet,
-        as_of=as_of,
-        without=without,
-        explain=explain,
-        valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
-        archived=archived,
-        quotas=quotas,
-        cursor=cursor,
-        deep=deep,
-    )
-    if as_json:
-        print_json(_found_as_json(found, explain=explain, deep=deep))
+    with EMBEDDERS.for_one_answer():
+        found = client.search(
+            query,
+            limit,
+            filters=make_filters(now_us(), **chosen),
+            quiet=quiet,
+            as_of=as_of,
+            without=without,
+            explain=explain,
+            valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
+            archived=archived,
+            quotas=quotas,
+            cursor=cursor,
+            deep=deep,
+        )
+    if printed_json(_found_as_json(found, explain=explain, deep=deep)):
         return
     _print_results(found.answer, explain=explain)
     _print_nothing(client, found.answer, as_of, of_some=bool(chosen["origins"]))
@@ -170,7 +171,6 @@ def show(
     id: str,
     whole: bool,
     as_of: str | None,
-    as_json: bool,
 ) -> None:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
@@ -183,12 +183,10 @@ def show(
       memtape show 019ab0c4 --whole > guide.md
     """
     if whole:
-        _print_whole(client.whole(id, as_of=as_of), as_json)
+        _print_whole(client.whole(id, as_of=as_of))
         return
     opened = client.show(id, as_of=as_of)
-    if as_json:
-        print_json(opened)
-    else:
+    if not printed_json(opened):
         say("\n".join(_opened(opened)))
 
 
@@ -198,7 +196,6 @@ def show(
 def why(
     client: Client,
     id: str,
-    as_json: bool,
 ) -> None:
     """Show every event behind a memory, with what hid or restored it, and how it has aged: its tier and retention.
 
@@ -206,11 +203,10 @@ def why(
     Example:
       memtape why 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    from memtape.tools.commands.aging import age_lines, why_of
+    from memtape.tools.commands.archiving import age_lines, why_of
 
     explanation, age = why_of(client, id)
-    if as_json:
-        print_json({**msgspec.structs.asdict(explanation), "age": age})
+    if printed_json({**msgspec.structs.asdict(explanation), "age": age}):
         return
     say(f"Memory {explanation.id} in {explanation.scope}")
     if explanation.revises:
@@ -241,7 +237,6 @@ def log(
     limit: int,
     types: tuple[str, ...],
     follow: bool,
-    as_json: bool,
 ) -> None:
     """Print events of the log as they stand: the last ones, or from an offset on.
 
@@ -250,7 +245,7 @@ def log(
       memtape log --limit 5
       memtape log --partition 3 --from 0 --json
     """
-    if follow and as_json:
+    if follow and is_json():
         raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
     of_scope = client.scope if partition is None else None
     number = partition_of(client.scope, client.log.partitions) if partition is None else partition
@@ -260,18 +255,14 @@ def log(
         slots = list(islice(backwards(client.log, number, of_scope, types), limit))[::-1]
     else:
         slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
-    if as_json:
-        print_json({"events": [_slot_json(slot) for slot in slots]})
+    if printed_json({"events": [_slot_json(slot) for slot in slots]}):
         return
     for slot in slots:
         say(_slot(slot))
     end = slots[-1].offset + 1 if slots else client.log.ends()[number]
-    while follow:
+    for slot in followed(client.log, {number: end}, of_scope, types) if follow else ():
+        say(_slot(slot))
         sys.stdout.flush()
-        time.sleep(FOLLOW_S)
-        for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
-            say(_slot(slot))
-            end = slot.offset + 1
 
 
 @click.command("diff")
@@ -284,7 +275,6 @@ def diff_command(
     before: str,
     after: str,
     all_scopes: bool,
-    as_json: bool,
 ) -> None:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
@@ -295,8 +285,7 @@ def diff_command(
       memtape diff 3d 1h
     """
     changes = client.diff(before, after, scope=None if all_scopes else client.scope)
-    if as_json:
-        print_json(changes)
+    if printed_json(changes):
         return
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
@@ -312,20 +301,19 @@ def _slot_json(slot: Slot) -> dict[str, object]:
         return {"partition": slot.partition, "offset": slot.offset, "event": None, "unreadable": error.reason}
 
 
-def _slot(slot: Slot) -> str:
+def _slot(slot: Slot, *, texts: bool = True) -> str:
     place = f"{slot.partition}/{slot.offset}"
     try:
-        event = decode(slot.payload)
+        return f"{place}  {_event(decode(slot.payload), texts=texts)}"
     except InvalidEvent as error:
         return f"{place}  unreadable: {error.reason}"
-    return f"{place}  {_event(event)}"
 
 
-def _event(event: Event) -> str:
+def _event(event: Event, *, texts: bool = True) -> str:
     kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
-    blank = " (erased)" if event.body is None else ""
-    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said_of(event)}".rstrip()
+    blank, said = " (erased)" if event.body is None else "", said_of(event) if texts else ""
+    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
 
 
 def _nothing(scope: str, held: int, as_of: str | None) -> str:
@@ -359,8 +347,8 @@ def _result(number: int, result: Result) -> str:
     return f"{number:2}. {passage}\n{beside}    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
 
 
-def _print_whole(document: Whole, as_json: bool) -> None:
-    if as_json:
+def _print_whole(document: Whole) -> None:
+    if is_json():
         print_json(document)
     elif sys.stdout.isatty():
         say(document.text)
@@ -419,11 +407,10 @@ def _hidden(opened: Opened) -> list[str]:
 
 
 def _summary(opened: Opened, row: SummaryRow) -> list[str]:
-    written = "A model wrote this" if row.by_model else "Summed up by rule"
     lines = [visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}"]
     if row.keywords:
         lines.append("keywords " + ", ".join(map(one_line, row.keywords)))
-    lines.append(f"{written}, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
+    lines.append(f"Summed up by rule, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
     for source in opened.sources:
         marks = f" ({', '.join(source.marks)})" if source.marks else ""
         text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)
@@ -435,3 +422,164 @@ def _behind(behind: Behind) -> str:
     similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
     taken = f"  taken from {', '.join(behind.event.refs)}" if behind.event.refs else ""
     return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}{taken}"
+
+
+PARTS = {
+    "words": "BM25 of a text with the turns around it, as a share of the best text's",
+    "session": "BM25 of its whole session, as a share of the best session's",
+    "cosine": "how near its vector is to the question's",
+    "session cosine": "how near the nearest of its session is",
+    "speaker": "the question names who says it (half of it for memories, and where nobody or several are named)",
+    "prior": "said by whom the question is about: a person, or the assistant where its answers are asked for",
+    "hint": "it holds the time, number or place that is asked for",
+    "question": "it asks itself",
+    "hot": "lately used, against the hottest",
+    "fresh": "said within three days",
+}
+"""The parts of a relevance, and the purpose of each."""
+LOOKED = "looked: how the looks of a deep search together have moved it"
+YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
+
+
+def told_sources(answer: Answer, *, whole: bool) -> str:
+    """Return a line with the numbers of found and shown texts of each source; `whole` asks for all sources.
+
+    It is empty where `whole` is not asked for, and no quota has left anything out.
+    """
+    counts = answer.sources.items()
+    cut = any(its.limit is not None and its.found > its.returned == its.limit for _, its in counts)
+    if not (whole or cut):
+        return ""
+    told = [
+        f"{its.returned:,} of {its.found:,} {source}" + (f" (quota {its.limit:,})" if its.limit is not None else "")
+        for source, its in counts
+        if its.found or its.limit is not None
+    ]
+    return f"sources: {', '.join(told) or 'nothing in any'}"
+
+
+def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
+    """Return the lines about a result: terms, and parts of the score."""
+    why = result.why
+    assert why is not None
+    read = next(read for read in reads if read.scope == result.scope)
+    lines = []
+    if why.terms or why.around:
+        around = f"; around it {_listed(why.around)}" if why.around else ""
+        lines.append(f"holds {_listed(why.terms) or 'none of the terms'}{around}")
+    scores = "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items())
+    lines.append(f"lanes: {scores}")
+    if why.parts:
+        summed = sum(why.parts.values())
+        lines.append(
+            "sum: " + " ".join(f"{share:+.3f} {name}" for name, share in why.parts.items()) + f" = {summed:.3f}"
+        )
+    if why.look > 1:
+        lines.append(f"relevance {why.relevance:.3f}: first seen in look {why.look}, and by what that asked")
+    elif "edges" in why.lanes:
+        lines.append(f"relevance {why.relevance:.3f}: lent by what it was used with, more than its own")
+    else:
+        scaled = f"({summed:.3f} - {read.least:.3f}) / ({read.most:.3f} - {read.least:.3f})"
+        lines.append(f"relevance {why.relevance:.3f} = {scaled.replace('- -', '+ ')} x strength {read.strength:.3f}")
+    factors = f"age {why.age:.3f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
+    if why.yields < 1:
+        factors += f" x yields {why.yields:.3f}"
+    if why.looked != 1:
+        factors += f" x looked {why.looked:.3f}"
+    lines.append(f"score {result.score:.3f} = relevance {why.relevance:.3f} x {factors}")
+    return ["    " + line for line in lines]
+
+
+def explained_question(answer: Answer) -> list[str]:
+    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
+    lines = [
+        *told_trace(answer.trace),
+        "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),
+    ]
+    for read in answer.read:
+        lines.append(f"{read.scope}: as for {'people' if read.recipe == 'people' else 'a user with an assistant'}")
+        weights = (f"{one_line(term, 40)} {weight:.2f}" for term, weight in read.terms.items())
+        lines.append(f"  terms with their weights: {', '.join(weights) or 'none'}")
+        for what, terms in (
+            ("no text has", read.unheld),
+            ("passed over, they name who speaks", read.names),
+            ("passed over, too common", read.common),
+        ):
+            if terms:
+                lines.append(f"  {what}: {_listed(terms)}")
+        lines.append(f"  strength {read.strength:.3f}: the share of the question's weight that the best text holds")
+    shown = dict.fromkeys(name for result in answer.results if result.why for name in result.why.parts)
+    lines += [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
+    whys = [result.why for result in answer.results if result.why]
+    lines += [LOOKED] * any(why.looked != 1 for why in whys)
+    return lines + [YIELDS] * any(why.yields < 1 for why in whys)
+
+
+def _listed(terms: Iterable[str]) -> str:
+    return ", ".join(one_line(term, 40) for term in terms)
+
+
+POLL_S = 0.2
+PAGE_SLOTS = 500
+
+
+@click.command()
+@click.option("--since", help="Begin there: ISO 8601, or an age as 3d; by default now.")
+@click.option("--scope", help="Only this scope, by default all of the home.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
+)
+@click.option("--texts", is_flag=True, help="Print what was said too.")
+@with_home
+def tail(client: Client, since: str | None, scope: str | None, types: tuple[str, ...], texts: bool) -> None:
+    """Follow the log of the whole home: a line for each event as it comes, until interrupted.
+
+    No line has a captured text, unless --texts asks for it. With --json each line is one document. Ticks are
+    shown where --type asks for them.
+
+    \b
+    Example:
+      memtape tail --type captured --type recalled
+      memtape tail --since 1h --json
+    """
+    ends = client.log.ends()
+    if since is not None:
+        ends = [client.log.offset_after(number, parse_time(since, now_us())) for number in range(len(ends))]
+    numbers = range(len(ends)) if scope is None else (partition_of(check_scope(scope), len(ends)),)
+    try:
+        for slot in followed(client.log, {number: ends[number] for number in numbers}, scope, types):
+            event = event_of(slot.payload)
+            if not types and event is not None and event.type == "ticked":
+                continue
+            if not printed_json(_event_json(slot, event, texts=texts), indent=False):
+                about = "" if event is None else f"{one_line(event.scope or 'every scope', 80)}  "
+                say(f"{about}{_slot(slot, texts=texts)}")
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        return
+
+
+def followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[str, ...]) -> Iterator[Slot]:
+    """Yield the slots of a log from the offsets of some partitions on, without end.
+
+    Slots of a partition are in its order; slots found by one look are in the order of the partitions.
+    """
+    while True:
+        came = False
+        for number, offset in offsets.items():
+            for slot in log.read(number, offset, PAGE_SLOTS, scope=scope, types=types):
+                yield slot
+                offsets[number], came = slot.offset + 1, True
+        if not came:
+            time.sleep(POLL_S)
+
+
+def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, object]:
+    place: dict[str, object] = {"partition": slot.partition, "offset": slot.offset}
+    if event is None:
+        return place | {"type": None}
+    if texts:
+        return place | {"type": event.type, "event": event}
+    kind = event.body.kind if isinstance(event.body, Captured) else None
+    told = {"type": event.type, "at": format_time(event.at), "sent": format_time(event.sent), "scope": event.scope}
+    return place | told | {"id": event.id, "kind": kind, "origin": event.actor.origin, "erased": not event.body}

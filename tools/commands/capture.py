@@ -21,11 +21,20 @@ from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Erased, Receipt
 from memtape.tools.client import Client
-from memtape.tools.commands.options import KINDS, print_json, progress, say, with_arguments, with_client
-from memtape.tools.commands.project import say_where_it_was
+from memtape.tools.commands.options import (
+    KINDS,
+    is_json,
+    print_json,
+    printed_json,
+    progress,
+    say,
+    say_some,
+    with_arguments,
+    with_client,
+)
+from memtape.tools.commands.projects import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-SHOWN_REFUSALS = 20
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
@@ -58,7 +67,6 @@ def capture(
     text: str | None,
     path: Path | None,
     kind: Kind | None,
-    as_json: bool,
     **fields: Any,
 ) -> None:
     """Put a text on the log: TEXT, a file, or stdin.
@@ -82,13 +90,13 @@ def capture(
     if path is not None and path.suffix == ".jsonl":
         client.redactor.check_path(str(path))
         with path.open("rb") as file:
-            _capture_lines(client, kind, enumerate(_raw_lines(file), start=1), path.stat().st_size, as_json)
+            _capture_lines(client, kind, enumerate(_raw_lines(file), start=1), path.stat().st_size)
         return
     if text == "-" and path is None:
         head = _head(sys.stdin.buffer)
         if head.endswith(b"{"):
             lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
-            _capture_lines(client, kind, lines, None, as_json)
+            _capture_lines(client, kind, lines, None)
             return
         text = decoded(head + sys.stdin.buffer.read())
     if path is not None:
@@ -100,19 +108,21 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    _print_receipts(client, receipts, as_json)
+    _print_receipts(client, receipts)
     if receipts[0].spooled:
         say(AWAY, err=True)
 
 
-def _print_receipts(client: Client, receipts: Sequence[Receipt], as_json: bool) -> None:
+def _print_receipts(client: Client, receipts: Sequence[Receipt]) -> None:
     """Print the receipts of one text: several for a document in parts."""
     first = receipts[0]
-    taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | _hidden(first)
-    if as_json and len(receipts) == 1:
+    taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | (
+        {"hidden": True} if first.hidden else {}
+    )
+    if is_json() and len(receipts) == 1:
         where = {"partition": first.position.partition, "offset": first.position.offset}
         print_json({"id": first.id} | (_away(first) or where) | taken_out)
-    elif as_json:
+    elif is_json():
         print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | _away(first) | taken_out)
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
@@ -130,11 +140,6 @@ def _away(receipt: Receipt) -> dict[str, object]:
     return {"spooled": True} if receipt.spooled else {}
 
 
-def _hidden(receipt: Receipt) -> dict[str, object]:
-    """Return the JSON fields of a hidden capture."""
-    return {"hidden": True} if receipt.hidden else {}
-
-
 def _say_hidden(is_hidden: bool, id: str) -> None:
     if is_hidden:
         say(f"It is hidden: the same was forgotten. To show it: memtape restore {id}")
@@ -143,7 +148,7 @@ def _say_hidden(is_hidden: bool, id: str) -> None:
 @click.command()
 @with_arguments("update")
 @with_client
-def update(client: Client, id: str, text: str, as_json: bool) -> None:
+def update(client: Client, id: str, text: str) -> None:
     """Replace a memory by a new text: the text is captured, and the memory is kept as the earlier value.
 
     Only a source with at least the trust of the memory's source can replace it. A text that says the same in
@@ -153,8 +158,7 @@ def update(client: Client, id: str, text: str, as_json: bool) -> None:
       memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
     """
     done = client.update(id, text)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
     if done.hidden:
@@ -167,7 +171,7 @@ def update(client: Client, id: str, text: str, as_json: bool) -> None:
 @click.command()
 @with_arguments("used")
 @with_client
-def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
+def used(client: Client, ids: tuple[str, ...], recall: str | None) -> None:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
     Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
@@ -178,7 +182,7 @@ def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool
       memtape used 019ab0c4-9a3c-7000-8000-0123456789ab
     """
     receipt = client.use(ids, recall)
-    if as_json:
+    if is_json():
         where = receipt.position
         said = {"id": receipt.id, "ids": list(dict.fromkeys(ids))}
         print_json({**said, "partition": where.partition, "offset": where.offset})
@@ -221,9 +225,7 @@ def _head(stream: BinaryIO) -> bytes:
     return head
 
 
-def _capture_lines(
-    client: Client, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None, as_json: bool
-) -> None:
+def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None) -> None:
     count, refused, spooled, hidden = 0, list[RefusedLine](), 0, list[str]()
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
@@ -236,7 +238,7 @@ def _capture_lines(
             spooled += positions.count(SPOOLED)
             refused += sorted(refusals, key=lambda refusal: refusal.line)
             bar.update(stored if size is None else sum(len(data) for _, data in batch))
-    if as_json:
+    if is_json():
         said = {"count": count, "refused": refused, "redacted": dict(client.redactor.counts)}
         told: dict[str, object] = {"spooled": spooled} if spooled else {}
         told |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
@@ -249,10 +251,7 @@ def _capture_lines(
             say(note)
     if spooled:
         say(AWAY, err=True)
-    for refusal in refused[:SHOWN_REFUSALS]:
-        say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
-    if len(refused) > SHOWN_REFUSALS:
-        say(f"… and {many(len(refused) - SHOWN_REFUSALS, 'more line')} refused.", err=True)
+    say_some(refused, lambda it: f"Line {it.line} was refused: {it.error}", most=SHOWN_IDS, err=True)
     if refused:
         if not count and size is None:
             say("To capture stdin as one text, leave out the -.", err=True)

@@ -1,10 +1,11 @@
-"""The command `memtape`: a group that imports each command's file when the command is called.
+"""The command `memtape`: a group that imports each command's file when the command is called, and its profile.
 
 A hook runs at every prompt of an agent and must not wait for the imports of other commands.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Any
@@ -12,9 +13,33 @@ from typing import Any
 import click
 
 from memtape import __version__
+from memtape.schemas.variables import PROFILE_VARIABLE
 from memtape.schemas.visible import visible
-from memtape.tools.commands.profile import profile_option
 from memtape.tools.verbs import VERBS
+
+
+def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
+    """Set the profile of this process and its children until the end of the command."""
+    if name is None:
+        return
+    before = os.environ.get(PROFILE_VARIABLE)
+    os.environ[PROFILE_VARIABLE] = name or " "  # No name at all is a mistake as well, and not the default.
+
+    def end() -> None:
+        os.environ.pop(PROFILE_VARIABLE)
+        if before is not None:
+            os.environ[PROFILE_VARIABLE] = before
+
+    ctx.call_on_close(end)
+
+
+profile_option = click.option(
+    "--profile",
+    expose_value=False,
+    callback=_have_profile,
+    metavar="NAME",
+    help="How it is remembered: prod, dev_standard, dev_memory_test or dev_no_persist.",
+)
 
 
 class _Commands(MutableMapping[str, click.Command]):

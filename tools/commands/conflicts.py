@@ -1,17 +1,26 @@
-"""The commands with which people list contradictions and settle them."""
+"""The commands by which people answer what waits for them: conflicts, settle, accept, stale, orders."""
 
 from __future__ import annotations
 
-from typing import Literal
+import shlex
+import sys
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from memtape.schemas.conflicts import TOLD_WHY
+from memtape.schemas.rows import stale as stale_mark
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
+from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, say, with_arguments, with_client
+from memtape.tools.commands.options import print_list, printed_json, say, with_arguments, with_client
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.looking import Stale
+    from memtape.tools.ask.standing import Order
 
 TEXT_CHARS = 300
 
@@ -19,7 +28,7 @@ TEXT_CHARS = 300
 @click.command()
 @with_arguments("conflicts")
 @with_client
-def conflicts(client: Client, settled: bool, as_json: bool) -> None:
+def conflicts(client: Client, settled: bool) -> None:
     """Show pairs of memories with different values of one thing; each waits for you to say which one holds.
 
     The gravest come first. Until a pair is settled, its memories are found as before.
@@ -30,8 +39,7 @@ def conflicts(client: Client, settled: bool, as_json: bool) -> None:
       memtape conflicts --all --json
     """
     found = client.conflicts(settled=settled)
-    if as_json:
-        print_json(found)
+    if printed_json(found):
         return
     for conflict in found.conflicts:
         say("\n".join(_lines(conflict)))
@@ -44,7 +52,7 @@ def conflicts(client: Client, settled: bool, as_json: bool) -> None:
 @click.command()
 @with_arguments("settle")
 @with_client
-def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note: str | None, as_json: bool) -> None:
+def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note: str | None) -> None:
     """Say which side of a conflict holds, as `memtape conflicts` lists them, or that both do.
 
     The other side is replaced by the kept one: it is marked, ranks below it and leaves the start context.
@@ -55,8 +63,7 @@ def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note:
       memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
     """
     done = client.settle(conflict, keep, note=note)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     if done.replaced is None:
         say(f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".')
@@ -90,3 +97,148 @@ def _side(name: str, side: ConflictMember) -> list[str]:
     said = f"{format_day(side.at or 0)}, {one_line(side.actor or '', 40)} ({side.origin})"
     confirmed = f", confirmed {side.confirmations}x" if side.confirmations else ""
     return [f"     {name}  {one_line(side.text, TEXT_CHARS)}", f"        {said}{confirmed}, {side.id}"]
+
+
+TEXT_CHARS = 300
+Key = Literal["y", "n", "s"]
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="All that wait; of those that may be pasted none is taken by this.")
+@click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
+@with_client
+def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) -> None:
+    """Answer rules that wait for you: rules for all projects ("In all my projects, use tabs."), and rules in
+    text that may be pasted, which instruct nobody until you take them.
+
+    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
+    leaves it. A rule for all projects holds in its own project either way; a rule that may be pasted is taken
+    by its id alone. Only people accept: --origin user at a terminal. To undo, forget the id.
+
+    \b
+    Example:
+      memtape accept
+      memtape accept --all --origin user
+    """
+    waiting = [rule for rule, answer in client.proposals() if answer == "waits"]
+    if ids or every:
+        if ids and every:
+            raise click.UsageError("Give ids, or --all.")
+        answer = client.decline if declined else client.accept
+        meant = [rule.id for rule in waiting if declined or not rule.is_doubted]
+        done = [answer(id) for id in (ids or meant)]
+        if printed_json({"declined" if declined else "accepted": done}):
+            return
+        for rule in done:
+            _say_answered(rule, declined=declined)
+        if not done:
+            say("No rule waits." if not waiting else "What waits may be pasted: take each by its id.")
+        return
+    if declined:
+        raise click.UsageError("Name what is declined, or give --all.")
+    if printed_json({"waiting": waiting}):
+        return
+    _go_through(client, waiting)
+
+
+def _go_through(client: Client, waiting: list[Proposal]) -> None:
+    """List the waiting rules; at a terminal a person answers each by one key."""
+    from memtape.tools.ask.naming import shortened
+
+    asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and client.actor.origin != "agent"
+    short = shortened(rule.id for rule in waiting)
+    for number, rule in enumerate(waiting, start=1):
+        say(f"{number:2}. {one_line(rule.text, TEXT_CHARS)}")
+        what = "may be pasted" if rule.is_doubted else "for all projects"
+        say(f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope} · {what}")
+        if not asks:
+            say(f"    memtape accept {short[rule.id]} --scope {rule.scope}, or with --no to decline it")
+            continue
+        match _key("Is this rule yours" if rule.is_doubted else "In all projects"):
+            case "y":
+                _say_answered(client.accept(rule.id), declined=False)
+            case "n":
+                _say_answered(client.decline(rule.id), declined=True)
+    if not waiting:
+        say("No rule waits.")
+    elif not asks:
+        say(f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape accept --all")
+
+
+def _key(question: str) -> Key:
+    while True:
+        say(f"    {question}? [y]es, [n]ever, [s]kip: ", err=True)
+        pressed = click.getchar()[:1].lower()  # Who presses Enter too sends both at once.
+        if pressed in ("y", "n", "s"):
+            return pressed  # type: ignore[return-value]
+
+
+def _say_answered(rule: Proposal, *, declined: bool) -> None:
+    text = one_line(rule.text, TEXT_CHARS)
+    if declined:
+        say(f'Declined, and not asked again: "{text}". To take it after all: memtape accept {rule.id}')
+    else:
+        where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
+        origin = " --origin operator" if rule.into == GLOBAL else ""
+        say(f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}')
+
+
+SHOWN_CHARS = 300
+
+
+@click.command()
+@with_arguments("stale")
+@with_client
+def stale(client: Client, limit: int) -> None:
+    """List memories that were neither said nor used for long, the most used first.
+
+    The time depends on the subject of a memory: a preference is fresh for a year, a technical fact for 6
+    months, a goal for 3 months, a fact of the moment for 3 weeks; a fact about a person's identity never
+    ages. Nothing is archived by this. To confirm a memory, capture its text again.
+
+    \b
+    Example:
+      memtape stale --limit 5
+    """
+    print_list("stale", client.stale(limit), _stale, "Nothing is stale.")
+
+
+@click.command()
+@with_arguments("orders")
+@with_client
+def orders(client: Client) -> None:
+    """List the orders of people about memory, as "never mention X again", and how to end each.
+
+    The subject of an order is left out of unasked context; a search for it still finds it.
+
+    \b
+    Example:
+      memtape orders
+    """
+    print_list("orders", client.orders(), _order, "Nobody has ordered anything about memory.")
+
+
+def _stale(number: int, it: Stale) -> list[str]:
+    used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
+    of = f"--scope {it.scope}"
+    again = f"capture its text again; memtape show {it.id} {of}"
+    if len(it.text) <= SHOWN_CHARS and "\n" not in it.text:
+        again = f"memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}"
+    return [
+        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}",
+        f"    still so: {again}",
+        f"    replaced: memtape replaced {it.id} --by ID {of}",
+        f"    unwanted: memtape forget {it.id} {of}",
+    ]
+
+
+def _order(number: int, it: Order) -> list[str]:
+    about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
+    ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
+    return [
+        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}",
+        f"    to end it: {ends}",
+    ]

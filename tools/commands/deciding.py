@@ -8,18 +8,17 @@ import click
 
 from memtape.schemas.visible import many
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, say, with_arguments, with_client
+from memtape.tools.commands.options import printed_json, say, with_arguments, with_client
 from memtape.tools.verbs import VERBS, Decision
 
 EXAMPLE_ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 
 
 def _command(name: str, method: str, decision: Decision) -> click.Command:
-    def decide(client: Client, as_json: bool, **asked: Any) -> None:
+    def decide(client: Client, **asked: Any) -> None:
         ids = getattr(client, method)(**asked)
         note = getattr(ids, "note", "")
-        if as_json:
-            print_json({"ids": ids} | ({"was_hidden": False} if note else {}))
+        if printed_json({"ids": ids} | ({"was_hidden": False} if note else {})):
             return
         undo = f" To undo: memtape {decision.undo} {ids[0]}" if decision.undo else ""
         say(f"{decision.done} {many(len(ids), 'capture')}.{note}{undo}")

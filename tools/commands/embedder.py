@@ -1,8 +1,9 @@
-"""`memtape embedder`: which embedder decides on a log, letting another take over, and going back."""
+"""The commands of folding and its embedder: `memtape embedder`, and `memtape refold` to fold anew."""
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -10,11 +11,15 @@ import msgspec
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.embedding import EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
-from memtape.schemas.visible import many
+from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, say, with_home
+from memtape.tools.commands.options import Phases, is_json, printed_json, progress, say, with_home
 from memtape.tools.keep.embedder_state import EmbedderState
+
+if TYPE_CHECKING:
+    from memtape.state.views.diff import Moved
+    from memtape.tools.keep.refolding import Folding, Refolded
 
 
 @click.group()
@@ -30,7 +35,7 @@ def embedder() -> None:
 
 @embedder.command("status")
 @with_home
-def embedder_status(client: Client, as_json: bool) -> None:
+def embedder_status(client: Client) -> None:
     """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
 
     Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take some
@@ -40,7 +45,7 @@ def embedder_status(client: Client, as_json: bool) -> None:
     Example:
       memtape embedder status
     """
-    _print(client.embedder(), as_json)
+    _print(client.embedder())
 
 
 @embedder.command("set")
@@ -54,9 +59,7 @@ def embedder_status(client: Client, as_json: bool) -> None:
     help="Cosine from which two texts can be one memory under it, 85 where it is not said. Not for the floor.",
 )
 @with_home
-def set_embedder(
-    client: Client, choice: str, model: str | None, fold_cosine_hundredths: int | None, as_json: bool
-) -> None:
+def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hundredths: int | None) -> None:
     """Let another embedder take over, and use it on this machine.
 
     The one that decides now goes on until `memtape run` has given every text its vector under the new
@@ -80,15 +83,15 @@ def set_embedder(
     change_over(client.home, client.log, _with_leave(options), fold_cosine_hundredths)
     _prefer(client, options)
     state = client.embedder()
-    _print(state, as_json)
-    if not as_json:
+    _print(state)
+    if not is_json():
         say("It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors.")
         say("What was folded stays so; once it decides, `memtape refold` folds all anew under it.")
 
 
 @embedder.command()
 @with_home
-def retry(client: Client, as_json: bool) -> None:
+def retry(client: Client) -> None:
     """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
 
     `memtape run` does so by itself once a day.
@@ -101,15 +104,13 @@ def retry(client: Client, as_json: bool) -> None:
     from memtape.tools.keep.embedding import try_again
 
     refused = try_again(client.home, client.log)
-    if as_json:
-        print_json({"refused": refused})
-    else:
+    if not printed_json({"refused": refused}):
         say(f"Refused so far: {many(refused, 'text')}. `memtape run --once` tries again, and a running one does.")
 
 
 @embedder.command()
 @with_home
-def rollback(client: Client, as_json: bool) -> None:
+def rollback(client: Client) -> None:
     """Call off the next embedder, or return to the embedder that decided before.
 
     The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine uses
@@ -126,7 +127,7 @@ def rollback(client: Client, as_json: bool) -> None:
     roll_back(client.log)
     if options is not None:
         _prefer(client, options)
-    _print(client.embedder(), as_json)
+    _print(client.embedder())
     if options is None:
         say(
             f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
@@ -164,9 +165,8 @@ def _prefer(client: Client, options: EmbedderOptions) -> None:
         )
 
 
-def _print(state: EmbedderState, as_json: bool) -> None:
-    if as_json:
-        print_json(state)
+def _print(state: EmbedderState) -> None:
+    if printed_json(state):
         return
     for line in embedder_lines(state):
         say(line)
@@ -187,3 +187,61 @@ def embedder_lines(state: EmbedderState) -> list[str]:
     lines += [f"note          {state.warning}"] if state.warning else []
     lines += [f"offer         {state.offer}"] if state.offer else []
     return lines
+
+
+SHOWN_PAIRS, SHOWN_CHARS = 20, 200
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option(
+    "--fold",
+    type=click.Choice(("on", "off")),
+    help="off: each text stands by itself from now on. on: texts fold again, as by default.",
+)
+@with_home
+def refold(client: Client, dry_run: bool, fold: Folding | None) -> None:
+    """Fold everything anew under the rules, the embedder and the thresholds in force.
+
+    An embedder that takes over leaves past folds as they are; this command makes them follow it. It shows
+    which memories fold together and which come apart, in all projects. Unfolded memories stay apart, an echo
+    stays an echo, and a consolidated memory stays while its sources say the same. Nothing is lost: folding
+    changes which captures are one memory, and all wordings of a memory are found.
+
+    \b
+    Example:
+      memtape refold --dry-run
+      memtape refold
+      memtape refold --fold off
+    """
+    with Phases() as phases:
+        found = client.refold(dry_run=dry_run, fold=fold, on_phase=phases.update)
+    if not dry_run:
+        with progress(client.reader.unread(), "Projecting") as bar:
+            scopes = (pair.scope for pair in found.pairs)
+            client.reader.reach(found.revision, scopes, lambda done: bar.update(done - bar.pos))
+    if printed_json(found):
+        return
+    for line in _lines(found, "" if fold is None else f" --fold {fold}"):
+        say(line)
+
+
+def _lines(found: Refolded, said: str) -> list[str]:
+    lines = [line for pair in found.pairs[:SHOWN_PAIRS] for line in _pair(pair)]
+    if len(found.pairs) > SHOWN_PAIRS:
+        lines.append(f"… and {many(len(found.pairs) - SHOWN_PAIRS, 'more pair', 'more pairs')}; --json has all.")
+    by = f"by {found.embedder}" if found.folding else "with folding off"
+    taken_in, apart = many(found.together, "memory", "memories"), many(found.apart, "memory", "memories")
+    lines.append(f"Folded anew {by}. Taken in by others: {taken_in}. Come apart from others: {apart}.")
+    if not found.done:
+        lines.append(f"That was only tried, and nothing was changed. `memtape refold{said}` does it.")
+    elif found.folding:
+        lines.append("`memtape unfold ID` sets apart for good what should not have folded; `--fold off` all of it.")
+    else:
+        lines.append("To undo: `memtape refold --fold on`.")
+    return lines
+
+
+def _pair(pair: Moved) -> list[str]:
+    sides = (f"  {one_line(side.text, SHOWN_CHARS)} ({side.id})" for side in (pair.first, pair.second))
+    return [f"{pair.change} in {pair.scope}:", *sides]

@@ -1,25 +1,38 @@
-"""The command that erases for good, and the printed proof."""
+"""The commands that take texts away: `erase` for good, with the printed proof, and `prune` by tag and age."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, confirmed, is_asked, print_json, say, with_speaker
+from memtape.tools.commands.options import (
+    Phases,
+    confirmed,
+    is_asked,
+    is_json,
+    print_json,
+    say,
+    say_some,
+    with_arguments,
+    with_client,
+    with_speaker,
+)
+from memtape.tools.keep.pruning import Pruned
+from memtape.tools.keep.pruning import prune as forget
 
 if TYPE_CHECKING:
     from memtape.sinks.proof.remains import Needles
     from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
-
-LISTED = 50
 
 
 @click.command()
@@ -45,7 +58,6 @@ def erase(
     keep_corrections: bool,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
     **selection: Any,
 ) -> None:
     """Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.
@@ -73,24 +85,24 @@ def erase(
     made = plan(client.home, client.log, scope, ids, only=only)
     if everywhere:
         made.take_carriers()
-    if not as_json:
+    if not is_json():
         _print_plan(made)
     if dry_run or not (made.items or made.erased_before):
-        if as_json:
+        if is_json():
             print_json(_as_json(made) | {"copies": copies})
         return
     if chosen and not yes and not confirmed("Erase these for good?"):
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
     made.keep_corrections = keep_corrections or _keeps(made, yes)
-    _erase(client, made, copies, as_json)
+    _erase(client, made, copies)
 
 
-def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]], as_json: bool) -> None:
+def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> None:
     """Erase a plan and print the proof. Exits 1 without a proof."""
     started = time.monotonic()
     with Phases() as phases:
         erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
-    if as_json:
+    if is_json():
         seconds = round(time.monotonic() - started, 3)
         print_json(_as_json(made, erasure) | {"copies": copies, "seconds": seconds})
     else:
@@ -185,46 +197,32 @@ def _print_plan(made: ErasurePlan) -> None:
         say("This erasure was cut short, and is finished now.")
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
-    _print_items(f"{len(made.items)} of {made.scope} to erase:", made.items)
-    if made.corrections:
-        say("Corrections of people go too, since their words come from both, unless --keep-corrections is given:")
-    for correction in made.corrections[:LISTED]:
-        say(f"  {correction.event.id}  {one_line(correction.text, 80)}")
-    _print_more(made.corrections)
-    if made.standing:
-        say("What says the replaced value stays, and nothing marks it afterwards:")
-    for standing in made.standing[:LISTED]:
-        say(f"  {standing.id}  {standing.kind}  {one_line(standing.text, 80)}")
-    _print_more(made.standing)
+    say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
+    also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
+    say_some(made.corrections, lambda it: f"  {it.event.id}  {one_line(it.text, 80)}", also)
+    stays = "What says the replaced value stays, and nothing marks it afterwards:"
+    say_some(made.standing, lambda it: f"  {it.id}  {it.kind}  {one_line(it.text, 80)}", stays)
     print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
 def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
-    if carriers or unreadable:
-        _print_items("What else carries the text, and stays unless `erase` is given --everywhere:", carriers)
-        for partition, offset in unreadable:
-            say(f"  unreadable slot {partition}/{offset}")
-    if kept:
-        say("What carries the text and cannot be taken out, since headers, settings and programs' words stay:")
-    for name in kept[:LISTED]:
-        place, scope = name.place.removeprefix("$."), f" in {name.scope}" if name.scope else ""
-        say(f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}")
-    _print_more(kept)
+    say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
+    for partition, offset in unreadable:
+        say(f"  unreadable slot {partition}/{offset}")
+
+    def name_of(name: RemainingName) -> str:
+        scope = f" in {name.scope}" if name.scope else ""
+        place = name.place.removeprefix("$.")
+        return f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}"
+
+    stays = "What carries the text and cannot be taken out, since headers, settings and programs' words stay:"
+    say_some(kept, name_of, stays)
 
 
-def _print_items(title: str, items: list[ErasedItem]) -> None:
-    if items:
-        say(title)
-    for item in items[:LISTED]:
-        places = f"  ({', '.join(place.removeprefix('$.body.') for place in item.places)})" if item.places else ""
-        say(f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}".rstrip())
-    _print_more(items)
-
-
-def _print_more(listed: Collection[object]) -> None:
-    if len(listed) > LISTED:
-        say(f"  … and {len(listed) - LISTED:,} more")
+def _item(item: ErasedItem) -> str:
+    places = f"  ({', '.join(place.removeprefix('$.body.') for place in item.places)})" if item.places else ""
+    return f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}".rstrip()
 
 
 def _print_proof(erasure: Erasure, seconds: float) -> None:
@@ -262,13 +260,9 @@ def print_unproven(needles: Needles, ok: bool) -> None:
         say(f"Of {many(needles.said, 'text')} {needles.hidden:,} could not be looked for: {why}.", err=True)
     if needles.shared:
         say("Not gone for good: other texts still say these words of it, which were not looked for.", err=True)
-        say(
-            "Erase those texts too, if the words give away what was erased. By word, with the ids of the texts:",
-            err=True,
-        )
-        for word, ids in list(needles.shared.items())[:LISTED]:
-            say(f"  {one_line(word, 80)}  {', '.join(ids)}", err=True)
-        _print_more(needles.shared)
+        then = "Erase those texts too, if the words give away what was erased. By word, with the ids of the texts:"
+        words = list(needles.shared.items())
+        say_some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then, err=True)
     if needles.labelled:
         say(
             f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.", err=True
@@ -302,3 +296,56 @@ def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any
         said["before"] = search_as_json(erasure.before) if erasure.before else None
         said["after"] = search_as_json(erasure.after)
     return said
+
+
+@click.command()
+@with_arguments("prune")
+@click.option("--all", "every", is_flag=True, help="Every scope, not just this project.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask before forgetting.")
+@with_client
+def prune(client: Client, tags: tuple[str, ...], before: str, every: bool, dry_run: bool, yes: bool) -> None:
+    """Forget old captures with a tag: by default those of development, after 7 days.
+
+    Memories derived from them alone are forgotten too. A text that somebody also captured without the tag
+    stays. Nothing is erased: `memtape restore` shows a memory again.
+
+    \b
+    Example:
+      memtape prune --dry-run
+      memtape prune --tag env:dev --before 2d --yes
+    """
+    with Phases() as phases:
+        looked = partial(phases.update, "looking")
+        made = client.prune(tags, before, every=every, dry_run=True, on_progress=looked)
+    if not is_json():
+        _print(made, dry_run)
+    if made.items and not dry_run:
+        if not yes and not confirmed(f"Forget {many(len(made.items), 'capture')}?"):
+            raise MemtapeError("Nothing was forgotten.", "Confirm it, or give --yes.")
+        made = forget(client, made)
+        if not is_json():
+            first = made.items[0]
+            undo = f"memtape restore {first.id} --scope {first.scope}"
+            say(f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each.")
+    if is_json():
+        print_json(made if made.items else msgspec.structs.replace(made, dry_run=dry_run))
+
+
+def _print(made: Pruned, dry_run: bool) -> None:
+    """Print the forgotten texts, their number by scope, and the reasons of kept ones."""
+    tags, before = ", ".join(made.tags), format_time(made.before)
+    what = f"tagged {one_line(tags, 200)}, or taken from that, and captured before {before}"
+    if not made.items:
+        say(f"Nothing that is shown is {what}.")
+    else:
+        would = " would be forgotten" if dry_run else ""
+        say(f"{many(len(made.items), 'capture')} {what}{would}:")
+    say_some(made.items, lambda it: f"  {it.id}  {format_time(it.at)[:10]}  {it.kind}  {one_line(it.text, 80)}")
+    scopes = Counter(item.scope for item in made.items)
+    if len(scopes) > 1:
+        say("\n".join(f"  {name}: {count:,}" for name, count in scopes.items()))
+    if made.kept:
+        say(f"{made.kept:,} of the kind stay: the same was also captured later, or without the tag.")
+    if made.hidden:
+        say(f"{made.hidden:,} more are hidden already.")

@@ -22,8 +22,16 @@ from memtape.sinks.logs.opening import log_url
 from memtape.tools.ask.telling import AWAY, hidden_told
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
-from memtape.tools.commands.logs import with_log
-from memtape.tools.commands.options import print_json, progress, say, with_folder, with_home
+from memtape.tools.commands.options import (
+    is_json,
+    print_json,
+    printed_json,
+    progress,
+    say,
+    with_folder,
+    with_home,
+    with_log,
+)
 
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
@@ -52,7 +60,6 @@ def import_command(
     everything: bool,
     form: str | None,
     scope: str | None,
-    as_json: bool,
     **options: Any,
 ) -> None:
     """Import the history of other programs: PATH is a file, a folder or an export.
@@ -88,12 +95,12 @@ def import_command(
     if form == "pages":
         if everything or given != ImportOptions(given.dry_run):
             raise click.UsageError("With --as pages only folders, --scope and --dry-run are given.")
-        _import_pages(home, paths, own, dry_run=given.dry_run, as_json=as_json)
+        _import_pages(home, paths, own, dry_run=given.dry_run)
         return
     with _reader(home) if given.dry_run else _speaker(home) as speaker:
         importer = partial(Importer, speaker, own, given)
         summary = _taken(importer, speaker.log, *_sources(paths, everything, given))
-    _print_import(speaker, summary, as_json)
+    _print_import(speaker, summary)
 
 
 def _sources(
@@ -123,11 +130,9 @@ def _taken(
             return importer.take(sources, folders)
 
 
-def _print_import(speaker: Client, summary: ImportSummary, as_json: bool) -> None:
+def _print_import(speaker: Client, summary: ImportSummary) -> None:
     """Print the result of an import. Exits 1 where no file could be read."""
-    if as_json:
-        print_json(summary)
-    else:
+    if not printed_json(summary):
         _print_summary(summary)
         if waits := _vectors_told(speaker, summary):
             say(waits)
@@ -152,7 +157,7 @@ def _away_told(taken: Callable[[], int]) -> Iterator[None]:
         raise away from None
 
 
-def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry_run: bool, as_json: bool) -> None:
+def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry_run: bool) -> None:
     from memtape.tools.importing.page_folder import PageFolder
 
     for path in paths:
@@ -166,8 +171,7 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
             folders = [PageFolder(speaker, path, dry_run=dry_run) for path in dict.fromkeys(paths)]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
                 taken = [folder.take(bar.update) for folder in folders]
-    if as_json:
-        print_json({"folders": taken})
+    if printed_json({"folders": taken}):
         return
     for it in taken:
         verb = "Would take" if it.dry_run else "Took"
@@ -184,7 +188,7 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
 @scope_option
 @with_log
 @with_home
-def watch(client: Client, scope: str | None, logs: bool, as_json: bool) -> None:
+def watch(client: Client, scope: str | None, logs: bool) -> None:
     """Import the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
 
     It begins with the existing sessions that are not imported yet. A session is taken when it has grown by
@@ -204,7 +208,7 @@ def watch(client: Client, scope: str | None, logs: bool, as_json: bool) -> None:
             operation("taken", texts=taken.taken)
         if isinstance(taken, str):
             operation("noted") if logs else say(taken, err=True)
-        elif as_json:
+        elif is_json():
             told = taken._asdict()
             print_json(told | {"path": str(told["path"])} if "path" in told else told, indent=False)
         elif isinstance(taken, ZonesTaken):

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -19,13 +19,21 @@ from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
-from memtape.tools.commands.logs import with_log
-from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
+from memtape.tools.commands.options import (
+    Phases,
+    is_json,
+    print_json,
+    printed_json,
+    progress,
+    say,
+    say_some,
+    with_home,
+    with_log,
+)
 
 if TYPE_CHECKING:
     from memtape.tools.keep.owner import Owner
 
-SHOWN_DIFFERENCES = 50
 PROJECTOR_WAIT_S = 5.0
 """So long `run --once` waits for another projector, since a search starts one that ends by itself."""
 
@@ -60,7 +68,6 @@ def run(
     embed: bool,
     metrics: int | None,
     logs: bool,
-    as_json: bool,
 ) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
@@ -80,12 +87,15 @@ def run(
       memtape run --once
       memtape run --metrics 9464 --log-format json
     """
-    from memtape.tools.ask.metrics_server import served_metrics
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
 
     note = (lambda said: operation("noted")) if logs else _note
-    serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
+    serving: AbstractContextManager[int | None] = nullcontext()
+    if metrics is not None:
+        from memtape.tools.ask.metrics import served_metrics
+
+        serving = served_metrics(client.home, client.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     with Owner(client.home, client.log, note, workers, processes, lock_wait_s=wait_s) as owner, serving as port:
         if port is not None and not logs:
@@ -94,12 +104,12 @@ def run(
         ended = _stop_on_signals(owner)
         started = time.monotonic()
         owner.check()
-        if not (once or as_json or logs):
+        if not (once or is_json() or logs):
             say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
         without = () if embed else ("embed",)
         events, done = _run_once(owner, client, ended, without) if once else (owner.serve(without=without), {})
         seconds = time.monotonic() - started
-    _print_run(events, done, seconds, bool(ended), as_json)
+    _print_run(events, done, seconds, bool(ended))
     if once and (ended or owner.refused):
         sys.exit(1)
 
@@ -130,10 +140,10 @@ def _run_once(
         return events, owner.work(lambda done: bar.update(done - bar.pos), without=without)
 
 
-def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bool, as_json: bool) -> None:
+def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bool) -> None:
     """Print the numbers of events read and of the workers' results, and the duration."""
     embedded, facts, decided = (done.get(name, 0) for name in ("embed", "distill", "consolidate"))
-    if as_json:
+    if is_json():
         counts = {"events": events, "embedded": embedded, "distilled": facts, "consolidated": decided}
         print_json({**counts, "seconds": round(seconds, 3), "stopped": stopped})
         return
@@ -154,7 +164,7 @@ def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bo
     help="With --erased: a file with what was erased, to be looked for in every file of the home.",
 )
 @with_home
-def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...], as_json: bool) -> None:
+def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...]) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
     Exits 1 and names each difference. `memtape rebuild` mends it. With --erased it searches for erased ids
@@ -167,28 +177,25 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
     if texts and not erased:
         raise click.UsageError("--text needs --erased ID.")
     if erased:
-        _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts], as_json)
+        _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
         return
     with progress(client.reader.projected(), "Replaying") as bar:
         verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
-    if as_json:
-        print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
-    else:
+    if not printed_json(
+        verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]}
+    ):
         say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
         say(f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}")
-        for difference in verdict.differences[:SHOWN_DIFFERENCES]:
-            say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
+        say_some(verdict.differences, lambda it: f"  {it.what}: {it.view} {it.scope} {it.id}")
         if verdict.kept:
             say(kept_beside(verdict.kept))
-        if len(verdict.differences) > SHOWN_DIFFERENCES:
-            say(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
         if not verdict.ok:
             say("`memtape rebuild` makes the views anew from the log; a page that somebody changed is kept beside.")
     if not verdict.ok:
         sys.exit(1)
 
 
-def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_json: bool) -> None:
+def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> None:
     from memtape.tools.commands.erase import (
         carried_as_json,
         looked_for,
@@ -203,7 +210,7 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
     with Phases() as phases:
         proven = prove(client.home, client.log, whole, texts, phases.update)
     carried, needles = proven.carried, proven.search.needles
-    if as_json:
+    if is_json():
         said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
         print_json(said | carried_as_json(carried) | search_as_json(proven.search))
     else:
@@ -226,7 +233,7 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
 @click.command()
 @click.option("--scope", help="Only this scope, in place.")
 @with_home
-def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
+def rebuild(client: Client, scope: str | None) -> None:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
@@ -242,9 +249,7 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
     with Phases() as phases:
         made = rebuild_or_ask(client.home, client.log, scope, phases.update, _note)
     seconds = time.monotonic() - started
-    if as_json:
-        print_json({**made._asdict(), "seconds": round(seconds, 3)})
-    else:
+    if not printed_json({**made._asdict(), "seconds": round(seconds, 3)}):
         say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")
         say(f"state hash {made.state_hash}")
 
@@ -252,7 +257,7 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
 @click.command()
 @click.option("--to", required=True, metavar="URL|PATH", help="kafka://host:port/topic, a new FILE.db, or a home.")
 @with_home
-def copy(client: Client, to: str, as_json: bool) -> None:
+def copy(client: Client, to: str) -> None:
     """Copy the log of a home to another place, slot for slot, and read it back.
 
     The copy is the same log under the same id: every offset, id and time stays, and so do blank and
@@ -274,8 +279,7 @@ def copy(client: Client, to: str, as_json: bool) -> None:
     with Phases() as phases:
         made = copy_log(client.log, to, phases.update, partial(remember_copy, client.home, client.log))
     seconds = time.monotonic() - started
-    if as_json:
-        print_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)})
+    if printed_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)}):
         return
     say(f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same.")
     say(f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}")

@@ -1,4 +1,4 @@
-"""The commands that measure recall: `eval` on a file of questions, `compare` on past searches."""
+"""The commands that measure recall: eval on a file of questions, compare on past searches, and shadow retrievers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.placeholders import head_of
+from memtape.schemas.retrievers import STATES, State
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.settings import CHOICES, local_settings
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, print_json, say, with_client, with_folder
+from memtape.tools.commands.options import Phases, printed_json, say, with_client, with_folder, with_home
+from memtape.tools.keep.retriever_states import States, set_state, states_on
 
 if TYPE_CHECKING:
     from memtape.flows.embed.embedder import Embedder
@@ -56,7 +58,6 @@ def eval_command(
     svg: Path | None,
     inject: bool,
     foreign: Path | None,
-    as_json: bool,
 ) -> None:
     """Measure how much of the evidence of a file's questions retrievers find.
 
@@ -77,7 +78,7 @@ def eval_command(
                 "--inject measures hooks, which find by words alone; the other options are for retrievers.",
                 "Give --inject with FILE, --foreign and --json alone.",
             )
-        _inject(home, file, foreign, as_json)
+        _inject(home, file, foreign)
         return
     from memtape.tools.ask.retrievers import without as less
     from memtape.tools.measure.evaluating import evaluate
@@ -93,7 +94,7 @@ def eval_command(
         asked = many(measured["questions"], "question")
         title = f"{file.name}: evidence found by turn, {asked}, {measured['embedder']}"
         write_whole(svg, bars(title, measured["retrievers"]).encode())
-    _print_measured(measured, as_json)
+    _print_measured(measured)
 
 
 def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
@@ -110,19 +111,18 @@ def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
     return embedder
 
 
-def _print_measured(measured: Mapping[str, Any], as_json: bool) -> None:
+def _print_measured(measured: Mapping[str, Any]) -> None:
     """Print the measured recall of each retriever."""
     for note in measured["notes"]:
         say(note, err=True)
-    if as_json:
-        print_json(measured)
+    if printed_json(measured):
         return
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     say(f"{counts}, embedder {measured['embedder']}")
     say("\n".join(_evaluated(measured["retrievers"])))
 
 
-def _inject(home: Path, file: Path, foreign: Path | None, as_json: bool) -> None:
+def _inject(home: Path, file: Path, foreign: Path | None) -> None:
     """Print the additions of a serverless hook to prompts."""
     from memtape.tools.agents.offering import offered
     from memtape.tools.agents.warm import PROMPT_CHARS
@@ -138,8 +138,7 @@ def _inject(home: Path, file: Path, foreign: Path | None, as_json: bool) -> None
         )
     for note in measured["notes"]:
         say(note, err=True)
-    if as_json:
-        print_json(measured)
+    if printed_json(measured):
         return
     say(
         f"{many(measured['turns'], 'turn')}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
@@ -175,7 +174,6 @@ def compare_command(
     shadow: bool,
     since: str | None,
     svg: Path | None,
-    as_json: bool,
 ) -> None:
     """Ask several retrievers the past questions of this project, and compare their results.
 
@@ -195,14 +193,13 @@ def compare_command(
     if shadow:
         if retrievers:
             raise click.UsageError("--retriever asks again, and --shadow tells what was answered.")
-        _compare_shadows(client, since, svg, as_json)
+        _compare_shadows(client, since, svg)
         return
     if since is not None or svg is not None:
         raise click.UsageError("--since and --svg are for --shadow.")
     with Phases() as phases:
         told = client.compare(retrievers, limit, phases.update)
-    if as_json:
-        print_json(told)
+    if printed_json(told):
         return
     searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":
@@ -219,7 +216,7 @@ def compare_command(
     say("\n".join(_compared(told)))
 
 
-def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_json: bool) -> None:
+def _compare_shadows(client: Client, since: str | None, svg: Path | None) -> None:
     """Print the results of shadows beside the answers, and draw a chart."""
     from memtape.tools.ask.shadow_report import charted
 
@@ -230,8 +227,7 @@ def _compare_shadows(client: Client, since: str | None, svg: Path | None, as_jso
 
         judged = many(sum(its["judged"] for its in told["shadows"].values()), "answer")
         write_whole(svg, bars(f"Found of what was used, {judged} of shadows", charted(told)).encode())
-    if as_json:
-        print_json(told)
+    if printed_json(told):
         return
     asked, searches = f"{told['asked']:,}", many(told["searches"], "search", "searches")
     say(
@@ -309,3 +305,75 @@ def _table(title: str, heads: Sequence[str], rows: Mapping[str, Any]) -> list[st
         figures = "".join(f"{value:>{width}.3f}" for value, width in zip(values, widths, strict=True))
         lines.append(f"  {name:<26}{figures}")
     return lines
+
+
+SHOWN_CHARS = 200
+
+
+@click.group()
+def retriever() -> None:
+    """List and change the shadow retrievers, which answer unseen beside the active one, for comparison.
+
+    \b
+    Example:
+      memtape retriever set "memtape without hot" shadow
+      memtape compare --shadow
+    """
+
+
+@retriever.command("list")
+@with_home
+def list_retrievers(client: Client) -> None:
+    """List the retrievers and embedders that the log names, with their states.
+
+    An active one answers or decides. A shadow works beside it and is never shown. One that is off or
+    deprecated does nothing more; `memtape compare --shadow` still reports a deprecated retriever.
+
+    \b
+    Example:
+      memtape retriever list
+    """
+    _print(states_on(client.log))
+
+
+@retriever.command("set")
+@click.argument("name")
+@click.argument("state", type=click.Choice(STATES))
+@click.option(
+    "--percent", type=click.IntRange(0, 100), help="Of all searches, the share that shadows are asked; 10 at first."
+)
+@with_home
+def set_retriever(client: Client, name: str, state: State, percent: int | None) -> None:
+    """Put a retriever into a state, from the next search on.
+
+    NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an embedder that
+    `memtape retriever list` tells. A shadow answers while `memtape run` goes on, or at the next `memtape run --once`,
+    as of the time of each search.
+
+    \b
+    Example:
+      memtape retriever set bm25 shadow --percent 20
+      memtape retriever set "memtape without hot, edges" shadow
+      memtape retriever set bm25 deprecated
+    """
+    set_state(client.log, name, state, percent)
+    _print(states_on(client.log))
+
+
+def _print(states: States) -> None:
+    if printed_json(states):
+        return
+    say("\n".join(states_lines(states)))
+
+
+def states_lines(states: States) -> list[str]:
+    """Return the states as lines for people."""
+    lines = [f"retriever  {state:<10}  {_named(name)}" for name, state in states.retrievers.items()]
+    lines += [f"embedder   {state:<10}  {_named(name)}" for name, state in states.embedders.items()]
+    if "shadow" in states.retrievers.values():
+        lines.append(f"Shadow retrievers answer {states.shadow_percent} % of all searches.")
+    return lines
+
+
+def _named(name: str) -> str:
+    return one_line(name, SHOWN_CHARS)

@@ -27,7 +27,7 @@ from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.home.samples import note
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
-from memtape.tools.commands.profile import profile_option
+from memtape.tools.commands.cli import profile_option
 from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.verbs import VERBS
 
@@ -149,7 +149,7 @@ def _with(
     """Open a client from a command's options and pass it on; print an error as one sentence."""
 
     @functools.wraps(command)
-    def wrapped(as_json: bool, **kwargs: Any) -> Any:
+    def wrapped(as_json: bool, **kwargs: Any) -> Any:  # `is_json` reads `as_json` of the running command.
         described, home = {name: kwargs.pop(name) for name in options}, kwargs.pop("home")
 
         def called() -> Any:
@@ -157,7 +157,7 @@ def _with(
                 if isinstance(client, Client):
                     client.door = "cli"
                 with _folding_shown():
-                    return command(client, as_json=as_json, **kwargs)
+                    return command(client, **kwargs)
 
         with _explained(as_json, home):
             _check_kept(home)
@@ -269,19 +269,42 @@ def confirmed(question: str) -> bool:
     return is_asked() and click.confirm(question, err=True)
 
 
+def is_json() -> bool:
+    """Whether the running command was given `--json`."""
+    return bool(click.get_current_context().params["as_json"])
+
+
+def printed_json(value: Any, *, indent: bool = True) -> bool:
+    """Print an answer as `print_json` if the running command was given `--json`; return whether it was."""
+    if is_json():
+        print_json(value, indent=indent)
+    return is_json()
+
+
 def print_list(
-    name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str, as_json: bool
+    name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str
 ) -> None:
     """Print a list as JSON under `name`, or as the lines of each entry; `lines` gets the entry's number from
     1 on.
     """
-    if as_json:
-        print_json({name: found})
+    if printed_json({name: found}):
         return
     for number, one in enumerate(found, start=1):
         say("\n".join(lines(number, one)))
     if not found:
         say(nothing)
+
+
+def say_some(
+    found: Sequence[ListedT], line: Callable[[ListedT], str], title: str = "", most: int = 50, *, err: bool = False
+) -> None:
+    """Print under a title a line for each of the first of many, and how many more there are; nothing for none."""
+    if found and title:
+        say(title, err=err)
+    for one in found[:most]:
+        say(line(one), err=err)
+    if len(found) > most:
+        say(f"  … and {len(found) - most:,} more; --json names them.", err=err)
 
 
 class Phases:
@@ -359,3 +382,45 @@ def _folding_shown() -> Iterator[None]:
 
     with shown, told_of_folding(told):
         yield
+
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def with_log(command: CommandT) -> CommandT:
+    """Give a command `--log-format` and `--log-level`, either of which has it tell events of operation on stderr.
+
+    The command is told by `logs` whether it does.
+    """
+
+    @functools.wraps(command)
+    def wrapped(log_format: str | None, log_level: str | None, **kwargs: Any) -> Any:
+        if log_format is None and log_level is None:
+            return command(logs=False, **kwargs)
+        import logging  # A hook, which stands in a file with a server's command, has no time for it.
+
+        from memtape.tools.keep.operations import LOGGER as logger
+        from memtape.tools.keep.operations import Lines
+
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(Lines(as_json=log_format == "json"))
+        before = logger.level, logger.propagate
+        logger.addHandler(handler)
+        logger.setLevel((log_level or "info").upper())
+        logger.propagate = False
+        try:
+            return command(logs=True, **kwargs)
+        finally:
+            logger.removeHandler(handler)
+            logger.level, logger.propagate = before
+
+    for option in (
+        click.option("--log-level", type=click.Choice(LEVELS), help="From which level on; by default info."),
+        click.option(
+            "--log-format",
+            type=click.Choice(("json", "text")),
+            help="Tell events of operation on stderr, a line each.",
+        ),
+    ):
+        wrapped = option(wrapped)
+    return cast(CommandT, wrapped)

@@ -10,8 +10,7 @@ import click
 from memtape.schemas.scopes import check_scope
 from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
-from memtape.tools.commands.logs import with_log
-from memtape.tools.commands.options import print_json, say, with_folder
+from memtape.tools.commands.options import is_json, printed_json, say, with_folder, with_log
 
 
 @click.command()
@@ -20,7 +19,7 @@ from memtape.tools.commands.options import print_json, say, with_folder
 @click.option("--scope", help="Where to begin: global or project:NAME, by default the project of this folder.")
 @with_log
 @with_folder
-def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool, as_json: bool) -> None:
+def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool) -> None:
     """Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.
 
     The page is for this machine and for holders of its address alone: a cookie remembers a browser that
@@ -42,13 +41,11 @@ def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool,
     from memtape.tools.page.serving import Serving
 
     serving = Serving(home, begins, port)
-    if as_json:
-        print_json({"address": serving.address})
-    else:
+    if not printed_json({"address": serving.address}):
         say(f"{serving.address}\nKeep this address to yourself: it lets in whoever opens it. Ctrl-C ends the page.")
     sys.stdout.flush()
     operation("serving", port=serving.port)
     try:
-        serving.serve(open_browser=not no_browser and not as_json)
+        serving.serve(open_browser=not no_browser and not is_json())
     finally:
         operation("stopped")

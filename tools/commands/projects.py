@@ -1,8 +1,11 @@
-"""The commands with which people list projects and set the state of a project."""
+"""The commands of projects: their list and state, a new folder, and the hint to an earlier folder."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,10 +13,23 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import project_told
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
-from memtape.tools.ask.projects import Project
+from memtape.sinks.home.folders import Home
 from memtape.tools.ask.telling import held, lives_told
+from memtape.tools.capture.project import adopt as adopt_scope
+from memtape.tools.capture.project import once_elsewhere
 from memtape.tools.client import Client
-from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client, with_home
+from memtape.tools.commands.options import (
+    confirmed,
+    print_list,
+    printed_json,
+    say,
+    with_client,
+    with_folder,
+    with_home,
+)
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.projects import Project
 
 SHOWN_CHARS = 80
 
@@ -32,7 +48,7 @@ def project() -> None:
 @project.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_client
-def finish(client: Client, yes: bool, as_json: bool) -> None:
+def finish(client: Client, yes: bool) -> None:
     """Finish this project: all its texts are archived, as a whole.
 
     Nothing of it is purged or erased. Later texts are found as always. Only people finish a project: --origin
@@ -50,8 +66,7 @@ def finish(client: Client, yes: bool, as_json: bool) -> None:
         if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     done = client.projects.finish()
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     say(f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}.")
     say(f"To undo: {undo}")
@@ -59,7 +74,7 @@ def finish(client: Client, yes: bool, as_json: bool) -> None:
 
 @project.command()
 @with_client
-def resume(client: Client, as_json: bool) -> None:
+def resume(client: Client) -> None:
     """Continue this project: texts archived with it are found again. Only people continue one.
 
     Texts archived by themselves stay archived. `memtape resume`, without project, ends a pause.
@@ -69,8 +84,7 @@ def resume(client: Client, as_json: bool) -> None:
       memtape project resume
     """
     done = client.projects.resume()
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     say(f"{done.scope} goes on. Found again: {many(done.texts, 'text')}.")
 
@@ -78,7 +92,7 @@ def resume(client: Client, as_json: bool) -> None:
 @project.command()
 @click.argument("name")
 @with_client
-def rename(client: Client, name: str, as_json: bool) -> None:
+def rename(client: Client, name: str) -> None:
     """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.
 
     \b
@@ -86,15 +100,14 @@ def rename(client: Client, name: str, as_json: bool) -> None:
       memtape project rename "The harbour lights"
     """
     done = client.projects.rename(name)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     say(f"{done.scope} is called {one_line(done.name, SHOWN_CHARS)} now.")
 
 
 @project.command("list")
 @with_home
-def list_projects(client: Client, as_json: bool) -> None:
+def list_projects(client: Client) -> None:
     """List all projects of this data folder, the last active first.
 
     \b
@@ -103,7 +116,7 @@ def list_projects(client: Client, as_json: bool) -> None:
     """
     client.catch_up()
     nothing = "There is no project yet. `memtape capture` makes that of this folder."
-    print_list("projects", client.projects.listed(), _lines, nothing, as_json)
+    print_list("projects", client.projects.listed(), _lines, nothing)
 
 
 def _lines(number: int, it: Project) -> Iterator[str]:
@@ -115,7 +128,7 @@ def _lines(number: int, it: Project) -> Iterator[str]:
 
 @project.command()
 @with_client
-def show(client: Client, as_json: bool) -> None:
+def show(client: Client) -> None:
     """Show this project: state, last activity, aging of texts, folder.
 
     \b
@@ -123,8 +136,7 @@ def show(client: Client, as_json: bool) -> None:
       memtape project show
     """
     it = client.projects.shown()
-    if as_json:
-        print_json(it)
+    if printed_json(it):
         return
     lines = {
         "scope": it.scope,
@@ -145,3 +157,35 @@ def show(client: Client, as_json: bool) -> None:
 def _state(it: Project) -> str:
     gone = ", has left the views" if it.mark.is_purged else ""
     return f"{it.mark.state} since {format_day(it.mark.since)}{gone}" if it.mark.since else it.mark.state
+
+
+SHOWN_FOLDERS = 3
+
+
+@click.command()
+@click.argument("once", metavar="FOLDER|SCOPE")
+@with_folder
+def adopt(home: Path, once: str) -> None:
+    """Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.
+
+    A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
+    `memtape status` names. A folder that still exists keeps its memory.
+
+    \b
+    Example:
+      memtape adopt ../the-old-name
+    """
+    adopted = adopt_scope(Path.cwd(), Home(home), once)
+    if printed_json(adopted._asdict()):
+        return
+    say(f"{adopted.folder} has the memory of {adopted.scope} now.")
+    if adopted.before is not None:
+        say(f"What was captured here before stays in {adopted.before}; `--scope {adopted.before}` asks it.")
+
+
+def say_where_it_was(client: Client) -> None:
+    """For a folder without memory, print the folders that may be its earlier place, and the next step."""
+    if client.is_made():
+        return
+    for folder in once_elsewhere(Path.cwd(), client.home)[:SHOWN_FOLDERS]:
+        say(f"If this was {folder}, `memtape adopt {shlex.quote(folder)}` brings its memory here.", err=True)

@@ -1,19 +1,27 @@
-"""`memtape secrets`: list a home's known secrets, forget false ones, share one key among a log's homes."""
+"""The commands of what is not stored: `memtape secrets`, `pause` and `resume`."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Origin
+from memtape.schemas.scopes import check_scope
+from memtape.schemas.times import US_PER_S
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.pauses import pause as pause_home
+from memtape.sinks.home.pauses import pauses_of
+from memtape.sinks.home.pauses import resume as resume_home
+from memtape.tools.capture.pausing import silence_by
+from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
-from memtape.tools.capture.secrets.met import KnownSecret, MetSecrets
-from memtape.tools.capture.writing import check_person
-from memtape.tools.commands.options import ORIGINS, default_origin, print_json, say, with_folder
+from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
+from memtape.tools.capture.writing import check_person, now_us
+from memtape.tools.commands.options import ORIGINS, default_origin, is_json, printed_json, say, with_folder
 
 origin_option = click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent.")
 
@@ -31,7 +39,7 @@ def secrets() -> None:
 
 @secrets.command("list")
 @with_folder
-def list_secrets(home: Path, as_json: bool) -> None:
+def list_secrets(home: Path) -> None:
     """List the secrets known to this home: the digits of their placeholders, and who told them where.
 
     No secret is printed, and none is kept: the home has only keyed digests. A secret told by a person is
@@ -42,8 +50,7 @@ def list_secrets(home: Path, as_json: bool) -> None:
       memtape secrets list
     """
     known = _met(home).all()
-    if as_json:
-        print_json({"secrets": [secret._asdict() for secret in known]})
+    if printed_json({"secrets": [secret._asdict() for secret in known]}):
         return
     for secret in known:
         place = "all projects" if secret.trust == "person" else secret.scope or "no project"
@@ -55,7 +62,7 @@ def list_secrets(home: Path, as_json: bool) -> None:
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @origin_option
 @with_folder
-def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None, as_json: bool) -> None:
+def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None) -> None:
     """Stop redacting a false secret; ID is the digits of its placeholder, or of the list.
 
     Only people do so. The log stays as it is. A text that itself calls the value a password still loses it.
@@ -70,8 +77,7 @@ def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None, as_j
     if unknown := [id for id in ids if id not in known]:
         raise MemtapeError(f"No known secret has the digits {unknown[0][:60]!r}.", "`memtape secrets list` names them.")
     met.forget(ids)
-    if as_json:
-        print_json({"forgotten": list(ids)})
+    if printed_json({"forgotten": list(ids)}):
         return
     say(
         f"{many(len(ids), 'value')} is left alone from now on." if len(ids) == 1 else "They are left alone from now on."
@@ -81,7 +87,7 @@ def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None, as_j
 @secrets.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @with_folder
-def share(home: Path, file: Path, as_json: bool) -> None:
+def share(home: Path, file: Path) -> None:
     """Write the key of this home's placeholders into a new file, wrapped under a passphrase; it asks for one.
 
     All homes of one log should have one key: under two, one secret has two placeholders. Send the file and
@@ -98,8 +104,7 @@ def share(home: Path, file: Path, as_json: bool) -> None:
         write_secret(file, data)
     except FileExistsError:
         raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
-    if as_json:
-        print_json({"file": str(file)})
+    if printed_json({"file": str(file)}):
         return
     say(f"The wrapped key is in {file}. Others take it by `memtape secrets join {file.name}`.")
 
@@ -108,7 +113,7 @@ def share(home: Path, file: Path, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--replace", is_flag=True, help="Also where this home knows secrets under another key, and lose those.")
 @with_folder
-def join(home: Path, file: Path, replace: bool, as_json: bool) -> None:
+def join(home: Path, file: Path, replace: bool) -> None:
     """Take the key of a file that `memtape secrets share` wrote, before anything is captured here.
 
     Secrets known to this home under its own key are then unknown: the command needs --replace for that.
@@ -128,8 +133,7 @@ def join(home: Path, file: Path, replace: bool, as_json: bool) -> None:
     if is_new:
         here.met_secrets_path.unlink(missing_ok=True)
         own.replace(key)
-    if as_json:
-        print_json({"joined": is_new})
+    if printed_json({"joined": is_new}):
         return
     say("This home has the key now. Start servers of agents and `memtape run` again." if is_new else "It had this key.")
 
@@ -138,3 +142,74 @@ def _met(home: Path) -> MetSecrets:
     met = MetSecrets(Home(home).met_secrets_path)
     met.refresh()
     return met
+
+
+UNIT_S = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+project_option = click.option("--project", is_flag=True, help="Only the project of this folder, instead of all.")
+scope_option = click.option("--scope", help="Only this project, as project:NAME.")
+
+
+@click.command()
+@click.option("--for", "length", metavar="TIME", help="End by itself after so long: 90m, 1h, 3d, 2w.")
+@project_option
+@scope_option
+@with_folder
+def pause(home: Path, length: str | None, project: bool, scope: str | None) -> None:
+    """Store nothing from now on: no captures, no imports, no turns of agents, no searches and no uses.
+
+    Memories are still found and given to agents. Text of the pause is never stored, also not by a later
+    import of a transcript. Without --for the pause lasts until `memtape resume`; with --project this project
+    is off.
+
+    \b
+    Example:
+      memtape pause --for 1h
+      memtape pause --project
+    """
+    of, now = _scope_of(home, project, scope), now_us()
+    pause_home(Home(home).path, of, now, None if length is None else now + _length_us(length))
+    _tell(home)
+
+
+@click.command()
+@project_option
+@scope_option
+@with_folder
+def resume(home: Path, project: bool, scope: str | None) -> None:
+    """End a pause, and name the pauses still in effect.
+
+    Turns from before the pause that are not yet stored are taken by the next `memtape import --all`.
+
+    \b
+    Example:
+      memtape resume
+      memtape resume --project
+    """
+    ended = resume_home(Home(home).path, _scope_of(home, project, scope), now_us())
+    if not is_json():
+        say("The pause has ended." if ended else "There was no such pause.")
+    _tell(home)
+
+
+def _tell(home: Path) -> None:
+    lasting = pauses_of(home).lasting(now_us())
+    if printed_json({"paused": lasting}):
+        return
+    for it in lasting:
+        say(str(silence_by(it)))
+
+
+def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:
+    if project and scope is not None:
+        raise click.UsageError("Give --project or --scope, not both.")
+    if scope is not None:
+        return check_scope(scope)
+    return scope_of_folder(Path.cwd(), Home(home)) if project else None
+
+
+def _length_us(length: str) -> int:
+    found = re.fullmatch(r"\s*(\d{1,4})\s*([mhdw])\s*", length)
+    if found is None or not int(found[1]):
+        raise MemtapeError(f"{length[:60]!r} is no length of time.", "Give one as 90m, 1h, 3d or 2w.")
+    return int(found[1]) * UNIT_S[found[2]] * US_PER_S

@@ -1,24 +1,30 @@
-"""The command for the state of a home on one screen."""
+"""The commands for the state of a home: `status` on one screen, and `stats` by day, as text and as a picture."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import PassMark, project_told
-from memtape.schemas.times import format_time
+from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
+from memtape.sinks.home.folders import write_whole
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import as_of_option, print_json, say, with_home
+from memtape.tools.commands.options import Phases, as_of_option, printed_json, say, with_home
 
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
     from memtape.state.views.health import Health
+    from memtape.tools.ask.stats import DayStats
     from memtape.tools.ask.status import ScopeCount, Status
 
 NAMED = 3
@@ -31,7 +37,7 @@ SIZES = ("B", "kB", "MB", "GB", "TB")
 @click.command()
 @as_of_option
 @with_home
-def status(client: Client, as_of: str | None, as_json: bool) -> None:
+def status(client: Client, as_of: str | None) -> None:
     """Print on one screen the contents of the home, the state of each view, and the next step.
 
     A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
@@ -42,9 +48,7 @@ def status(client: Client, as_of: str | None, as_json: bool) -> None:
       memtape status --json
     """
     state = client.status(as_of=as_of)
-    if as_json:
-        print_json(state)
-    else:
+    if not printed_json(state):
         say("\n".join(_status(state)))
 
 
@@ -55,6 +59,7 @@ def _status(state: Status) -> list[str]:
     paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
     ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
+    spooled = many(state.spooled, "capture waits", "captures wait")
     lines = [
         *(f"PAUSED        {line}" for line in paused),
         f"home          {state.home}",
@@ -66,7 +71,7 @@ def _status(state: Status) -> list[str]:
         f"not counted   {ignored}",
         f"redacted      {many(state.redacted, 'secret')}",
         f"lag           {many(state.lag, 'event')}",
-        *_spooled(state),
+        *([f"spool         {spooled} for the broker of the log"] if state.spooled else []),
         *_views(state.views),
         *(f"VIEWS         {warning}" for warning in state.warnings),
         *_embedder(state),
@@ -93,11 +98,6 @@ def _views(views: tuple[Health, ...]) -> list[str]:
                 told.append(f"{state} in {many(len(own), 'partition')}{lag}")
         lines.append(f"  {name:<12}{'; '.join(told)}")
     return lines
-
-
-def _spooled(state: Status) -> list[str]:
-    told = many(state.spooled, "capture waits", "captures wait")
-    return [f"spool         {told} for the broker of the log"] if state.spooled else []
 
 
 def _embedder(state: Status) -> list[str]:
@@ -216,3 +216,95 @@ def _retrievers(state: Status) -> list[str]:
     named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
     share = f"; shadows answer {state.shadow_percent} %" if "shadow" in state.retrievers.values() else ""
     return [f"retrievers    {named}{share}"]
+
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+COLUMNS = 60
+"""So many columns a chart has at most: of more days each column is several."""
+
+
+class Chart(NamedTuple):
+    """A chart: its title, its unit, and the value of some days together; None where nothing was to be measured."""
+
+    title: str
+    unit: str
+    value: Callable[[Sequence[DayStats]], float | None]
+
+
+def _sum(*names: str) -> Callable[[Sequence[DayStats]], float | None]:
+    return lambda days: sum(getattr(day, name) for day in days for name in names)
+
+
+def _share(part: str, *whole: str) -> Callable[[Sequence[DayStats]], float | None]:
+    def share(days: Sequence[DayStats]) -> float | None:
+        total = _sum(*whole)(days)
+        return 100 * (_sum(part)(days) or 0) / total if total else None
+
+    return share
+
+
+CHARTS = (
+    Chart("captured", "texts", _sum("turns", "documents", "long_term")),
+    Chart("searches", "", _sum("searches")),
+    Chart("given unasked", "", _sum("given")),
+    Chart("used", "", _sum("used")),
+    Chart("found nothing", "% of searches", _share("empty", "searches")),
+    Chart("use rate", "% of recalls", _share("used", "searches", "given")),
+    Chart("fold rate", "% of long-term captures", _share("folded", "long_term")),
+)
+"""The drawn charts."""
+
+
+@click.command()
+@click.option("--since", default="30d", show_default=True, help="From then on: ISO 8601, or an age as 3d.")
+@click.option("--scope", help="Only this scope, by default all of the home.")
+@click.option(
+    "--svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw a picture to this file."
+)
+@with_home
+def stats(client: Client, since: str, scope: str | None, svg: Path | None) -> None:
+    """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
+
+    A use rate above 100 % says that recalls were used more than once.
+
+    \b
+    Example:
+      memtape stats --since 90d
+      memtape stats --svg growth.svg
+    """
+    if svg is not None and not svg.parent.is_dir():
+        raise MemtapeError(f"There is no folder {svg.parent} for the picture.", "Make it first, or name another.")
+    now = now_us()
+    with Phases() as phases:
+        found = client.stats(parse_time(since, now), scope, lambda done, total: phases.update("reading", done, total))
+    groups = grouped(found.days)
+    if svg is not None:
+        from memtape.tools.measure.chart import columns
+
+        title = f"Memtape, {found.days[0].day} to {found.days[-1].day}"
+        panels = {f"{its.title} {its.unit}".strip(): [its.value(days) or 0 for days in groups] for its in CHARTS}
+        write_whole(svg, columns(title, [days[0].day for days in groups], panels).encode())
+    if printed_json(found):
+        return
+    of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
+    say(f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before.")
+    for chart in CHARTS:
+        say(drawn(chart, found.days, groups))
+
+
+def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
+    """Return days in as many groups as a chart has columns at most; the last may have fewer."""
+    size = -(-len(days) // COLUMNS)
+    return [days[start : start + size] for start in range(0, len(days), size)]
+
+
+def drawn(chart: Chart, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
+    """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
+    values = [chart.value(group) for group in groups]
+    most = max((value for value in values if value is not None), default=0)
+    top = len(BLOCKS) - 1
+    blocks = "".join(" " if not value else BLOCKS[min(top, int(top * value / most + 0.5))] for value in values)
+    whole = chart.value(days)
+    told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {chart.unit}' if chart.unit else ''} in all"
+    most_told = f", at most {most:,.0f}" if most else ""
+    return f"{chart.title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"

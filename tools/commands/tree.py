@@ -14,7 +14,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.state.tree.checking import TreeProblem
 from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version
 from memtape.tools.client import Client
-from memtape.tools.commands.options import confirmed, print_json, print_list, say, with_client
+from memtape.tools.commands.options import confirmed, is_json, print_json, print_list, printed_json, say, with_client
 from memtape.tools.commands.tree_pages import edit, link, move, new
 
 SHOWN_CHARS = 80
@@ -50,7 +50,7 @@ def tree() -> None:
 @click.option("--depth", default=DEPTH, show_default=True, type=click.IntRange(0, MOST_DEPTH), help="How far down.")
 @click.option("--limit", default=PER_PAGE, show_default=True, type=click.IntRange(1), help="The most below one page.")
 @with_client
-def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> None:
+def draw(client: Client, page: str, depth: int, limit: int) -> None:
     """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
     \b
@@ -60,8 +60,7 @@ def draw(client: Client, page: str, depth: int, limit: int, as_json: bool) -> No
       memtape tree deploy --json
     """
     drawn = client.tree.draw(page, depth, limit)
-    if as_json:
-        print_json(drawn)
+    if printed_json(drawn):
         return
     if drawn.top is None:
         say(f"{drawn.scope} has no page yet. `memtape tree new` writes one.")
@@ -98,7 +97,7 @@ def _named(node: TreeNode) -> str:
 @tree.command()
 @click.argument("page")
 @with_client
-def show(client: Client, page: str, as_json: bool) -> None:
+def show(client: Client, page: str) -> None:
     """Show a page: text, child pages, links, backlinks and versions.
 
     \b
@@ -106,8 +105,7 @@ def show(client: Client, page: str, as_json: bool) -> None:
       memtape tree show _root
     """
     shown = client.tree.show(page)
-    if as_json:
-        print_json(shown)
+    if printed_json(shown):
         return
     for line in _page(shown):
         say(line)
@@ -148,14 +146,14 @@ def _version(it: Version) -> str:
 
 @tree.command("list")
 @with_client
-def list_pages(client: Client, as_json: bool) -> None:
+def list_pages(client: Client) -> None:
     """List all pages of the project by their slugs.
 
     \b
     Example:
       memtape tree list --json
     """
-    print_list("pages", client.tree.listed(), _listed, "There is no page yet. `memtape tree new` writes one.", as_json)
+    print_list("pages", client.tree.listed(), _listed, "There is no page yet. `memtape tree new` writes one.")
 
 
 def _listed(number: int, it: ListedNode) -> Iterator[str]:
@@ -167,7 +165,7 @@ def _listed(number: int, it: ListedNode) -> Iterator[str]:
 @click.option("--fix", is_flag=True, help="Mend what can be mended, after you have said yes.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_client
-def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
+def check(client: Client, fix: bool, yes: bool) -> None:
     """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
 
     With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
@@ -179,10 +177,10 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
     """
     problems = client.tree_writing.problems()
     mended = [problem for problem in problems if problem.fix]
-    if as_json and not fix:
+    if is_json() and not fix:
         print_json({"problems": [problem._asdict() for problem in problems]})
         return
-    if not as_json:
+    if not is_json():
         for problem in problems[:SHOWN_PROBLEMS]:
             say(f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}")
         if len(problems) > SHOWN_PROBLEMS:
@@ -201,8 +199,7 @@ def check(client: Client, fix: bool, yes: bool, as_json: bool) -> None:
         if not confirmed(f"Do these {len(steps):,}?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     left = client.tree_writing.mend(mended)
-    if as_json:
-        print_json({"mended": [problem._asdict() for problem in mended], "problems": [it._asdict() for it in left]})
+    if printed_json({"mended": [problem._asdict() for problem in mended], "problems": [it._asdict() for it in left]}):
         return
     for said, undo in steps[:SHOWN_PROBLEMS]:
         say(f"Done: {said}\n  To undo: {undo}")

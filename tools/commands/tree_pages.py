@@ -16,7 +16,7 @@ from memtape.tools.ask.telling import redacted
 from memtape.tools.ask.tree_writing import Written
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import decoded
-from memtape.tools.commands.options import is_asked, print_json, say, with_client
+from memtape.tools.commands.options import is_asked, printed_json, say, with_client
 
 
 def field_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -38,7 +38,7 @@ def field_options(command: Callable[..., None]) -> Callable[..., None]:
 @field_options
 @click.option("--under", help="The page below which it stands; by default that whose slug it begins with, or _root.")
 @with_client
-def new(client: Client, slug: str, text: str | None, under: str | None, as_json: bool, **fields: Any) -> None:
+def new(client: Client, slug: str, text: str | None, under: str | None, **fields: Any) -> None:
     """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
 
     \b
@@ -49,7 +49,7 @@ def new(client: Client, slug: str, text: str | None, under: str | None, as_json:
     said = _text(text, lambda: f"# {fields['title'] or slug}\n\n")
     if said is None:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
-    _say(client.tree_writing.new(slug, said, edit_of(**fields), under=under), "Wrote", as_json)
+    _say(client.tree_writing.new(slug, said, edit_of(**fields), under=under), "Wrote")
 
 
 @click.command()
@@ -58,7 +58,7 @@ def new(client: Client, slug: str, text: str | None, under: str | None, as_json:
 @field_options
 @click.option("--base", help="The version that the text was written upon; by default the current one.")
 @with_client
-def edit(client: Client, page: str, text: str | None, as_json: bool, **fields: Any) -> None:
+def edit(client: Client, page: str, text: str | None, **fields: Any) -> None:
     """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
 
     With --title and the like alone the text stays. All versions are kept. If the page has another version by
@@ -78,7 +78,7 @@ def edit(client: Client, page: str, text: str | None, as_json: bool, **fields: A
         if said is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
     given = given if said is not None else replace(given, base=None)
-    _say(client.tree_writing.edit(page, said, given), "Changed", as_json)
+    _say(client.tree_writing.edit(page, said, given), "Changed")
 
 
 @click.command()
@@ -86,14 +86,14 @@ def edit(client: Client, page: str, text: str | None, as_json: bool, **fields: A
 @click.argument("slug", required=False)
 @click.option("--under", help="The page below which it stands from now on, and below that alone.")
 @with_client
-def move(client: Client, page: str, slug: str | None, under: str | None, as_json: bool) -> None:
+def move(client: Client, page: str, slug: str | None, under: str | None) -> None:
     """Give a page another slug, or put it below another page, or both. Links to it follow.
 
     \b
     Example:
       memtape tree move deploy/staging staging --under _root
     """
-    _say(client.tree_writing.move(page, slug, under=under), "Moved", as_json)
+    _say(client.tree_writing.move(page, slug, under=under), "Moved")
 
 
 @click.command()
@@ -102,7 +102,7 @@ def move(client: Client, page: str, slug: str | None, under: str | None, as_json
 @click.option("--as", "relation", type=click.Choice(EDGES), default="related", show_default=True, help="As what.")
 @click.option("--undo", is_flag=True, help="End this link.")
 @with_client
-def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json: bool) -> None:
+def link(client: Client, page: str, to: str, relation: str, undo: bool) -> None:
     """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
     \b
@@ -111,8 +111,7 @@ def link(client: Client, page: str, to: str, relation: str, undo: bool, as_json:
       memtape tree link deploy/staging backups --as depends_on
     """
     done = client.tree_writing.link(page, to, relation, undo=undo)
-    if as_json:
-        print_json(done)
+    if printed_json(done):
         return
     ends = f"{done.source} {done.relation} {done.target}"
     if undo:
@@ -132,9 +131,8 @@ def _text(text: str | None, start: Callable[[], str]) -> str | None:
     return click.edit(start(), extension=".md")
 
 
-def _say(done: Written, what: str, as_json: bool) -> None:
-    if as_json:
-        print_json(done)
+def _say(done: Written, what: str) -> None:
+    if printed_json(done):
         return
     below = f", below {done.under}" if done.under else ""
     say(f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}.")

@@ -134,7 +134,7 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
     match answer.op:
         case "remove":
             gone, survivor = named(answer.id), named(answer.survivor)
-            if gone is survivor or gone.family != survivor.family or not is_told_by(gone.text, survivor.text):
+            if gone is survivor or not is_told_by(gone.text, survivor.text):
                 raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
             return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
@@ -151,7 +151,7 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
 
 def _conflict(of: Cluster) -> ConcludedOperation:
     """Return the conflict of two candidates. Raises `BadAnswer` where they cannot be in one."""
-    if len(of) != 2 or any(it.made or it.family != "fact" for it in of):
+    if len(of) != 2 or any(it.made for it in of):
         raise BadAnswer("The model's answer opposes what are no two facts.", "Try another model.")
     one, other = of
     tells = is_told_by(one.text, other.text) or is_told_by(other.text, one.text)
@@ -198,7 +198,7 @@ def _checked(text: str, of: Cluster) -> str:
 def _whole(text: str, of: Cluster) -> str:
     """Return a text that covers memories. Raises `BadAnswer` for a text that lost the content of any."""
     for it in of:
-        if it.family != of[0].family or not is_told_by(it.text, text):
+        if not is_told_by(it.text, text):
             raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
     return text
 

@@ -63,9 +63,10 @@ class OpenedEmbedder(NamedTuple):
     resolved: Resolved
 
 
-def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> OpenedEmbedder:
-    """Open the embedder in effect on this machine. Raises the errors of `choose_embedder`."""
-    embedder, resolved = choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief)
+def open_embedder(home: Home, settings: Settings, *, brief: bool = False, loads_slow: bool = True) -> OpenedEmbedder:
+    """Open the embedder in effect on this machine. Options and errors are those of `choose_embedder`."""
+    options = local_settings(home).embedder
+    embedder, resolved = choose_embedder(options, wants_dense(settings), brief=brief, loads_slow=loads_slow)
     if embedder is None or resolved.kind == "floor":
         return OpenedEmbedder(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
     return OpenedEmbedder(embedder, key_of(embedder), resolved)

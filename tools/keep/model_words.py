@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from memtape.schemas.errors import BadAnswer
-from memtape.state.text.polarity import standing
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.terms import terms
 
 LIMIT_S = 60.0
@@ -28,7 +28,7 @@ def check_words(text: str, known: str) -> None:
         raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
     if not is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not is_part(turning(text), turning(known)):
         raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
-    if standing(text):
+    if heard_in(text).standing:
         raise BadAnswer("The model's answer gives an order.", "Try another model.")
 
 

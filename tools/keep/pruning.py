@@ -11,7 +11,7 @@ import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError
-from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, SUMMARY_TAG, Event, Forgotten
+from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, Event, Forgotten
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import format_time
 from memtape.state.core.scope import Scope
@@ -23,7 +23,7 @@ from memtape.tools.keep.states import state_at
 
 OnProgress = Callable[[int, int], None]
 """Is told how many partitions of how many were looked at."""
-_DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, SUMMARY_TAG)
+_DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
 """The first tags of captures made from other captures, in their refs. One by a decision may have none."""
 _TOLD_CHARS = 200
 

@@ -18,7 +18,7 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.logs.configuring import configure, configured_on, settings_on
 from memtape.state.core.partition import evolve
-from memtape.state.views.folds import Moved, folds_of, moved
+from memtape.state.views.diff import Moved, folds_of, moved
 from memtape.tools.keep.rebuild import OnPhase
 from memtape.tools.keep.states import state_at
 

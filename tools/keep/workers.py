@@ -5,7 +5,7 @@ Each worker reads the log, appends its findings, and keeps its own position. Its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -15,9 +15,7 @@ from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.deliver import Delivery
 from memtape.flows.workers.distill import Ask, Distillation, WindowAnswer
 from memtape.flows.workers.extract import Extraction
-from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
-from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.commit_marks import CommitMarks
@@ -66,15 +64,6 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)
 
 
-def _summaries(home: Home, log: Log, on_note: OnNote) -> Worker:
-    def ask(turns: Sequence[Event]) -> Event:
-        from memtape.tools.keep.summaries import SummaryAsker
-
-        return SummaryAsker(home)(turns)
-
-    return Summaries(log, ask, now_us, lambda: is_named(home), on_note)
-
-
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
     from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
@@ -117,7 +106,6 @@ WORKERS: dict[str, WorkerKind] = {
     "extract": WorkerKind(_extraction, once="before"),
     "commits": WorkerKind(_commits, once="after"),
     "distill": WorkerKind(_distillation, once="after"),
-    "summarise": WorkerKind(_summaries, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),
     "shadow": WorkerKind(shadow_worker, once="after"),
     "embed": WorkerKind(Embedding, once="after"),

@@ -25,22 +25,12 @@ from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.denied_paths import denied_by, without_place
-from memtape.tools.capture.secrets.answers import MAY_ASK, answers
-from memtape.tools.capture.secrets.assigned import MAY_ASSIGN, assigned_secrets
-from memtape.tools.capture.secrets.calls import MAY_CALL, call_secrets
-from memtape.tools.capture.secrets.codes import MAY_NUMBER, MAY_WORD, number_codes, seeds
-from memtape.tools.capture.secrets.commands import MAY_COMMAND, command_secrets
-from memtape.tools.capture.secrets.encoded import text_in_base64
 from memtape.tools.capture.secrets.keys import RedactionKey
-from memtape.tools.capture.secrets.known import MAY_KNOW, FoundSecret, known_secrets
-from memtape.tools.capture.secrets.met import KnownSecret, MetSecrets, Trust
-from memtape.tools.capture.secrets.pairs import MAY_PAIR, MAY_PAIR_IN_ROWS, pair_secrets, pairs_in_rows
-from memtape.tools.capture.secrets.places import Places, Stems
+from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, Trust
 from memtape.tools.capture.secrets.plain_text import plain_text, plainly
-from memtape.tools.capture.secrets.random_strings import MAY_BE_RANDOM, random_strings
-from memtape.tools.capture.secrets.said import MAY_SAY, MAY_STAND_BESIDE, asked_secrets, said_secrets, secrets_beside
-from memtape.tools.capture.secrets.tables import MAY_HEAD, table_secrets
-from memtape.tools.capture.secrets.urls import MAY_ADDRESS, url_secrets
+from memtape.tools.capture.secrets.random_strings import random_strings
+from memtape.tools.capture.secrets.rules import FoundSecret, matches
+from memtape.tools.capture.secrets.values import asked_secrets, decoded, secrets_in
 
 T = TypeVar("T", bound=msgspec.Struct)
 Read = Callable[[str], Iterable[FoundSecret]]
@@ -212,8 +202,7 @@ def findings(text: str, *, names: bool = False, labels: bool = False, more: Read
 
 
 def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
-    readers = NAME_READERS if names else READERS
-    return tuple(_read(text, lambda read: found_in(Places(read), readers)))
+    return tuple(_read(text, partial(_secrets, forms_only=names)))
 
 
 def _read(text: str, read: Read) -> Iterator[FoundSecret]:
@@ -227,51 +216,27 @@ def _read(text: str, read: Read) -> Iterator[FoundSecret]:
 
 
 _MARK = re.compile(re.escape(MARK))
+_POSITION = re.compile(r"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
+"""How cursors and ids of nodes begin."""
 _found_in_label = lru_cache(maxsize=1_000)(_found)
 
 
-class SecretReader(NamedTuple):
-    """A reader of one sort of secrets, and the stems of which a text needs at least one."""
-
-    read: Callable[[Places], Iterator[FoundSecret]]
-    needs: Stems
-
-
-def found_in(places: Places, readers: Iterable[SecretReader]) -> Iterator[FoundSecret]:
-    """Yield the secrets that readers find in a text; skip readers that cannot find any."""
-    able = places.able
-    for read, needs in readers:
-        if able & needs:
-            yield from read(places)
-
-
-def _drawn(places: Places) -> Iterator[FoundSecret]:
-    """Yield random strings, except base64 that decodes to text without a secret."""
-    for found in random_strings(places):
-        said = text_in_base64(places.text[found.start : found.end])
-        if said is None or any(found_in(Places(said), NOT_DRAWN)):
+def _secrets(text: str, *, forms_only: bool = False) -> Iterator[FoundSecret]:
+    """Yield the secrets that rules find, then the random strings; findings may overlap."""
+    for rule, match in matches(text, forms_only=forms_only):
+        yield from secrets_in(rule, match)
+    for found in () if forms_only else random_strings(text):
+        said = decoded(text[found.start : found.end])
+        if said is None or not _says_nothing(said):
             yield found
 
 
-NAME_READERS = (SecretReader(known_secrets, MAY_KNOW),)
-NOT_DRAWN = (
-    *NAME_READERS,
-    SecretReader(assigned_secrets, MAY_ASSIGN),
-    SecretReader(url_secrets, MAY_ADDRESS),
-    SecretReader(command_secrets, MAY_COMMAND),
-    SecretReader(call_secrets, MAY_CALL),
-    SecretReader(said_secrets, MAY_SAY),
-    SecretReader(secrets_beside, MAY_STAND_BESIDE),
-    SecretReader(pair_secrets, MAY_PAIR),
-    SecretReader(pairs_in_rows, MAY_PAIR_IN_ROWS),
-    SecretReader(answers, MAY_ASK),
-    SecretReader(table_secrets, MAY_HEAD),
-    SecretReader(number_codes, MAY_NUMBER),
-    SecretReader(seeds, MAY_WORD),
-)
-"""The readers by form or by neighbouring words."""
-READERS = (*NOT_DRAWN, SecretReader(_drawn, MAY_BE_RANDOM))
-"""All readers of secrets. Where two find the same, the first decides its kind."""
+def _says_nothing(said: str) -> bool:
+    """Whether decoded base64 is a sentence, or a position in a list, without a secret."""
+    words, letters = said.split(), sum(map(str.isalpha, said))
+    is_text = len(words) >= 3 and letters * 4 >= 3 * sum(map(len, words)) and max(map(len, words)) <= 24
+    secrets = (found for rule, match in matches(said) for found in secrets_in(rule, match))
+    return (is_text or _POSITION.match(said) is not None) and next(secrets, None) is None
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:

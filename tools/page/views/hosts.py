@@ -20,7 +20,7 @@ from memtape.tools.agents.mcp.schemas import short_schema
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import ProjectContext
-from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.client import Client
 
 HOOKLESS = "Any other host"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 from memtape.state.views.context import Section
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
-from memtape.tools.ask.tokens import tokenizer
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 from memtape.tools.page.views.hosts import beside, to_hosts

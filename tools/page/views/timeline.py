@@ -8,8 +8,7 @@ from typing import Any
 from memtape.schemas.codec import event_of
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
-from memtape.tools.ask.as_of import parse_position, time_asked
-from memtape.tools.ask.diff import Diff
+from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery

@@ -1,0 +1,395 @@
+"""Whether the value that a rule has matched is a secret: the tests that `rules.toml` names by `like`.
+
+The value is often a type, a name, a variable or an example. `exceptions.toml` has what is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from memtape.tools.capture.secrets.random_strings import looks_random, turns
+from memtape.tools.capture.secrets.rules import FoundSecret, Rule, compiled, excepted, regex_of, words_of
+
+Span = tuple[int, int]
+_WORDS = (
+    r"(?i)(?:(?:just|simply|einfach|still|now)\s[\"'`“„«]?)?"
+    r"(?P<value>[a-z]{3,32}(?:[ _-][a-z]{3,16}){0,7}?)(?![\w@/=(\[{-]|\.\w)"
+    r"(?:[\"'`”»」](?![a-z])|[.,;!)*|]+(?![!-~])|です|だ|입니다|이에요|예요|$|\n|\s(?:by\sthe\sway|btw|today|yesterday|now"
+    r"|please|until|til|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b"
+    r"|\s\((?:all|lower|no|yes)\b)"
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = r"(?i)(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}"
+_MARKS = frozenset("!@#$%^&*?+~=|\\/")
+_CODE = re.compile(
+    r"(?<![\w-])(?!\d{4}-\d\d-\d\d(?!\d))(?:[A-Za-z0-9]{2,10}(?:-[A-Za-z0-9]{3,10}){1,7}|[A-Za-z0-9]{8,12}"
+    r"|\d{4}\s\d{4}|\d{6})(?![\w-])"
+)
+_BETWEEN_CODES = re.compile(
+    r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
+)
+_ASKS = (
+    r"(?i)[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want"
+    r"|looking|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"
+    r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b"
+)
+_NAMES = r"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
+_ASKED_WORD = re.compile(r"[!-~]{8,256}")
+
+
+def secrets_in(rule: Rule, match: re.Match[str]) -> Iterator[FoundSecret]:
+    """Yield the secrets of a rule's match: one, several codes, or none."""
+    like = rule.like
+    kind = "assigned-secret" if "key" in match.re.groupindex and match["key"] else rule.id
+    if like in _MATCHES:
+        spans: Iterable[Span] = _MATCHES[like](match)
+    else:
+        value, start = _value(match)
+        value = _ended(value) if like in _SENTENCES else value
+        spans = [(start, start + len(value))] if _VALUES[like](value) else []
+    yield from (FoundSecret(*span, kind) for span in spans)
+
+
+def asked_secrets(query: str) -> Iterator[FoundSecret]:
+    """Yield the words of a question about a password, key or token that look like one."""
+    if names_a_secret(query):
+        for found in _ASKED_WORD.finditer(query):
+            value = _ended(found[0])
+            if _is_no_name(value):
+                yield FoundSecret(found.start(), found.start() + len(value), "password")
+
+
+def names_a_secret(text: str) -> bool:
+    """Whether a text speaks of a password, key or token."""
+    return regex_of(_NAMES).search(text) is not None
+
+
+def _value(match: re.Match[str]) -> tuple[str, int]:
+    group = "value" if "value" in match.re.groupindex else 0
+    return match[group], match.start(group)
+
+
+def _ended(value: str) -> str:
+    """Return a value without the punctuation at its end."""
+    return value.rstrip(".,:;!?)'\"`。，；」』”»")
+
+
+def _is_no_secret(value: str) -> bool:
+    """Whether a value in the place of a secret is an example, an algorithm, or a reference to the secret."""
+    if any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm")):
+        return True
+    return excepted("attribute").fullmatch(value) is not None and not (
+        _is_drawn(value) or _is_passphrase(value) or any(map(_is_drawn, value.split(".")))
+    )
+
+
+def _is_named(value: str) -> bool:
+    return not _is_no_secret(value)
+
+
+def _is_drawn(value: str) -> bool:
+    """Whether the characters of a word look drawn one by one."""
+    return looks_random(value, 8 if any(map(str.isdigit, value)) else 12, said=True)
+
+
+def _is_passphrase(value: str) -> bool:
+    """Whether a value is four words or more that were drawn, and not a compound that says something."""
+    parts = value.split("-" if "-" in value else ".")
+    drawn = all(3 <= len(part) <= 12 and part.isascii() and part.isalpha() and part.islower() for part in parts)
+    return len(parts) >= 4 and drawn and not excepted("telling").search(value)
+
+
+def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) -> bool:
+    """Whether a value called a password is one: letters mixed with digits or marks, or only digits.
+
+    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is expected there.
+    """
+    if len(value) < 6 or " " in value or _is_no_secret(value):
+        return False
+    if _is_drawn(value):
+        return True
+    if excepted("technical").fullmatch(value):
+        return False
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    marked = any(char in _MARKS for char in value)
+    if digits and not letters:
+        return marked or value.isdigit()
+    if letters and digits:
+        if re.fullmatch(r"[a-z]{3,}[0-9]", value):
+            return (quoted or shouted) and not excepted("numbered").fullmatch(value)
+        return not excepted("identifier").fullmatch(value)
+    if marked and letters:
+        return not re.search(r"[=|/\\&]", value) and value[-1] not in "?*+"
+    return (shouted and value.isalpha()) or _is_passphrase(value)
+
+
+def _key_like(value: str) -> bool:
+    """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, short and mixed."""
+    if len(value) < 8 or " " in value or _is_no_secret(value) or excepted("technical").fullmatch(value):
+        return False
+    if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not excepted("type").fullmatch(value):
+        return True
+    if _UUID.fullmatch(value) or compiled(_HEX).fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
+        return True
+    mixed = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, str.isdigit, _MARKS.__contains__))
+    return len(value) >= 10 and mixed >= 3 and looks_random(value, 10, said=True)
+
+
+def _plain_words(text: str, start: int, *, quoted: bool) -> list[Span]:
+    """Return the span of a plain-word password at a place: a word that ends its sentence, or several drawn words."""
+    found = compiled(_WORDS).match(text, start)
+    if found is None:
+        return []
+    words = re.split("[ _-]", found["value"].lower())
+    few = len(words) < 4
+    says = excepted("saying") if few else compiled(r".*(?:ed|ing|able|ible)")
+    if words[0] in words_of("describing") or says.fullmatch(words[0]):
+        return []
+    if few and (excepted("ending").fullmatch(words[-1]) or not words_of("types").isdisjoint(words)):
+        return []
+    if len(words) == 1:
+        return [found.span("value")] if len(words[0]) >= 6 else []
+    least = 4 if " " in found["value"] and not quoted else 2
+    sentence = excepted("sentence").search(found["value"])
+    return [] if len(words) < least or sentence or len(max(words, key=len)) > 12 else [found.span("value")]
+
+
+def _is_sure(value: str) -> bool:
+    """Whether a value called a password is one; a compound, as in "the password is plain-text", is not."""
+    return _password_like(value) and (_is_passphrase(value) or not _is_compound(value))
+
+
+def _is_compound(value: str) -> bool:
+    if "-" not in value or _is_drawn(value) or _UUID.fullmatch(value) or re.search(r"[0-9]{2}$|[!#$%+?*=@]", value):
+        return False
+    mixed = r"(?i)(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9_]{4,}"
+    return not any(re.fullmatch(mixed, part) for part in value.split("-"))
+
+
+def _is_very_sure(value: str) -> bool:
+    """Whether a value merely beside the word is a password: no name has letters, several digits and more."""
+    if excepted("structure").search(value):
+        return False
+    sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))
+    digits = sum(map(str.isdigit, value))
+    return len(value) >= 8 and _is_sure(value) and digits >= 1 and sorts + (digits > 1) >= 2
+
+
+def _is_no_name(value: str) -> bool:
+    """Whether a word looks like a password and not like the name of a host, a ticket, a date or a path."""
+    return _is_very_sure(value) and not excepted("name").fullmatch(value)
+
+
+def _is_beside_user(value: str) -> bool:
+    """Whether a value after a user and a slash is a password: with a digit or mark, no version or path."""
+    return _password_like(value) and not value.isdigit() and not re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
+
+
+def _assigned(found: re.Match[str]) -> Iterable[Span]:
+    text, quoted = found.string, found["quoted"] is not None
+    (start, end), value = found.span("quoted" if quoted else "bare"), found["quoted"] or found["bare"]
+    by, word = found["by"], found[0][: found.start("by") - found.start()]
+    given = by == " " and re.search(r"(?<![\w-])--?[\w-]*$", text[max(0, found.start() - 24) : found.start()])
+    if _is_cursor(found) or (by == " " and not given and not (quoted and found["password"])):
+        return []
+    if not quoted:
+        if text[end : end + 1] == "(":  # A call.
+            return []
+        value = value.rstrip(".:!?" if by != "=" else "")
+        if "&" in value and "?" in text[max(0, found.start() - 256) : found.start()]:
+            value = value.partition("&")[0]
+    whole = [(start, start + len(value))]
+    shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
+    if quoted and len(value) >= 32 and _is_drawn(re.sub(r"\W", "", value)):
+        return whole
+    if found["short"]:
+        told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
+        if told and _password_like(value, quoted=quoted):
+            return whole
+        plain = shouted and "auth" not in word.lower() and not _is_no_secret(value)
+        return whole if plain and _plain_words(text, start, quoted=False) else []
+    if found["password"]:
+        if _password_like(value, quoted=quoted, shouted=shouted):
+            return whole
+        told = quoted and (given or ":" in by or "=" in by) and not _is_no_secret(value)
+        return _plain_words(text, start, quoted=True) if told else []
+    of_choice = re.search("secret|encrypt|signing|master", word, re.IGNORECASE)
+    chosen = re.fullmatch(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?", value) or (shouted and _password_like(value))
+    return whole if _key_like(value) or (of_choice and chosen) else []
+
+
+def _said(found: re.Match[str]) -> Iterable[Span]:
+    quoted = found["quoted"] is not None
+    value, start = found["quoted"] or _ended(found["bare"]), found.start("quoted" if quoted else "bare")
+    if _is_cursor(found):
+        return []
+    if found["key"]:
+        is_one = _key_like(value) and (quoted or not _is_compound(value))
+    else:
+        is_one = _password_like(value) if quoted else _is_sure(value)
+    if is_one:
+        return [(start, start + len(value))]
+    return [] if found["key"] or _says_purpose(found) else _words_of_password(found.string, start, value, quoted=quoted)
+
+
+def _says_purpose(found: re.Match[str]) -> bool:
+    """Whether a purpose follows, as after "the password to", and not a password, as after "set the password to"."""
+    before = found.string[max(0, found.start() - 40) : found.start()]
+    is_set = re.search(r"(?i)\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", before)
+    return found["by"].strip() == "to" and not is_set and not found[0].lower().startswith("has")
+
+
+def _words_of_password(text: str, start: int, value: str, *, quoted: bool = False) -> Iterable[Span]:
+    return [] if _is_no_secret(value) else _plain_words(text, start, quoted=quoted)
+
+
+def _sure_or_words(found: re.Match[str], holds: Callable[[str], bool]) -> Iterable[Span]:
+    value, start = _ended(found["value"]), found.start("value")
+    return [(start, start + len(value))] if holds(value) else _words_of_password(found.string, start, value)
+
+
+def _is_cursor(found: re.Match[str], group: str | int = 0) -> bool:
+    """Whether a token says where to read on, and opens nothing."""
+    return excepted("cursor").search(found.string, max(0, found.start(group) - 16), found.start(group)) is not None
+
+
+def _near(found: re.Match[str]) -> Iterable[Span]:
+    value, start = _ended(found["value"]), found.start("value")
+    several = sum(map(str.isdigit, value)) > 1 or any(char in "!#$%*?+~" for char in value)
+    if _is_no_name(value) and (several or _is_drawn(value)) and not excepted("of_systems").fullmatch(value):
+        name = re.match(r"[A-Za-z_]{2,}=(?=.{4})", value)
+        return [(start + (name.end() if name else 0), start + len(value))]
+    return []
+
+
+def _answer(found: re.Match[str]) -> Iterable[Span]:
+    text, value, start = found.string, _ended(found["value"]), found.start("value")
+    asked = text[max(text.rfind("\n", 0, found.start()) + 1, found.start() - 120) : start].partition("\n")[0]
+    drawn = _is_drawn(value) or re.fullmatch(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}", value)
+    told = found["said"].strip() and _plain_words(value, 0, quoted=True)
+    is_one = _is_no_name(value) or (drawn and _password_like(value)) or told
+    return [(start, start + len(value))] if compiled(_ASKS).search(asked) and is_one else []
+
+
+def _given(found: re.Match[str]) -> Iterable[Span]:
+    value, (start, end) = found["value"], found.span("value")
+    if value[0] in "\"'" and value[-1] == value[0]:
+        start, end, value = start + 1, end - 1, value[1:-1]
+    return [(start, end)] if value[:1] not in "-$" and _is_named(value) else []
+
+
+def _field(found: re.Match[str]) -> Iterable[Span]:
+    return [found.span("value")] if (_key_like if found["key"] else _password_like)(found["value"]) else []
+
+
+def _header(found: re.Match[str]) -> Iterable[Span]:
+    """Return the secret in a header; for "basic" the base64 value is a user and a password."""
+    value = found["value"]
+    if (found["scheme"] or "").lower() == "basic" and ":" in (decoded(value) or ""):
+        return [found.span("value")]
+    alone = found["alone"] is None or (len(value) >= 16 and _key_like(value))
+    return [found.span("value")] if _has_digits(value) and alone else []
+
+
+def _has_digits(value: str) -> bool:
+    return any(map(str.isdigit, value)) and _is_named(value)
+
+
+def _parameter(found: re.Match[str]) -> Iterable[Span]:
+    named = "name" if found["name"] else 0
+    return [found.span("value")] if _key_like(found["value"]) and not _is_cursor(found, named) else []
+
+
+def _opening(found: re.Match[str]) -> Iterable[Span]:
+    """Return the path of an address from the first part that was drawn; a UUID names a thing."""
+    place = found.start("value")
+    for part in found["value"].split("/"):
+        if len(part) >= 20 and _key_like(part) and not _UUID.fullmatch(part):
+            return [(place, found.end("value"))]
+        place += len(part) + 1
+    return []
+
+
+def _pin(found: re.Match[str]) -> Iterable[Span]:
+    """Return a number; called a code alone, it needs a verb or a colon."""
+    alone = (
+        r"(?i)pins?|passcode|combination|combo|(?:building|house|access|security|panel|front|screen|office|entry)\W.*"
+    )
+    named = found[0][: found.start("by") - found.start()]
+    opens = re.compile(r"(?i)\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)").match(found.string, found.end())
+    unsaid = re.fullmatch(alone, named) and not found["by"].strip() and not opens
+    return [] if "conduct" in named or unsaid else [found.span("value")]
+
+
+def _codes(found: re.Match[str]) -> Iterator[Span]:
+    """Yield the codes after their name, up to the first word of another form."""
+    text, place, stop = found.string, found.end(), found.end() + 1_000
+    while gap := _BETWEEN_CODES.match(text, place, stop):
+        code = _CODE.match(text, gap.end(), stop)
+        if code is None or not (any(map(str.isdigit, code[0])) or code[0].isupper() or "-" in code[0]):
+            return
+        yield code.span()
+        place = code.end()
+
+
+def _form(found: re.Match[str]) -> Iterable[Span]:
+    """Return a form that is no part of a longer word and no made-up example."""
+    value, start = _value(found)
+    end = start + len(value)
+    around = found.string[max(0, start - 1) : start] + found.string[end : end + 1]
+    return [] if excepted("made_up").search(value) or any(map(str.isalnum, around)) else [(start, end)]
+
+
+def _encoded_key(found: re.Match[str]) -> Iterable[Span]:
+    """Return a key in base64; a PEM block is one if it says so, or is cut before that can be seen."""
+    head = re.sub(r"\s|\\[nr]", "", found[0])[:64]
+    is_key = not head.startswith("LS0t") or b"PRIVATE" in base64.b64decode(head[: len(head) // 4 * 4])
+    return [found.span()] if is_key and len(found[0]) >= 40 else []
+
+
+def decoded(string: str) -> str | None:
+    """Return the printable text that a string is in base64, of either alphabet and with padding or without."""
+    body = string.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        said = base64.b64decode(f"{body}{'=' * (-len(body) % 4)}", validate=True).decode()
+    except ValueError:
+        return None
+    return said if said.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else None
+
+
+_VALUES: dict[str, Callable[[str], bool]] = {
+    "any": lambda value: True,
+    "named": _is_named,
+    "password": _password_like,
+    "key": _key_like,
+    "digits": _has_digits,
+    "user in base64": lambda value: ":" in (decoded(value) or ""),
+    "no name": _is_no_name,
+    "very sure": _is_very_sure,
+    "beside": lambda value: _is_very_sure(value) or (value.isdigit() and len(value) >= 8),
+    "beside a user": _is_beside_user,
+    "lines of base64": lambda value: re.search(r"[A-Za-z0-9+/=]{40}", value) is not None,
+    "no sentence": lambda value: not excepted("sentence").search(value),
+}
+"""Tests of a value alone."""
+_SENTENCES = frozenset({"very sure", "beside", "beside a user"})
+_MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
+    "form": _form,
+    "encoded key": _encoded_key,
+    "assigned": _assigned,
+    "field": _field,
+    "header": _header,
+    "parameter": _parameter,
+    "opening": _opening,
+    "given": _given,
+    "said": _said,
+    "said alone": lambda found: _sure_or_words(found, _is_sure),
+    "near": _near,
+    "password or words": lambda found: _sure_or_words(found, _password_like),
+    "answer": _answer,
+    "pin": _pin,
+    "codes": _codes,
+}
+"""Tests of a value with the text around it."""
