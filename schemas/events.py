@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Sequence
 from operator import mul
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import InvalidEvent
@@ -295,6 +297,12 @@ class Edited(_Body, frozen=True):
 
 NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
 """An edit without page or changes, a base for others."""
+
+
+def edit_of(**fields: str | Sequence[str] | None) -> Edited:
+    """Return an edit of these fields; a list without texts changes nothing."""
+    given = {name: value if isinstance(value, str) or not value else tuple(value) for name, value in fields.items()}
+    return replace(NO_EDIT, **{name: None if value in ((), []) else value for name, value in given.items()})
 
 
 class Settled(_Body, frozen=True):

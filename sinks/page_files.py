@@ -37,7 +37,6 @@ _PAGE = re.compile(
     r"|(people|projects)/[a-z0-9-]+(\.[0-9a-f]{12})?\.md|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
 )
 _KEPT = re.compile(r" \(yours( \d+)?\)(\.\w+)?\Z")
-_LEFT = re.compile(rf"\.(MEMORY|\d+|\d{{4}}-\d\d-\d\d(\.\d+)?)\.md{re.escape(UNFINISHED)}\Z")
 _SOMEBODYS = object()
 
 Digests = dict[str, list[str]]
@@ -46,7 +45,7 @@ Stamp = tuple[int, int, int]
 """Inode, size and time of change (ns) of a file; a save changes the stamp."""
 
 
-class Zoned(NamedTuple):
+class PageBytes(NamedTuple):
     """The bytes of a page file, and its stamp (inode, size, mtime), which changes with each save."""
 
     data: bytes
@@ -96,12 +95,12 @@ class ScopeFiles:
                             found[path] = _stamp(entry.stat(follow_symlinks=False))
         return found
 
-    def page(self, path: str) -> Zoned | None:
+    def page(self, path: str) -> PageBytes | None:
         """Return a page with its zone, None without a readable file."""
         with suppress(OSError):
             stamp = _stamp((self._folder / path).lstat())
             data = self._look(path)
-            return Zoned(data, stamp) if isinstance(data, bytes) else None
+            return PageBytes(data, stamp) if isinstance(data, bytes) else None
         return None
 
     def is_ours(self, path: str) -> bool:
@@ -111,8 +110,6 @@ class ScopeFiles:
 
     def adopt(self, files: Mapping[str, bytes]) -> None:
         """List the files that have the bytes which they would be given: the list that named them is gone."""
-        if not self._list_path.exists():
-            self._remove_unlisted_unfinished()
         found = {path: [_digest(data)] for path, data in files.items() if data and self._stands(path) == data}
         self._write_list(self.listed() | found)
 
@@ -309,14 +306,6 @@ class ScopeFiles:
             return
         make_folder(self._list_path.parent)
         write_whole(self._list_path, msgspec.json.encode(digests, order="deterministic"), durable=True)
-
-    def _remove_unlisted_unfinished(self) -> None:
-        """Remove unfinished files of killed projectors of older versions, which wrote beside the pages."""
-        for folder in (self._folder, *(self._folder / name for name in PAGE_FOLDERS)):
-            if self._in_the_way(folder / "page") is None and folder.is_dir():
-                for path in folder.iterdir():
-                    if _LEFT.match(path.name) or path.name == f".{WATERMARK_FILE}{UNFINISHED}":
-                        path.unlink(missing_ok=True)
 
 
 def listed_places(home: Home) -> list[str]:

@@ -119,11 +119,7 @@ def _child(child: ListedPage, slug: str) -> str:
 
 
 def _links(title: str, ends: Iterable[PageEnd], slug: str) -> list[str]:
-    lines = [
-        f"- {escape(end.relation)}: "
-        + (_link(end.name, end.name, slug) if end.is_there else f"`{end.name}` (not there)")
-        for end in ends
-    ]
+    lines = [f"- {escape(end.relation)}: {_end(end, slug)}" for end in ends]
     return [f"## {title}", "", *lines] if lines else []
 
 

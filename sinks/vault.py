@@ -131,14 +131,10 @@ class Vault:
 
     def is_ours(self, path: str) -> bool:
         """Return whether a file, as a path in the home, is a page as written, or a note about pages."""
-        match path.split("/")[1:]:
-            case ["global", *rest]:
-                return ScopeFiles(self.home, GLOBAL).is_ours("/".join(rest))
-            case ["projects", name, *rest]:
-                return ScopeFiles(self.home, PROJECT_PREFIX + name).is_ours("/".join(rest))
-            case [first, *_]:
-                return first == self.home.vault_notes.name
-        return False
+        if path.split("/")[1:2] == [self.home.vault_notes.name]:
+            return True
+        scope, place = _scope_and_place(path)
+        return scope is not None and ScopeFiles(self.home, scope).is_ours(place)
 
     def mark(self, scope: str) -> ScopeMark | None:
         """Return the mark up to which the pages of a scope are valid, None if missing or changed."""
@@ -151,14 +147,8 @@ class Vault:
 
     def zone_in(self, path: str) -> ZoneInPage | None:
         """Return the parts of a page, by its path in the home; None without a person's text in its zone."""
-        match path.split("/")[1:]:
-            case ["global", *rest]:
-                scope = GLOBAL
-            case ["projects", name, *rest]:
-                scope = PROJECT_PREFIX + name
-            case _:
-                return None
-        page = ScopeFiles(self.home, scope).page("/".join(rest)) if rest else None
+        scope, place = _scope_and_place(path)
+        page = ScopeFiles(self.home, scope).page(place) if scope is not None and place else None
         found = parts(page.data) if page is not None else None
         if page is None or found is None or found.zone is None or is_untouched(found.zone):
             return None
@@ -181,6 +171,16 @@ class Vault:
 
     def _cover_path(self, partition: int) -> Path:
         return self.home.vault_notes / f"p{partition:02}"
+
+
+def _scope_and_place(path: str) -> tuple[str | None, str]:
+    """Return the scope of a file by its path in the home, None for a file of no scope, and its path there."""
+    match path.split("/")[1:]:
+        case ["global", *rest]:
+            return GLOBAL, "/".join(rest)
+        case ["projects", name, *rest]:
+            return PROJECT_PREFIX + name, "/".join(rest)
+    return None, ""
 
 
 def _files(pages: Iterable[Page], marks: Iterable[ScopeMark]) -> dict[str, dict[str, bytes]]:

@@ -17,13 +17,9 @@ from memtape.sinks.page_files import TREE_FOLDER, Stamp
 
 
 class PageNote(msgspec.Struct, frozen=True):
-    """A page as last read: its stamp, a digest of its zone (empty if not read), and its number of `texts`.
-
-    `problems` name the unusable parts of the zone, a sentence each.
-    """
+    """A page as last read: its stamp, its number of `texts`, and its unusable parts, a sentence each."""
 
     stamp: Stamp
-    zone: str = ""
     texts: int = 0
     problems: tuple[str, ...] = ()
 

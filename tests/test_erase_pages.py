@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from test_erase import CANARY, SCOPE, TEXT, erase, remains
 
+from memtape.schemas.events import edit_of
 from memtape.sinks.proof.remains import search_home
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -50,9 +51,10 @@ def settled(client: Client) -> None:
 
 
 def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Client) -> None:
-    page = client.tree_writing.new("deploy/codename", f"# Zebrafish\n\n{TEXT}", hints=["Who is quokka?"])
+    page = client.tree_writing.new("deploy/codename", f"# Zebrafish\n\n{TEXT}", edit_of(hints=["Who is quokka?"]))
     project(client)
-    client.tree_writing.edit("deploy/codename", f"{TEXT} Twice.", title="Zebrafish-Quokka", summary="Of zebrafish.")
+    edit = edit_of(title="Zebrafish-Quokka", summary="Of zebrafish.")
+    client.tree_writing.edit("deploy/codename", f"{TEXT} Twice.", edit)
     client.tree_writing.link("deploy/codename", "deploy/staging")
     client.tree_writing.link("deploy", "deploy/codename", "depends_on")
     project(client)

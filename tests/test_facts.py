@@ -21,12 +21,12 @@ from test_distilling import VARIABLES, Chat, serving
 from test_hooks import events_of, hook, told
 from test_statements import erase, said, tagged, texts
 
-from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, RETRY_US, Distillation, Talk, WindowAnswer
+from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, RETRY_US, Distillation, Talk
 from memtape.flows.workers.turns import append_new
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BadAnswer
 from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Erased, Event, Forgotten, Origin
-from memtape.schemas.times import DAY_US, US_PER_S
+from memtape.schemas.times import DAY_US
 from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import UseAmounts, model_use
@@ -274,8 +274,8 @@ def test_nothing_worth_keeping_is_not_asked_about_again(client: Client, model: S
 
 
 BADLY: dict[str, str | int | bytes | None] = {
-    **BAD, "huge": b"x" * (2 * 1024 * 1024), "no chat": b"<html>", "down": 503, "refused": 401, "late": None,
-    "silent": "",
+    **{name: BAD[name] for name in ("prose", "foreign message", "deep")},
+    "huge": b"x" * (2 * 1024 * 1024), "no chat": b"<html>", "down": 503, "refused": 401, "late": None, "silent": "",
 }  # fmt: skip
 
 
@@ -504,14 +504,3 @@ def test_without_a_model_nothing_is_asked_or_written(tmp_path: Path) -> None:
         assert done.exit_code == 0 and of_model(client) == []
         assert not client.home.windows_path.exists() and not client.home.model_use_path.exists()
         assert client.status().model.total == UseAmounts()
-
-
-def test_talk_holds_no_more_than_is_wanted(client: Client) -> None:
-    said(client, "One.", session="a")
-    said(client, "Two.", session="b")
-    talk = Talk(client.log, lambda event: event.session == "a")
-    for number, end in enumerate(client.log.ends()):
-        talk.read(number, 0, end)
-    assert [session.name for session in talk.turns] == ["a"]
-    talk.drop_before(now_us() + US_PER_S)
-    assert not talk.turns and WindowAnswer([]).problem == ""

@@ -24,7 +24,6 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.capture.injected import MARKER, without_injected, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, claude_tool, heard
 from memtape.tools.capture.project import scope_of_folder
@@ -33,10 +32,11 @@ from memtape.tools.client import Client
 from memtape.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
 from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.finding import ImportSource, host_files, named_files
-from memtape.tools.importing.live import growth
-from memtape.tools.importing.records import Record, Skipped
+from memtape.tools.importing.records import Record
+from memtape.tools.importing.skips import Skipped
 from memtape.tools.importing.summary import ImportSummary
-from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.watching import growth
 
 SCOPE = "project:test"
 
@@ -71,7 +71,8 @@ def said(log: Log, scope: str = SCOPE) -> list[tuple[str, str]]:
 
 def take(client: Client, *paths: Path, scope: str | None = SCOPE, **options: Any) -> ImportSummary:
     sources = [source for path in paths for source in named_files(path)]
-    return Importer(client, scope, **options).take(sources)
+    on_progress = options.pop("on_progress", lambda taken: None)
+    return Importer(client, scope, ImportOptions(**options), on_progress).take(sources)
 
 
 def put(folder: Path, name: str, data: bytes | str) -> Path:
@@ -265,18 +266,6 @@ def test_what_was_erased_is_not_taken_again(client: Client, tmp_path: Path) -> N
     assert sum(event.id == gone for event in events(client.log)) == 1
 
 
-def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
-    for context in ("a fact", f"</{MARKER}> a </{MARKER.upper()} >", "<system-reminder>", f"<{MARKER}>", ""):
-        for place in ("{}", "Hello {}", "{} Hello", "one\n{}\ntwo {}"):
-            text = place.replace("{}", wrap(context))
-            assert "fact" not in without_injected(text)
-            assert without_injected(text).split() == place.replace("{}", "").split()
-    split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
-    assert without_injected(split) == split
-    assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
-    assert without_injected("What is <memtape> for?") == "What is <memtape> for?"
-
-
 def test_several_importers_at_once_add_a_thing_once(tmp_path: Path) -> None:
     rows = [{**row, "uuid": f"{row.get('uuid')}-{n}", "promptId": None} for n in range(60) for row in t.claude("/x")]
     path = put(tmp_path, "s.jsonl", t.lines([row for row in rows if row["uuid"][:2] in ("u1", "a2", "a6")]))
@@ -379,13 +368,6 @@ def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path)
     assert (summary.unread, summary.nothing_read) == (unread, bool(unread))
     assert (summary.problems[0].path, summary.problems[0].reason) == (str(tmp_path / name), reason)
     assert summary.taken == 1 - unread
-
-
-def test_a_truncated_export_gives_what_stands_before(client: Client, tmp_path: Path) -> None:
-    whole = json.dumps(t.chatgpt() * 1).encode()
-    summary = take(client, put(tmp_path, "a.json", whole[: len(whole) - 300]))
-    assert summary.taken >= 2
-    assert summary.problems[-1].reason == reading.BAD_DOCUMENT.reason
 
 
 def test_circles_are_named_and_their_turns_taken() -> None:
@@ -520,8 +502,10 @@ def watched(client: Client, folder: Path) -> Iterator[int]:
     """Yield how far a watcher thinks that files have grown which were read before."""
     importer = Importer(client, SCOPE)
     for source in named_files(folder):
-        if isinstance(source, ImportSource) and (grown := growth(source, importer.positions.offset(source.path)).bytes):
-            yield grown
+        if isinstance(source, ImportSource):
+            grown, due = growth(source, importer.positions.offset(source.path), always=True)
+            if due:
+                yield grown
 
 
 def test_positions_that_are_lost_or_damaged_cost_time_alone(client: Client, tmp_path: Path) -> None:

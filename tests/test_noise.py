@@ -24,7 +24,7 @@ from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, withou
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, gemini
 from memtape.tools.importing.finding import ImportSource
-from memtape.tools.importing.records import FAILED
+from memtape.tools.importing.skips import FAILED
 from memtape.tools.importing.taking import Importer
 
 RNG = random.Random(20)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtape.schemas.events import edit_of
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.tools.client import Client
@@ -86,7 +87,7 @@ def test_imported_again_only_what_changed_is_a_version(client: Client, folder: P
 def test_what_people_said_since_stays(client: Client, folder: Path) -> None:
     taken(client, folder)
     tree = client.tree_writing
-    tree.edit("wiki/on-call", title="Who is on call", text="Grace is.")
+    tree.edit("wiki/on-call", "Grace is.", edit_of(title="Who is on call"))
     tree.move("wiki/on-call", "people")
     tree.link("wiki/deploy/staging", "people", undo=True)
     tree.link("wiki/deploy/staging", "people", "depends_on")

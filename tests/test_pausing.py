@@ -33,7 +33,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.summary import ImportSummary
-from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import Watcher
 
 HOUR_US = 3_600 * US_PER_S
@@ -115,7 +115,7 @@ def taken(home: Path, path: Path, project: Path, **more: Any) -> ImportSummary:
     with Client(home, folder=project) as client:
         client.session = None
         source = ImportSource(path, CLAUDE_CODE, path.name, str(project), "s-1")
-        return Importer(client, **more).take([source])
+        return Importer(client, options=ImportOptions(**more)).take([source])
 
 
 def second_us(second: int) -> int:

@@ -46,9 +46,8 @@ from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.text.people import key_of_name, people_named, projects_named
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
-from memtape.state.views.places import is_told
 from memtape.state.views.rows import all_changes, memory_row
-from memtape.state.views.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS, person_path
+from memtape.state.views.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
 from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
@@ -212,14 +211,6 @@ def test_what_an_agent_promised_ends_when_it_speaks_again_in_the_session() -> No
     assert written([promise, turn("Here is a summary of it all.", 2, by="agent", after=2)], THREADS) == ""
 
 
-def test_a_state_that_is_restored_goes_on_alike() -> None:
-    events = [*OPEN, turn("TODO: write the migration for the ledger table.", 1, after=1)]
-    partition = restore(snapshot(state_of(events)))
-    fold(partition, slots([turn("I renewed the certificate of api.example.org.", 2, after=2)], start=9))
-    said = render(page(partition.scopes[SCOPE], THREADS, Settings()))
-    assert "ledger" in said and "certificate" not in said
-
-
 # Essentials, recent, archive
 
 
@@ -292,12 +283,6 @@ def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
     assert written(events[:2], BUFFER) == ""
     assert "harbour" in (said := written(events, BUFFER)) and "reef" not in said
     assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
-
-
-def test_a_pass_that_ends_touches_the_buffer() -> None:
-    partition = state_of([captured("The reef is charted.", "old")])
-    changes = fold(partition, slots([decided([], [], "pass", until=2, sent=START + MINUTE)], start=9)).changes
-    assert BUFFER in [one.path for one in pages_of(partition, changes)]
 
 
 def test_what_people_want_left_out_stands_on_no_page() -> None:
@@ -374,11 +359,6 @@ def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) 
         assert not re.search(r"(?<!\\)\[\[|(?<!\\)<b>|\u202e", render(one))
     folder = Home(tmp_path).scope_folder(SCOPE)
     assert all(folder in path.parents for path in tmp_path.rglob("*.md"))
-
-
-def test_names_have_pages_of_their_own() -> None:
-    keys = [key_of_name(name) for name in HOSTILE if key_of_name(name)]
-    assert len({person_path(key) for key in keys}) == len(set(keys))
 
 
 def test_people_are_bounded_whoever_makes_up_names() -> None:
@@ -462,22 +442,6 @@ def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], tit
         assert f"\n{len(found) + more - shown:,} more: " in said
 
 
-@given(
-    st.lists(
-        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=200, max_size=900).filter(str.strip),
-        max_size=60,
-    )
-)
-def test_standing_pages_keep_to_their_length_whatever_was_said(texts: list[str]) -> None:
-    events = [captured(f"We still need to renew {text}", n, tags=("stated", "task")) for n, text in enumerate(texts)]
-    events += [turn(text, f"t{n}", after=n) for n, text in enumerate(texts)]
-    events += [captured(f"{text}.", f"f{n}") for n, text in enumerate(texts)]
-    partition = state_of([*events, archived([f"f{n}" for n in range(20)], "a")])
-    for one in pages_of(partition, all_changes(partition.scopes[SCOPE])) if texts else ():
-        if isinstance(one, StandingPage):
-            assert len(render(one)) <= one.limit
-
-
 # Zones
 
 
@@ -532,10 +496,3 @@ def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> N
     with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="t") as client:
         found = [it for it in client.context().items if it.section == "tasks"]
     assert [(it.text, it.page) for it in found] == [("Which of the two `ledger` tables should stay?", THREADS)]
-
-
-def test_everything_that_is_told_holds(tmp_path: Path) -> None:
-    events = [captured("The API listens on port 8080.", "old"), captured("The API listens on port 8081.", "new")]
-    scope = state_of(events).scopes[SCOPE]
-    told = [birth for birth in scope.leading.worthiest(scope) if is_told(scope, scope.memories.by_birth[birth])]
-    assert written(events, ESSENTIALS).count("\n- ") == len(told)

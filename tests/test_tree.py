@@ -6,9 +6,11 @@ import sys
 import time
 from collections.abc import Iterable
 
+import pytest
 from builders import TREE, captured, configured, edited, forgotten, linked, make_id, page_id, page_link, slots, worlds
 from hypothesis import given
 from hypothesis import strategies as st
+from soaked import soaked
 
 from memtape.schemas.events import CHILD, EDGES, Event
 from memtape.schemas.rows import PageRow
@@ -255,8 +257,8 @@ def test_a_walk_ends_sees_each_page_once_and_no_more_than_it_may(events: list[Ev
 # --- Trouble ---
 
 
-def test_ten_thousand_children_and_as_deep_a_chain_are_folded_checked_and_walked() -> None:
-    count = 10_000
+@pytest.mark.parametrize("count", soaked([2_000, 10_000], 2_000))
+def test_many_children_and_as_deep_a_chain_are_folded_checked_and_walked(count: int) -> None:
     wide = [captured(f"Page {number}.", f"w{number}", "page", path=f"w{number}") for number in range(count)]
     wide += [page_link(ROOT, CHILD, f"l{number}", f"w{number}") for number in range(count)]
     deep = [page_link(f"w{number}", CHILD, f"d{number}", f"w{number + 1}") for number in range(count - 1)]

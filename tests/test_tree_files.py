@@ -13,7 +13,7 @@ from soaked import soaked
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Captured, Edited, Event, Linked
+from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
 from memtape.schemas.log import slots_between
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
@@ -32,7 +32,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A home with two pages, one below the other, as files."""
     monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
     with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as made:
-        made.tree_writing.new("deploy", "We deploy on Tuesdays.", title="Deploying")
+        made.tree_writing.new("deploy", "We deploy on Tuesdays.", edit_of(title="Deploying"))
         made.tree_writing.new("deploy/staging", "Staging listens on port 5433.")
         project(made)
         yield made

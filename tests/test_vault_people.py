@@ -18,7 +18,6 @@ from soaked import examples
 
 from memtape.schemas.events import Actor
 from memtape.schemas.rows import DayPage, Entry, ScopeMark
-from memtape.sinks.home import folders as homes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render
@@ -211,33 +210,13 @@ def test_what_somebody_saved_is_still_there_whatever_happens(
     shutil.rmtree(folder)
 
 
-def test_the_kills_of_that_test_reach_every_step(tmp_path: Path) -> None:
-    """A life without people, killed at each step in turn: what is written next is whole, and nothing is kept."""
-    steps = 0
-    for nth in range(1, 60):
-        vault = Vault(Home(tmp_path / str(nth)))
-        vault.write([page_of(DAYS[0], "one"), page_of(DAYS[1], "two")], [ScopeMark(SCOPE, 0, 1)])
-        try:
-            with killed_at(nth):
-                vault.write([page_of(DAYS[0], "three"), page_of(DAYS[1], "")], [ScopeMark(SCOPE, 0, 2)])
-        except Killed:
-            steps += 1
-        vault.home.remove_unfinished()
-        vault.write([page_of(DAYS[0], "four"), page_of(DAYS[1], "")], [ScopeMark(SCOPE, 0, 3)])
-        assert sorted(files_of(vault.home.vault)) == [f"projects/a/logs/{DAYS[0]}.md", "projects/a/watermark.json"]
-        assert not kept(vault.home)
-        assert not list(vault.home.vault.rglob(f"*{homes.UNFINISHED}"))
-    assert steps >= 12
-
-
-def test_pages_from_before_there_was_a_list_are_told_from_notes_by_their_bytes(tmp_path: Path) -> None:
+def test_pages_whose_list_is_lost_are_told_from_notes_by_their_bytes(tmp_path: Path) -> None:
     vault = Vault(Home(tmp_path))
     pages = [page_of(day, f"said on {day}") for day in DAYS]
     vault.write(pages, [ScopeMark(SCOPE, 0, 1)])
     folder = vault.home.scope_folder(SCOPE)
     shutil.rmtree(vault.home.vault_notes)
     (folder / "logs" / f"{DAYS[0]}.md").write_text("mine")
-    (folder / "logs" / f".{DAYS[0]}.md.new").write_text("half a page of old")
     (folder / "logs" / ".mine.md.new").write_text("mine too")
     vault.adopt(pages, [ScopeMark(SCOPE, 0, 1)])
     assert set(ScopeFiles(vault.home, SCOPE).listed()) == {f"logs/{day}.md" for day in DAYS[1:]} | {"watermark.json"}
@@ -245,7 +224,6 @@ def test_pages_from_before_there_was_a_list_are_told_from_notes_by_their_bytes(t
     assert kept(vault.home) == [f"vault/projects/a/logs/{DAYS[0]} (yours).md"]
     found = files_of(folder)
     assert (found[f"logs/{DAYS[0]} (yours).md"], found["logs/.mine.md.new"]) == (b"mine", b"mine too")
-    assert f"logs/.{DAYS[0]}.md.new" not in found
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 300])

@@ -22,9 +22,8 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_session
 from memtape.tools.importing.latest import find_turn
-from memtape.tools.importing.live import ENDED_S, QUIET_S, ChangedSessions, Growth, growth, is_due
-from memtape.tools.importing.taking import Importer
-from memtape.tools.importing.watching import Indexed, Watcher
+from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher, ZonesTaken, growth
 
 ROOT = Path(__file__).parent.parent
 SCOPE = "project:test"
@@ -45,34 +44,6 @@ def write(path: Path, rows: list[Any], mode: str = "wb") -> Path:
     return path
 
 
-# The rules
-
-
-def test_a_session_is_due_by_bytes_by_messages_and_at_its_end() -> None:
-    for grown, running, ended in (
-        (Growth(0, 0), False, False),
-        (Growth(1, 0), False, True),
-        (Growth(99_999, 49), False, True),
-        (Growth(100_000, 0), True, True),
-        (Growth(10, 50), True, True),
-    ):
-        assert (is_due(grown, False), is_due(grown, True)) == (running, ended)
-
-
-def test_it_is_looked_at_once_it_has_been_quiet_and_again_at_its_end() -> None:
-    sessions, path = ChangedSessions(), Path("s")
-    sessions.changed(path, 10.0)
-    assert sessions.quiet(10.0 + QUIET_S - 0.1) == []
-    sessions.changed(path, 11.0)
-    assert sessions.quiet(10.0 + QUIET_S) == []
-    assert sessions.quiet(11.0 + QUIET_S) == [path]
-    assert sessions.quiet(100.0) == []
-    assert not sessions.ended(path, 100.0)
-    assert sessions.quiet(11.0 + ENDED_S) == [path]
-    sessions.indexed(path)
-    assert sessions.rest() == []
-
-
 class Watched:
     """A watcher under a clock that the test moves, over one folder of Claude Code."""
 
@@ -80,7 +51,7 @@ class Watched:
         self.now = 0.0
         self.client = Client(folder / "home", scope=SCOPE, log=MemoryLog(2))
         self.path = folder / "claude" / "-x" / "s.jsonl"
-        self.indexed: list[Indexed] = []
+        self.indexed: list[Indexed | ZonesTaken | str] = []
         folders = {CLAUDE_CODE: [folder / "claude"]}
         self.watcher = Watcher(self.client, SCOPE, folders, self.indexed.append, lambda: self.now)
 
@@ -88,13 +59,15 @@ class Watched:
         """Let the session grow and fall quiet, and return how many records each indexing took."""
         write(self.path, rows, "ab")
         self.watcher.changed([self.path, self.path.with_name("notes.txt")])
-        self.now += QUIET_S
+        self.now += QUIET_S - 0.1
+        assert self.look() == []  # Before it has been quiet.
+        self.now += 0.1
         return self.look()
 
     def look(self) -> list[int]:
         seen = len(self.indexed)
         self.watcher.index_due()
-        return [indexed.taken for indexed in self.indexed[seen:]]
+        return [indexed.taken for indexed in self.indexed[seen:] if isinstance(indexed, Indexed)]
 
 
 def test_growth_accumulates_until_it_is_enough(tmp_path: Path) -> None:
@@ -138,7 +111,8 @@ def test_what_an_import_has_taken_meanwhile_is_not_growth(tmp_path: Path) -> Non
     watched.grow([prompt(number) for number in range(40)])
     source = named_session(watched.path, CLAUDE_CODE)
     assert Importer(watched.client, SCOPE).take([source]).taken == 40
-    assert growth(source, Importer(watched.client, SCOPE).positions.offset(watched.path)) == Growth(0, 0)
+    offset = Importer(watched.client, SCOPE).positions.offset(watched.path)
+    assert growth(source, offset, always=True) == (0, False)
     assert watched.grow([prompt(number) for number in range(40, 60)]) == []
 
 
@@ -147,8 +121,8 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
     write(folder / "before.jsonl", [prompt(1)])
     first, second = threading.Event(), threading.Event()
 
-    def told(indexed: Indexed) -> None:
-        (first if indexed.path.stem == "before" else second).set()
+    def told(indexed: Indexed | ZonesTaken | str) -> None:
+        (first if isinstance(indexed, Indexed) and indexed.path.stem == "before" else second).set()
 
     with Client(tmp_path / "home", scope=SCOPE, log=MemoryLog(2)) as client:
         watcher = Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}, told)
@@ -168,7 +142,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
             thread.join(30)
         assert not thread.is_alive()
         Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}).index(watcher.sources(), always=True)
-        summary = Importer(client, SCOPE, reread=True).take(watcher.sources())
+        summary = Importer(client, SCOPE, ImportOptions(reread=True)).take(watcher.sources())
         assert summary.taken == 0
         assert summary.known >= 62
 

@@ -16,7 +16,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.summary import ImportSummary
-from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.taking import Importer, ImportOptions
 
 LONG = "The tide gauge is read at noon. " * 100
 
@@ -35,7 +35,7 @@ def notes(tmp_path: Path) -> Path:
 
 def take(client: Client, folder: Path, dry_run: bool = False) -> ImportSummary:
     folders = [folder] if folder.is_dir() else []
-    return Importer(client, SCOPE, dry_run=dry_run).take(named_files(folder), folders)
+    return Importer(client, SCOPE, ImportOptions(dry_run)).take(named_files(folder), folders)
 
 
 def shown(client: Client) -> list[str]:
@@ -140,7 +140,7 @@ def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_pa
     note = put(notes, "a.md", "The gauge is red.")
     for scope in (SCOPE, "project:other"):
         with Client(tmp_path / "home", scope=scope, origin="user") as client:
-            summary = Importer(client, reread=True).take(named_files(note))
+            summary = Importer(client, options=ImportOptions(reread=True)).take(named_files(note))
             assert (summary.taken, summary.withdrawn) == (1, 0)
     note.unlink()
     put(notes, "b.md", "The bell rings.")

@@ -20,7 +20,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import host_files, memory_folders, named_files
 from memtape.tools.importing.summary import ImportSummary
-from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.taking import Importer, ImportOptions
 
 __all__ = ["client", "notes"]  # Fixtures.
 
@@ -89,7 +89,7 @@ def test_what_is_left_out_by_a_format_is_not_gone(client: Client, notes: Path) -
     path = put(notes, "all.zip", "")
     path.write_bytes(t.zipped({"a.md": GONE.encode(), "m.json": json.dumps(mem0([STAYS])).encode()}))
     take(client, path)
-    summary = Importer(client, SCOPE, reread=True, only="mem0").take(named_files(path))
+    summary = Importer(client, SCOPE, ImportOptions(reread=True, only="mem0")).take(named_files(path))
     assert summary.withdrawn == 0 and shown(client) == [STAYS, GONE]
     path.write_bytes(t.zipped({"m.json": json.dumps(mem0([STAYS])).encode()}))
     assert take(client, path).withdrawn == 1 and shown(client) == [STAYS]
@@ -110,7 +110,7 @@ def test_a_folder_that_is_missing_or_empty_withdraws_nothing_until_it_is_said_to
     away.rename(notes)
     assert (take(client, notes).withdrawn, shown(client)) == (0, [STAYS, GONE])
     shutil.rmtree(notes)
-    assert Importer(client, SCOPE, gone=True).take([], [notes]).withdrawn == 2
+    assert Importer(client, SCOPE, ImportOptions(gone=True)).take([], [notes]).withdrawn == 2
     assert shown(client) == []
 
 

@@ -9,7 +9,6 @@ import os
 import random
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,13 +22,13 @@ from soaked import examples
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Event, Operation, make_tick
-from memtape.schemas.rows import IndexPage, MemoryPage
+from memtape.schemas.rows import IndexPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.schemas.zones import ZONE_END, ZONE_START, zone_source
 from memtape.sinks import page_files
 from memtape.sinks.home.folders import Home
-from memtape.sinks.page_files import ScopeFiles, kept
+from memtape.sinks.page_files import kept
 from memtape.sinks.vault import Vault, render, zone_for
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, is_untouched, joined, new_zone, parts
 from memtape.state.core.erasures import erasures_of
@@ -252,9 +251,6 @@ def saving_between(person: Writer, chance: float) -> Iterator[None]:
         patch.undo()
 
 
-MET: Counter[str] = Counter()
-
-
 @examples(40)
 @given(st.integers(0, 2**32), st.booleans())
 @example(1481, True)
@@ -270,20 +266,16 @@ def test_no_byte_of_a_zone_is_lost_or_doubled_in_any_life_of_a_page(
     for step in range(rng.randint(1, 8)):
         if rng.random() < 0.6:
             person.save()
-        before, wanted = person.zone, len(person.whole)
         written_pages = pages_with(*(f"text {step} {number}" for number in range(rng.randint(1, 3))))
         nth = rng.randint(1, 30) if killing and rng.random() < 0.4 else 0
         try:
             with killed_at(nth), saving_between(person, 0.3):
                 if rng.random() < 0.15:
                     vault.prune(SCOPE, ())
-                    MET["all pages removed"] += 1
                 else:
                     vault.write(written_pages, [])
         except Killed:
             vault.home.remove_unfinished()
-            MET["killed"] += 1
-        MET["saved while it was written"] += person.zone is not before or len(person.whole) > wanted
         files = [other.read_bytes() for other in folder.rglob("*") if other.is_file()]
         assert [whole for whole in person.whole if whole not in files] == [], f"seed {seed}"
         if person.zone is not None:
@@ -293,38 +285,11 @@ def test_no_byte_of_a_zone_is_lost_or_doubled_in_any_life_of_a_page(
             if path.exists() and not nth:
                 now = parts(path.read_bytes())
                 assert now is not None and now.zone == person.zone, f"seed {seed}"
-            MET["zone kept"] += 1
-        MET["kept whole"] += len(person.whole) > 0
     vault.write(pages_with("the end"), [])
     last = next(one for one in pages_with("the end") if path.as_posix().endswith(one.path))
     found = parts(path.read_bytes())
     assert found is not None and found.ours == render(last).encode(), f"seed {seed}"
     shutil.rmtree(folder)
-
-
-def test_that_life_met_all_there_is() -> None:
-    if not MET:
-        pytest.skip("it needs the test before")
-    assert set(MET) >= {"all pages removed", "killed", "saved while it was written", "zone kept", "kept whole"}, MET
-
-
-def test_a_zone_of_another_page_is_kept_where_somebody_has_put_it_and_outlives_the_page(tmp_path: Path) -> None:
-    vault = Vault(Home(tmp_path))
-    pages = pages_with("It holds.")
-    vault.write(pages, [])
-    path = vault.home.scope_folder(SCOPE) / "memories/001.md"
-    zone = b"%s\nmine\n%s" % (START_LINE, END_LINE)
-    path.write_bytes(zone + b"\n\n" + path.read_bytes())
-    assert (
-        vault.read(SCOPE)["memories/001.md"]
-        == render(next(one for one in pages if isinstance(one, MemoryPage))).encode()
-    )
-    vault.prune(SCOPE, ())
-    assert path.read_bytes() == zone + b"\n"
-    assert not (vault.home.scope_folder(SCOPE) / "MEMORY.md").exists()
-    assert "memories/001.md" not in vault.read(SCOPE) and not vault.listed(SCOPE)
-    vault.write(pages, [])
-    assert path.read_bytes().endswith(b"\n\n" + zone + b"\n") and not kept(vault.home)
 
 
 def test_what_an_editor_saves_in_place_at_the_last_moment_is_kept_beside(
@@ -469,14 +434,3 @@ def test_only_people_write_in_zones() -> None:
     events = [captured("A claim.", "agent", source=zone_source("MEMORY.md"), origin="agent")]
     index = page(scope_of(events)[1], "MEMORY.md", Settings())
     assert isinstance(index, IndexPage) and index.zone == () and [row.text for row in index.facts] == ["A claim."]
-
-
-def test_a_page_without_a_zone_gets_its_zone_and_is_no_somebodys(tmp_path: Path) -> None:
-    vault = Vault(Home(tmp_path))
-    pages = pages_with("It holds.")
-    index = next(one for one in pages if isinstance(one, IndexPage))
-    ScopeFiles(vault.home, SCOPE).lay({one.path: render(one).encode() for one in pages})
-    assert vault.read(SCOPE)["MEMORY.md"] == render(index).encode()
-    vault.write(pages, [])
-    assert (vault.home.scope_folder(SCOPE) / "MEMORY.md").read_bytes() == joined(render(index).encode(), new_zone(()))
-    assert kept(vault.home) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import CHILD, EDGES, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, refs_of_edit
@@ -57,17 +58,7 @@ class TreeWriting:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    def new(
-        self,
-        slug: str,
-        text: str,
-        *,
-        title: str | None = None,
-        summary: str | None = None,
-        under: str | None = None,
-        hints: Sequence[str] = (),
-        refs: Sequence[str] = (),
-    ) -> Written:
+    def new(self, slug: str, text: str, fields: Edited = NO_EDIT, *, under: str | None = None) -> Written:
         """Write a page below `under`, by default the page whose slug begins the new slug, else the root.
 
         Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
@@ -79,29 +70,15 @@ class TreeWriting:
         if scope is not None and (taken := scope.pages.at(slug)) is not None and taken.lives:
             raise MemtapeError(f"The page {slug} is there already.", f"`memtape tree edit {slug}` changes it.")
         parent = self._above(scope, slug) if under is None else meant(self._known(scope, under), under).id
-        line = Line(text=text, kind="page", path=slug, scope=name)
         before = dict(self._writer.redactor.counts)
-        (capture,) = self._writer.events_of(line, {})
-        edit = msgspec.structs.replace(
-            NO_EDIT, id=capture.id, title=title, summary=summary, hints=tuple(hints) or None, refs=tuple(refs) or None
-        )
-        events = [capture, *self._edits(edit, name)]
+        (capture,) = self._writer.events_of(Line(text=text, kind="page", path=slug, scope=name), {})
+        events = [capture, *self._edits(replace(fields, id=capture.id), name)]
         events.append(self._linked(name, parent, CHILD, to=capture.id))
         counts = {kind: n - before.get(kind, 0) for kind, n in self._writer.redactor.counts.items()}
         self._writer.log.append(events)
         return self._written(capture.id, redacted={kind: n for kind, n in counts.items() if n})
 
-    def edit(
-        self,
-        name: str,
-        text: str | None = None,
-        *,
-        base: str | None = None,
-        title: str | None = None,
-        summary: str | None = None,
-        hints: Sequence[str] | None = None,
-        refs: Sequence[str] | None = None,
-    ) -> Written:
+    def edit(self, name: str, text: str | None = None, fields: Edited = NO_EDIT) -> Written:
         """Give a page another text, title or the like; None changes nothing. `base` is the version last seen.
 
         Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where
@@ -112,22 +89,12 @@ class TreeWriting:
             _check_text(text)
         scope = self._known(self._state(), name)
         page = meant(scope, name)
-        self._check_trust(page, {"title": title, "summary": summary, "hints": hints, "refs": refs})
-        edit = msgspec.structs.replace(
-            NO_EDIT,
-            id=page.id,
-            title=title,
-            summary=summary,
-            hints=None if hints is None else tuple(hints),
-            refs=None if refs is None else tuple(refs),
-        )
-        events: list[Event] = []
+        self._check_trust(page, fields, "title", "summary", "hints", "refs")
+        edit, events = replace(fields, id=page.id), list[Event]()
         if text is not None:
             path = None if page.slug == ROOT else page.slug or None
             events = self._writer.events_of(Line(text=text, kind="page", path=path, scope=scope.name), {})
-            edit = msgspec.structs.replace(edit, by=events[0].id, base=base or current_version(scope, page))
-        elif base is not None:
-            edit = msgspec.structs.replace(edit, base=base)
+            edit = replace(edit, by=events[0].id, base=fields.base or current_version(scope, page))
         edits = self._edits(edit, scope.name)
         if not edits:
             raise MemtapeError("Nothing was given that would change the page.", "Give a text, or --title and the like.")
@@ -152,8 +119,9 @@ class TreeWriting:
             taken = scope.pages.at(slug)
             if taken is not None and taken.lives:
                 raise MemtapeError(f"The page {slug} is there already.", "Give another slug.")
-            self._check_trust(page, {"slug": slug})
-            events += self._edits(msgspec.structs.replace(NO_EDIT, id=page.id, slug=slug), scope.name)
+            edit = replace(NO_EDIT, id=page.id, slug=slug)
+            self._check_trust(page, edit, "slug")
+            events += self._edits(edit, scope.name)
         if under is not None:
             events += self._moved_under(scope, page, meant(scope, under))
         if not events:
@@ -251,7 +219,7 @@ class TreeWriting:
 
     def _edits(self, edit: Edited, scope: str) -> list[Event]:
         """Return the event of an edit; none for an edit without changes."""
-        if msgspec.structs.replace(edit, id="") == NO_EDIT:
+        if replace(edit, id="") == NO_EDIT:
             return []
         return [self._writer.made("edited", edit, scope, refs_of_edit(edit))]
 
@@ -260,11 +228,11 @@ class TreeWriting:
     ) -> Event:
         return self._writer.made("linked", Linked(id=id, on=on, relation=relation, slug=slug, to=to), scope)
 
-    def _check_trust(self, page: Page, given: dict[str, object]) -> None:
+    def _check_trust(self, page: Page, edit: Edited, *names: str) -> None:
         """Raise `MemtapeError` where a more trusted author set a field to be changed."""
-        for name, value in given.items():
+        for name in names:
             before = page.given.get(name)
-            if value is not None and before is not None and before.trust > self._trust:
+            if getattr(edit, name) is not None and before is not None and before.trust > self._trust:
                 raise MemtapeError(
                     f"Somebody who is trusted more gave {name_of(page)} its {name}.", "The user can change it."
                 )
@@ -272,7 +240,7 @@ class TreeWriting:
     def _written(self, id: str, redacted: dict[str, int] | None = None) -> Written:
         scope = self._state()
         assert scope is not None
-        return msgspec.structs.replace(written(scope, meant(scope, id)), redacted=redacted or {})
+        return replace(written(scope, meant(scope, id)), redacted=redacted or {})
 
 
 def written(scope: Scope, page: Page) -> Written:

@@ -37,7 +37,7 @@ from memtape.tools.commands.options import (
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
     from memtape.tools.importing.summary import ImportSummary
-    from memtape.tools.importing.taking import Importer
+    from memtape.tools.importing.taking import Importer, ImportOptions
 
 SHOWN_PROBLEMS = 20
 
@@ -47,7 +47,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.command("import")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--all", "everything", is_flag=True, help="What Claude Code, Codex and Gemini have kept on this machine.")
-@click.option("--format", "format", type=click.Choice(SOURCES), help="What the files are, where it cannot be seen.")
+@click.option("--format", "only", type=click.Choice(SOURCES), help="What the files are, where it cannot be seen.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken.")
 @click.option("--gone", is_flag=True, help="What is missing is gone for good: take back what it had said.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
@@ -58,12 +58,9 @@ def import_command(
     home: Path,
     paths: tuple[Path, ...],
     everything: bool,
-    format: str | None,
-    dry_run: bool,
-    gone: bool,
-    reread: bool,
     form: str | None,
     scope: str | None,
+    **options: Any,
 ) -> None:
     """Import the history of other programs: PATH is a file, a folder or an export.
 
@@ -87,34 +84,35 @@ def import_command(
       memtape import handbook.pdf
     """
     from memtape.tools.capture.pausing import check_storing
-    from memtape.tools.importing.taking import Importer
+    from memtape.tools.importing.taking import Importer, ImportOptions
 
+    given = ImportOptions(**options)
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
-    if not dry_run:
+    if not given.dry_run:
         check_storing(home, None)
     if form == "pages":
-        if everything or format or gone or reread:
+        if everything or given != ImportOptions(given.dry_run):
             raise click.UsageError("With --as pages only folders, --scope and --dry-run are given.")
-        _import_pages(home, paths, own, dry_run=dry_run)
+        _import_pages(home, paths, own, dry_run=given.dry_run)
         return
-    with _reader(home) if dry_run else _speaker(home) as speaker:
-        importer = partial(Importer, speaker, own, dry_run=dry_run, reread=reread, only=format, gone=gone)
-        summary = _taken(importer, speaker.log, *_sources(paths, everything, format, gone))
+    with _reader(home) if given.dry_run else _speaker(home) as speaker:
+        importer = partial(Importer, speaker, own, given)
+        summary = _taken(importer, speaker.log, *_sources(paths, everything, given))
     _print_import(speaker, summary)
 
 
 def _sources(
-    paths: Sequence[Path], everything: bool, format: str | None, gone: bool
+    paths: Sequence[Path], everything: bool, given: ImportOptions
 ) -> tuple[list[finding.ImportSource | finding.Unfit], list[Path]]:
     """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
     from memtape.tools.importing.finding import host_files, memory_folders
 
     if everything:
         return list(host_files()), memory_folders()
-    named = [path for path in paths if path.exists() or not gone]
-    return list(_named(named, format)), [path for path in paths if not path.is_file()]
+    named = [path for path in paths if path.exists() or not given.gone]
+    return list(_named(named, given.only)), [path for path in paths if not path.is_file()]
 
 
 def _taken(
@@ -204,26 +202,25 @@ def watch(client: Client, scope: str | None, logs: bool) -> None:
     Example:
       memtape watch
     """
-    from memtape.tools.importing.watching import Indexed, Watcher
+    from memtape.tools.importing.watching import Indexed, Watcher, ZonesTaken
     from memtape.tools.keep.operations import operation
 
-    def told(indexed: Indexed) -> None:
-        operation("taken", texts=indexed.taken)
-        if is_json():
-            print_json({**indexed._asdict(), "path": str(indexed.path)}, indent=False)
-        elif indexed.taken and not logs:
-            say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
-
-    def written(texts: int) -> None:
-        if not printed_json({"written": texts}, indent=False):
-            say(f"Your zones in pages: {many(texts, 'text')} taken or taken back")
-
-    def noted(said: str) -> None:
-        operation("noted") if logs else say(said, err=True)
+    def tell(taken: Indexed | ZonesTaken | str) -> None:
+        if isinstance(taken, Indexed):
+            operation("taken", texts=taken.taken)
+        if isinstance(taken, str):
+            operation("noted") if logs else say(taken, err=True)
+        elif is_json():
+            told = taken._asdict()
+            print_json(told | {"path": str(told["path"])} if "path" in told else told, indent=False)
+        elif isinstance(taken, ZonesTaken):
+            say(f"Your zones in pages: {many(taken.written, 'text')} taken or taken back")
+        elif taken.taken and not logs:
+            say(f"{_shown(taken.path)}: {taken.taken:,} taken")
 
     own = _project(scope)
     with _speaker(client.home.path, client.log) as speaker:
-        watcher = Watcher(speaker, own, on_indexed=told, on_note=noted, on_written=written)
+        watcher = Watcher(speaker, own, tell=tell)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
             watcher.run()

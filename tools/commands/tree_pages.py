@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import EDGES
+from memtape.schemas.events import EDGES, NO_EDIT, edit_of
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import redacted
 from memtape.tools.ask.tree_writing import Written
@@ -16,31 +18,27 @@ from memtape.tools.client import Client
 from memtape.tools.commands.capture import decoded
 from memtape.tools.commands.options import is_asked, printed_json, say, with_client
 
-title_option = click.option("--title", help="What it is called; by default its first heading.")
-summary_option = click.option("--summary", help="What it says in short; by default its first sentence.")
-hint_option = click.option("--hint", "hints", multiple=True, help="A question that leads here. May be repeated.")
-ref_option = click.option("--ref", "refs", multiple=True, help="A file, URL or id that it tells of. May be repeated.")
+
+def field_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take the fields of a page."""
+    options = (
+        click.option("--title", help="What it is called; by default its first heading."),
+        click.option("--summary", help="What it says in short; by default its first sentence."),
+        click.option("--hint", "hints", multiple=True, help="A question that leads here. May be repeated."),
+        click.option("--ref", "refs", multiple=True, help="A file, URL or id that it tells of. May be repeated."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("slug")
 @click.argument("text", required=False)
-@title_option
-@summary_option
+@field_options
 @click.option("--under", help="The page below which it stands; by default that whose slug it begins with, or _root.")
-@hint_option
-@ref_option
 @with_client
-def new(
-    client: Client,
-    slug: str,
-    text: str | None,
-    title: str | None,
-    summary: str | None,
-    under: str | None,
-    hints: tuple[str, ...],
-    refs: tuple[str, ...],
-) -> None:
+def new(client: Client, slug: str, text: str | None, under: str | None, **fields: Any) -> None:
     """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
 
     \b
@@ -48,32 +46,19 @@ def new(
       memtape tree new deploy "How we deploy." --title Deploying
       memtape tree new deploy/staging - < staging.md
     """
-    said = _text(text, lambda: f"# {title or slug}\n\n")
+    said = _text(text, lambda: f"# {fields['title'] or slug}\n\n")
     if said is None:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
-    _say(client.tree_writing.new(slug, said, title=title, summary=summary, under=under, hints=hints, refs=refs),
-         "Wrote")  # fmt: skip
+    _say(client.tree_writing.new(slug, said, edit_of(**fields), under=under), "Wrote")
 
 
 @click.command()
 @click.argument("page")
 @click.argument("text", required=False)
-@title_option
-@summary_option
-@hint_option
-@ref_option
+@field_options
 @click.option("--base", help="The version that the text was written upon; by default the current one.")
 @with_client
-def edit(
-    client: Client,
-    page: str,
-    text: str | None,
-    title: str | None,
-    summary: str | None,
-    hints: tuple[str, ...],
-    refs: tuple[str, ...],
-    base: str | None,
-) -> None:
+def edit(client: Client, page: str, text: str | None, **fields: Any) -> None:
     """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
 
     With --title and the like alone the text stays. All versions are kept. If the page has another version by
@@ -84,16 +69,16 @@ def edit(
       memtape tree edit deploy/staging "Staging listens on port 5434."
       memtape tree edit deploy --summary "Who deploys, when and how."
     """
-    others = title is not None or summary is not None or bool(hints) or bool(refs)
-    said = text
+    given, said = edit_of(**fields), text
+    others = replace(given, base=None) != NO_EDIT
     if text is not None or not others:
         shown = client.tree.show(page)
-        base = base or shown.row.version
+        given = replace(given, base=given.base or shown.row.version)
         said = _text(text, lambda: shown.text)
         if said is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
-    given = {"title": title, "summary": summary, "hints": hints or None, "refs": refs or None}
-    _say(client.tree_writing.edit(page, said, base=base if said is not None else None, **given), "Changed")  # type: ignore[arg-type]
+    given = given if said is not None else replace(given, base=None)
+    _say(client.tree_writing.edit(page, said, given), "Changed")
 
 
 @click.command()

@@ -20,16 +20,8 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
-from memtape.tools.importing.records import (
-    FAILED,
-    MAX_NAME_CHARS,
-    RECALLED,
-    FinishedCommand,
-    Record,
-    Skipped,
-    State,
-    text_of,
-)
+from memtape.tools.importing.records import MAX_NAME_CHARS, FinishedCommand, Record, State, text_of
+from memtape.tools.importing.skips import FAILED, RECALLED, Skipped
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor

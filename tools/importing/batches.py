@@ -25,7 +25,8 @@ from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in
-from memtape.tools.importing.records import Record, Skipped
+from memtape.tools.importing.records import Record
+from memtape.tools.importing.skips import SECRETS, Skipped
 from memtape.tools.importing.summary import ImportSummary
 
 MAX_RECORDS = 1_000
@@ -39,7 +40,6 @@ NO_PROJECT = Skipped("its project is not known; name a scope with --scope", prob
 ERASED = Skipped("erased before, and not taken again")
 PAUSED = Skipped("said while memory was paused")
 UNCAPTURED = Skipped("of a run of which nothing is kept")
-SECRETS = Skipped("of a file of secrets, and not taken")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 _MARKS = (*BEFORE_PARTS, DOCUMENT)

@@ -5,27 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memtape.tools.capture.injected import clean, said
+from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.native_ids import CHATGPT, chatgpt_message
-from memtape.tools.importing.records import (
-    BOOKKEEPING,
-    CALL,
-    EMPTY,
-    INJECTED,
-    THINKING,
-    Found,
-    Record,
-    Skipped,
-    text_of,
-    time_of,
-    unknown,
-)
+from memtape.tools.capture.native_ids import CHATGPT, Role, chatgpt_message
+from memtape.tools.importing import skips
+from memtape.tools.importing.records import Found, text_of, time_of, turn
+from memtape.tools.importing.skips import Skipped
 
 _CYCLE = Skipped("a conversation that runs in a circle", problem=True)
-_BROKEN = Skipped("a conversation without its messages", problem=True)
 _OFF_BRANCH = Skipped("on a branch that was left")
-_TOOL = Skipped("a tool's message")
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_OTHERS = {"tool": skips.TOOL, "system": skips.BOOKKEEPING}
 _THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 _TEXTS = frozenset({"text", "multimodal_text"})
 MAX_MEDIA = 64
@@ -40,13 +30,13 @@ def take(conversation: dict[str, Any]) -> Iterator[Found]:
     """Yield the turns of a conversation, oldest first."""
     mapping = conversation.get("mapping")
     if not isinstance(mapping, dict):
-        yield _BROKEN
+        yield skips.NO_MESSAGES
         return
     branch, whole = _branch(mapping, conversation.get("current_node"))
     if not whole:
         yield _CYCLE
     if mapping and not branch:
-        yield _BROKEN
+        yield skips.NO_MESSAGES
     session = text_of(conversation, "conversation_id", "id")
     for node in branch:
         message = mapping[node].get("message")
@@ -85,33 +75,23 @@ def _newest_leaf(mapping: dict[str, Any]) -> str | None:
 
 def _message(message: dict[str, Any], node: str, session: str | None, begun: Any) -> Found:
     author = message.get("author")
-    role = text_of(author, "role")
+    role = text_of(author, "role") or ""
     metadata, content = message.get("metadata"), message.get("content")
     type = text_of(content, "content_type") or ""
-    if role not in ("user", "assistant"):
-        return _TOOL if role == "tool" else BOOKKEEPING if role == "system" else unknown(f"role {role}")
+    if role not in _ROLES:
+        return _OTHERS.get(role) or skips.unknown(f"role {role or None}")
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
-        return INJECTED
+        return skips.INJECTED
     if type in _THOUGHTS:
-        return THINKING
+        return skips.THINKING
     if message.get("recipient") not in (None, "all"):
-        return CALL
+        return skips.CALL
     if type not in _TEXTS:
         return Skipped(f"content of type {clean(type)[:40]!r}")
     text, media = _parts(content)
-    told = said(text)
-    if not told and not media:
-        return INJECTED if text.strip() else EMPTY
-    return Record(
-        source=CHATGPT,
-        native_id=chatgpt_message(text_of(message, "id") or node),
-        origin="user" if role == "user" else "agent",
-        actor=None if role == "user" else CHATGPT,
-        text=told,
-        at=time_of(message.get("create_time")) or time_of(begun),
-        session=session,
-        media=media,
-    )
+    at = time_of(message.get("create_time")) or time_of(begun)
+    native = chatgpt_message(text_of(message, "id") or node)
+    return turn(CHATGPT, _ROLES[role], text, native_id=native, at=at, session=session, media=media)
 
 
 def _parts(content: Any) -> tuple[str, tuple[MediaLine, ...]]:

@@ -10,22 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
+from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool
+from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, called, remember_call
-from memtape.tools.importing.records import (
-    BOOKKEEPING,
-    EMPTY,
-    INJECTED,
-    THINKING,
-    Found,
-    Record,
-    Skipped,
-    State,
-    blocks_text,
-    text_of,
-    time_of,
-    unknown,
-)
+from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
+from memtape.tools.importing.skips import Skipped, unknown
 
 BOOKKEEPING_TYPES = frozenset(
     """
@@ -36,7 +25,6 @@ BOOKKEEPING_TYPES = frozenset(
 MACHINE_PROMPTS = frozenset({"loop_wakeup", "poll_event", "schedule_wakeup", "system"})
 """Sources of prompts that no person wrote (`UserPromptSubmitHookInput.source` of the Agent SDK 0.3.329)."""
 
-_COMPACTION = Skipped("summary of a compaction")
 _API_ERROR = Skipped("error of the API")
 _ANSWERS = ("text", "tool_result")
 
@@ -51,9 +39,9 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         case "attachment":
             yield _attachment(row)
         case "system":
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case str(name) if name in BOOKKEEPING_TYPES or name.startswith("api-request"):
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case name:
             yield unknown(name)
 
@@ -61,7 +49,7 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
 def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
     content = _content(row)
     if row.get("isCompactSummary"):
-        yield _COMPACTION
+        yield skips.COMPACTION
         return
     for block in content if isinstance(content, list) else []:
         if isinstance(block, dict) and block.get("type") == "tool_result":
@@ -71,33 +59,25 @@ def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
     text = blocks_text(content, "text")
     if not text.strip():
         if not isinstance(content, list) or not content:
-            yield EMPTY
+            yield skips.EMPTY
     elif row.get("isMeta") or text_of(row, "promptSource") in MACHINE_PROMPTS or not _human(row):
-        yield INJECTED
+        yield skips.INJECTED
     elif text.startswith("[Request interrupted by user"):
-        yield BOOKKEEPING
-    elif not (told := said(text)):
-        yield INJECTED
-    elif row.get("isSidechain"):
-        # What a subagent is told, the agent wrote.
-        yield _turn(row, "assistant", told, row.get("uuid"), None)
+        yield skips.BOOKKEEPING
     else:
-        prompt = text_of(row, "promptId") if "promptSource" in row else None
-        yield _turn(row, "user", told, row.get("uuid"), prompt)
+        yield _turn(row, "user", text, text_of(row, "promptId") if "promptSource" in row else None)
 
 
 def _attachment(row: dict[str, Any]) -> Found:
     """A prompt that was typed while the agent worked stands here alone; all other attachments the host has made."""
     attached = row.get("attachment")
     if text_of(attached, "type") != "queued_command" or row.get("isMeta"):
-        return INJECTED
+        return skips.INJECTED
     assert isinstance(attached, dict)
     if attached.get("isMeta") or attached.get("commandMode") not in (None, "prompt") or not _human(attached):
-        return INJECTED
-    told = said(blocks_text(attached.get("prompt"), "text"))
-    if not told:
-        return INJECTED
-    return _turn(row, "assistant" if row.get("isSidechain") else "user", told, row.get("uuid"), None)
+        return skips.INJECTED
+    text = blocks_text(attached.get("prompt"), "text")
+    return _turn(row, "user", text) if text.strip() else skips.INJECTED
 
 
 def _human(row: dict[str, Any]) -> bool:
@@ -116,7 +96,7 @@ def _assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
             case "text":
                 pass
             case "thinking" | "redacted_thinking":
-                yield THINKING
+                yield skips.THINKING
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 remember_call(state, block.get("id"), block.get("name"), block.get("input"))
             case name:
@@ -124,11 +104,9 @@ def _assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
     text = blocks_text(content, "text")
     if not text.strip():
         if not isinstance(content, list) or not content:
-            yield EMPTY
-    elif told := said(text):
-        yield _turn(row, "assistant", told, row.get("uuid"), None)
+            yield skips.EMPTY
     else:
-        yield INJECTED
+        yield _turn(row, "assistant", text)
 
 
 def _content(row: dict[str, Any]) -> Any:
@@ -146,20 +124,16 @@ def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Iterato
     yield from actions_of(called(state, id), output, native_id, fields, failed=bool(block.get("is_error")))
 
 
-def _turn(row: dict[str, Any], role: Role, text: str, uuid: Any, prompt: str | None) -> Found:
+def _turn(row: dict[str, Any], role: Role, text: str, prompt: str | None = None) -> Found:
+    uuid, fields = row.get("uuid"), _fields(row)
     if not isinstance(uuid, str) or not uuid:
-        return Skipped("a turn without an id", problem=True)
-    fields = _fields(row)
-    session = fields["session"]
-    agent = text_of(row, "agentId") if row.get("isSidechain") else None
-    return Record(
-        native_id=claude_prompt(prompt) if prompt else claude_message(clean(uuid)),
-        origin="user" if role == "user" else "agent",
-        actor=None if role == "user" else f"{CLAUDE_CODE} {clean(agent)}" if agent else CLAUDE_CODE,
-        text=text,
-        heard=heard(session, role, text) if session else None,
-        **fields,
-    )
+        return skips.NO_ID if said(text) else skips.INJECTED
+    if row.get("isSidechain"):
+        role, prompt = "assistant", None  # What a subagent is told, the agent wrote.
+        if agent := text_of(row, "agentId"):
+            fields["actor"] = f"{CLAUDE_CODE} {clean(agent)}"
+    native = claude_prompt(prompt) if prompt else claude_message(clean(uuid))
+    return turn(role=role, text=text, native_id=native, **fields)
 
 
 def _fields(row: dict[str, Any]) -> dict[str, Any]:

@@ -12,29 +12,17 @@ from typing import Any
 import orjson
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
+from memtape.tools.capture.native_ids import CODEX, Role, codex_message, codex_tool, digest
+from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, called, remember_call
-from memtape.tools.importing.records import (
-    BOOKKEEPING,
-    EMPTY,
-    INJECTED,
-    THINKING,
-    Found,
-    Record,
-    Skipped,
-    State,
-    blocks_text,
-    text_of,
-    time_of,
-    unknown,
-)
+from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
+from memtape.tools.importing.skips import Skipped, unknown
 
 RECENT = 8
 """Among so many messages back the second telling of a message is looked for."""
 
 _AGAIN = Skipped("said by another row")
 _INHERITED = Skipped("of the session that it was forked from")
-_COMPACTION = Skipped("summary of a compaction")
 _ITEMS = frozenset(
     """
     agent_message compaction compaction_summary context_compaction custom_tool_call custom_tool_call_output
@@ -51,24 +39,24 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
     match row.get("type"):
         case "session_meta" if isinstance(payload, dict):
             _meet(payload, state)
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case "turn_context" if isinstance(payload, dict):
             state["cwd"] = text_of(payload, "cwd") or state.get("cwd")
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case "response_item" if isinstance(payload, dict):
             yield from _item(row, payload, state)
         case "event_msg" if isinstance(payload, dict):
             yield _event(row, payload, state)
         case "compacted":
-            yield _COMPACTION
+            yield skips.COMPACTION
         case "session_meta" | "turn_context" | "response_item" | "event_msg":
             yield Skipped("malformed", problem=True)
         case "world_state":
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case None if row.get("record_type") or "id" in row:
             if "id" in row:
                 _meet(row, state)
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case str(name) if name in _ITEMS:
             yield from _item(row, row, state)
         case name:
@@ -92,7 +80,7 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
         case "message":
             yield _message(row, item, state)
         case "reasoning":
-            yield THINKING
+            yield skips.THINKING
         case str(name) if name.endswith("_output") and name in _ITEMS:
             yield from _answer(row, item, state)
         case str(name) if name.endswith("_call") and name in _ITEMS:
@@ -100,7 +88,7 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
             given = item.get("arguments") or item.get("input") or item.get("action")
             remember_call(state, item.get("call_id"), name or text_of(item, "type"), given)
         case str(name) if name in _ITEMS:
-            yield BOOKKEEPING
+            yield skips.BOOKKEEPING
         case name:
             yield unknown(f"response_item/{name}")
 
@@ -108,7 +96,7 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
 def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
     role = item.get("role")
     if role not in ("user", "assistant"):
-        return INJECTED if role in ("developer", "system") else unknown(f"message/{role}")
+        return skips.INJECTED if role in ("developer", "system") else unknown(f"message/{role}")
     metadata, passed = row.get("metadata"), item.get("internal_chat_message_metadata_passthrough")
     if isinstance(metadata, dict) and metadata.get("inherited_user_message"):
         return _INHERITED
@@ -120,7 +108,7 @@ def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
         elif "user.text" not in kinds:
             content = []
         if not content:
-            return INJECTED
+            return skips.INJECTED
     return _turn(row, role, blocks_text(content, "input_text", "output_text", "text"), "item", state)
 
 
@@ -128,17 +116,14 @@ def _event(row: dict[str, Any], event: dict[str, Any], state: State) -> Found:
     """An event is bookkeeping, but old files tell turns by it; new ones tell them again as `item_completed`."""
     role = _EVENT_TURNS.get(str(event.get("type")))
     if role is None or row.get("ordinal") is not None:
-        return THINKING if str(event.get("type")).startswith("agent_reasoning") else BOOKKEEPING
+        return skips.THINKING if str(event.get("type")).startswith("agent_reasoning") else skips.BOOKKEEPING
     return _turn(row, role, text_of(event, "message") or "", "event", state)
 
 
 def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) -> Found:
-    if not text.strip():
-        return EMPTY
-    told = said(text)
+    told, session = said(text), _session(state)
     if not told:
-        return INJECTED
-    session = _session(state)
+        return skips.INJECTED if text.strip() else skips.EMPTY
     if session is None:
         return Skipped("a turn of no session", problem=True)
     ordinal, at = row.get("ordinal"), row.get("timestamp")
@@ -147,14 +132,7 @@ def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) ->
         if _told_before(state, way, role, told):
             return _AGAIN
     native = codex_message(session, ordinal, clean(at) if isinstance(at, str) else "", role, told)
-    return Record(
-        native_id=native,
-        origin="user" if role == "user" else "agent",
-        actor=None if role == "user" else CODEX,
-        text=told,
-        heard=heard(session, role, told),
-        **_fields(row, state),
-    )
+    return turn(role=role, text=told, native_id=native, **_fields(row, state))
 
 
 def _told_before(state: State, way: str, role: Role, text: str) -> bool:

@@ -17,7 +17,8 @@ from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import DOCUMENTS, note
-from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, time_of
+from memtape.tools.importing.records import Found, Record, time_of
+from memtape.tools.importing.skips import EMPTY, Skipped
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024

@@ -8,7 +8,8 @@ from typing import Any
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0
 from memtape.tools.importing import chatgpt, claude_ai, gemini, mem0
 from memtape.tools.importing.reading import HEAD, WHOLE
-from memtape.tools.importing.records import Found, Skipped, State
+from memtape.tools.importing.records import Found, State
+from memtape.tools.importing.skips import Skipped
 
 SHAPES = {CHATGPT: chatgpt, CLAUDE_AI: claude_ai, MEM0: mem0}
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
-from memtape.tools.importing.records import Skipped, text_of
+from memtape.tools.importing.records import text_of
+from memtape.tools.importing.skips import NO_FORMAT, Skipped
 
 EXPORT = "export"
 ARCHIVE = "archive"
@@ -45,8 +46,6 @@ class Unfit(NamedTuple):
 
 
 NO_TARGET = Skipped("a link to what is not there", problem=True)
-NO_FORMAT = Skipped("a file of no known format")
-"""In a folder such files are counted; one that was named by itself is a problem."""
 
 
 def host_folders() -> dict[str, list[Path]]:

@@ -10,23 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtape.tools.capture.injected import said
-from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
+from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemini_tool
+from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, call_of
-from memtape.tools.importing.records import (
-    BOOKKEEPING,
-    EMPTY,
-    INJECTED,
-    THINKING,
-    Found,
-    Record,
-    Skipped,
-    State,
-    blocks_text,
-    text_of,
-    time_of,
-    unknown,
-)
+from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
+from memtape.tools.importing.skips import Skipped, unknown
 
 _AGAIN = Skipped("an earlier version of a row")
 _REWOUND = Skipped("taken back by the user")
@@ -55,10 +43,10 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
     if "sessionId" in row and "type" not in row:
         state["session"] = text_of(row, "sessionId") or state.get("session")
         state["kind"] = text_of(row, "kind")
-        yield BOOKKEEPING
+        yield skips.BOOKKEEPING
         return
     if "$set" in row or "$rewindTo" in row:
-        yield BOOKKEEPING
+        yield skips.BOOKKEEPING
         held = row["$set"].get("messages") if isinstance(row.get("$set"), dict) and state.get("last") == {} else None
         for message in held if isinstance(held, list) else ():
             if isinstance(message, dict) and "$set" not in message and "sessionId" not in message:
@@ -66,11 +54,11 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         return
     id, type = text_of(row, "id"), text_of(row, "type")
     if type in _NOTICES:
-        yield BOOKKEEPING
+        yield skips.BOOKKEEPING
     elif type not in _ROLES:
         yield unknown(type)
     elif id is None or not isinstance(state.get("session"), str):
-        yield Skipped("a turn without an id", problem=True)
+        yield skips.NO_ID
     elif "last" in state and state["last"].get(id) != state.get("place"):
         yield _REWOUND if state["last"].get(id) is None else _AGAIN
     else:
@@ -79,27 +67,13 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
 
 def _turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Found]:
     if row.get("thoughts"):
-        yield THINKING
-    session = state["session"]
-    content = row.get("content")
+        yield skips.THINKING
     # What was typed, where files that it names were put into the content.
-    text = _parts_text(row.get("displayContent")) or _parts_text(content)
-    told = said(text)
+    text = _parts_text(row.get("displayContent")) or _parts_text(row.get("content"))
     if state.get("kind") == "subagent":
         role = "assistant"  # What a subagent is told, the agent wrote.
-    if told:
-        yield Record(
-            native_id=gemini_message(session, id),
-            origin="user" if role == "user" else "agent",
-            actor=None if role == "user" else GEMINI,
-            text=told,
-            heard=heard(session, role, told),
-            **_fields(row, state),
-        )
-    elif text.strip():
-        yield INJECTED
-    elif not row.get("toolCalls"):
-        yield EMPTY
+    if text.strip() or not row.get("toolCalls"):
+        yield turn(role=role, text=text, native_id=gemini_message(state["session"], id), **_fields(row, state))
     calls = row.get("toolCalls")
     for index, call in enumerate(calls if isinstance(calls, list) else []):
         if isinstance(call, dict):

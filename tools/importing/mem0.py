@@ -7,7 +7,9 @@ from typing import Any
 
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import MEM0, memory
-from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, text_of, time_of
+from memtape.tools.importing import skips
+from memtape.tools.importing.records import Found, Record, text_of, time_of
+from memtape.tools.importing.skips import Skipped
 
 _NO_ID = Skipped("a memory without an id", problem=True)
 
@@ -22,7 +24,7 @@ def take(item: dict[str, Any]) -> Iterator[Found]:
     text, id = item["memory"], text_of(item, "id")
     told = said(text)
     if not told:
-        yield INJECTED if text.strip() else EMPTY
+        yield skips.INJECTED if text.strip() else skips.EMPTY
     elif id is None:
         yield _NO_ID
     else:

@@ -15,22 +15,20 @@ import msgspec
 from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
-from memtape.schemas.events import CHILD, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.events import CHILD, MAX_TEXT_BYTES, Edited, Event, Linked
 from memtape.schemas.ids import derived_id
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.slugs import is_slug, root_id, slug_of
-from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.page import NOWHERE, Page
 from memtape.state.views.page_rows import READ_CHARS
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.page_layout import layout_of
 from memtape.tools.importing.page_links import links_in, parts_of
-from memtape.tools.keep.page_changes import changes_of
+from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import state_at
 
 SOURCE = "page-folder"
@@ -103,7 +101,7 @@ class PageFolder:
     def __init__(self, writer: Writer, folder: Path, *, dry_run: bool = False) -> None:
         self._writer, self._folder, self._dry_run = writer, folder, dry_run
         self._name = writer.scope if dry_run else writer.made_scope()
-        self._layout = layout_of(folder)
+        self._layout, self._maker = layout_of(folder), PageEvents(writer, self._name, SOURCE)
         self._problems: list[PageProblem] = []
         self._events: list[Event] = []
         self._done: dict[str, list[str]] = {"new": [], "versions": []}
@@ -178,7 +176,7 @@ class PageFolder:
                 raise InvalidEvent("invalid", f"The page {slug} is there and was not imported; it stays as it is.", "$")
             if old is not None and not old.page.lives:
                 raise InvalidEvent("invalid", f"Its page was forgotten: memtape restore {old.page.id}", "$")
-            if old is not None and old.last.id == self._id("captured", _native(file, old.before)):
+            if old is not None and old.last.id == derived_id("captured", self._name, SOURCE, _native(file, old.before)):
                 self._unchanged += 1
                 return
             self._events += self._said(file, old)
@@ -190,23 +188,17 @@ class PageFolder:
         read = self._sound(file)
         last = old.last if old is not None else None
         slug, native = old.page.slug if old is not None else file.slug, _native(file, last)
-        at = min((self._folder / file.path).stat().st_mtime_ns // 1_000, now_us())
-        line = Line(text=read.text or "", kind="page", path=slug or None, source=SOURCE, native_id=native,
-                    scope=self._name, at=at)  # fmt: skip
-        (captured,) = self._writer.events_of(line, {})
-        check_admissible(captured)
+        modified = (self._folder / file.path).stat().st_mtime_ns
+        captured = self._maker.captured(read.text or "", slug, native, modified)
         self._ids.setdefault(file.slug, captured.id)
         links = self._links(file, read, old)
         made: list[Edited | Linked] = [self._edit(file, read, old, captured), *(self._linked(link) for link in links)]
-        bodies = [body for body in made if not isinstance(body, Edited) or replace(body, id="") != NO_EDIT]
-        events = [captured, *(self._made(body, f"{captured.id}#{n}") for n, body in enumerate(bodies))]
-        for event in events:
-            check_admissible(event)
+        events = [self._maker.made(body, f"{captured.id}#{number}") for number, body in enumerate(made)]
         begun = [link for link in links if link.on and link.source == file.slug]
         self._edges += len(begun)
         self._waiting += sum(link.target not in self._layout.above and link.target not in self._ids for link in begun)
         self._done["new" if old is None else "versions"].append(file.slug)
-        return events
+        return [captured, *(event for event in events if event is not None)]
 
     def _sound(self, file: _FolderFile) -> PageFile:
         """Return the parsed file; invalid YAML front matter stays a part of the text."""
@@ -257,14 +249,6 @@ class PageFolder:
         to = self._ids.get(link.target) or (None if is_slug(link.target) else link.target)
         id = self._ids.get(link.source, root_id(self._name))
         return Linked(id=id, on=link.on, relation=link.relation, slug=None if to else link.target, to=to)
-
-    def _made(self, body: Edited | Linked, native: str) -> Event:
-        if isinstance(body, Edited):
-            return self._writer.made("edited", body, self._name, refs_of_edit(body), self._id("edited", native))
-        return self._writer.made("linked", body, self._name, (), self._id("linked", native))
-
-    def _id(self, type: str, native: str) -> str:
-        return derived_id(type, self._name, SOURCE, native)
 
     def _tell(self, path: str, reason: str) -> None:
         self._problems.append(PageProblem(path, reason))

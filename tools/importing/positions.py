@@ -8,7 +8,7 @@ of a parser's state only the needs of later rows.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +22,9 @@ from memtape.tools.capture.secrets.redaction import Redactor
 RULES = 2
 """Raised when parsers take texts that they skipped before, so that everything is read again."""
 PROBE_BYTES = 4_096
+
+Said = dict[str, list[str]]
+"""Ids of texts by scope."""
 
 
 class FilePosition(msgspec.Struct, frozen=True):
@@ -38,7 +41,7 @@ class FilePosition(msgspec.Struct, frozen=True):
     digest: str
     state: dict[str, Any]
     packed: int = 0
-    said: dict[str, list[str]] = {}
+    said: Said = {}
     folder: str = ""
     file: tuple[int, int] = (0, 0)
 
@@ -69,12 +72,13 @@ class Positions:
         except (OSError, msgspec.MsgspecError, ValueError):
             pass
 
-    def unchanged(self, path: Path, status: os.stat_result) -> bool:
-        """Whether a file was read to its end and is unchanged since then."""
+    def unchanged(self, path: Path, status: os.stat_result) -> FilePosition | None:
+        """Return the position of a file that was read to its end and is unchanged since then."""
         kept = self._kept.get(self.key(path))
-        if kept is None or not _whole(kept):
-            return False
-        return (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
+        if kept is None or kept.offset != kept.size:
+            return None
+        is_same = (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
+        return kept if is_same else None
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
         """Return the offset and state to resume a file that only grew; the start for any other file."""
@@ -88,16 +92,10 @@ class Positions:
         kept = self._kept.get(self.key(path))
         return kept.offset if kept is not None else 0
 
-    def said(self, path: Path) -> dict[str, list[str]]:
+    def said(self, path: Path) -> Said:
         """Return the ids of a file's texts at its last reading, by scope."""
         kept = self._kept.get(self.key(path))
         return kept.said if kept is not None else {}
-
-    def said_elsewhere(self, ids: Iterable[str], but: Iterable[str]) -> dict[str, None]:
-        """Return the ids among `ids` that are in a file, files with a key in `but` excluded."""
-        asked, left_out = dict.fromkeys(ids), dict.fromkeys(but)
-        others = (kept for key, kept in self._kept.items() if key not in left_out) if asked else ()
-        return {id: None for kept in others for told in kept.said.values() for id in told if id in asked}
 
     def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
         """Return, by key, the positions of missing files: of `named` itself, and of files read in the folder
@@ -111,41 +109,34 @@ class Positions:
             found[key] = self._kept[key]
         return found
 
-    def moved(self, path: Path, position: FilePosition) -> list[str]:
-        """Return the old keys of a file with the same content, from before a renaming of the file or its
-        folder.
-        """
-        key, ids = self.key(path), {id for said in position.said.values() for id in said}
-        if not ids:
-            return []
+    def moved(self, files: Mapping[str, FilePosition]) -> list[str]:
+        """Return the old keys of files that were renamed, or their folder: the same file with a text of the same."""
+        ids = {new.file: {id for _, id in _texts(new.said)} for new in files.values() if new.said}
         return [
-            name
-            for name, kept in self._kept.items()
-            if name != key and kept.file == position.file and any(not ids.isdisjoint(its) for its in kept.said.values())
+            key
+            for key, kept in self._kept.items()
+            if key not in files and kept.file in ids and any(id in ids[kept.file] for _, id in _texts(kept.said))
         ]
 
-    def name_folder(self, path: Path, folder: str) -> bool:
-        """Note the key of the folder that a file was read with; return whether the key is new. `save` writes
-        the note.
+    def differences(self, files: Mapping[str, FilePosition | None]) -> tuple[Said, Said]:
+        """Return the texts that no file says once these positions count, None for a file that is gone, and the
+        texts that a file did not say before.
         """
-        kept = self._kept.get(self.key(path))
-        if kept is None or not folder or kept.folder == folder:
-            return False
-        self._kept[self.key(path)] = msgspec.structs.replace(kept, folder=folder)
-        return True
+        old = {text: None for key in files if key in self._kept for text in _texts(self._kept[key].said)}
+        new = {text: None for position in files.values() if position is not None for text in _texts(position.said)}
+        gone = [text for text in old if text not in new]
+        others = (kept for key, kept in self._kept.items() if key not in files) if gone else ()
+        stay = {text for kept in others for text in _texts(kept.said)}
+        return _by_scope(text for text in gone if text not in stay), _by_scope(text for text in new if text not in old)
 
-    def drop(self, keys: Iterable[str]) -> None:
-        """Forget positions; `save` writes it."""
-        for key in keys:
-            self._kept.pop(key, None)
-
-    def put(self, path: Path, position: FilePosition) -> None:
-        """Remember a position for `save`. One with a secret in its state is dropped, for a new reading."""
-        state = msgspec.json.encode(position.state).decode()
-        if self._redactor.name(state) == state:
-            self._kept[self.key(path)] = position
-        else:
-            self._kept.pop(self.key(path), None)
+    def put(self, files: Mapping[str, FilePosition | None]) -> None:
+        """Remember positions for `save`, and forget those that are None, or have a secret in their state."""
+        for key, position in files.items():
+            state = "" if position is None else msgspec.json.encode(position.state).decode()
+            if position is not None and self._redactor.name(state) == state:
+                self._kept[key] = position
+            else:
+                self._kept.pop(key, None)
 
     def save(self) -> None:
         """Write all positions."""
@@ -168,5 +159,12 @@ def digest(file: IO[bytes], offset: int) -> str:
     return blake2b(head + file.read(min(PROBE_BYTES, offset)), digest_size=16).hexdigest()
 
 
-def _whole(kept: FilePosition) -> bool:
-    return kept.offset == kept.size
+def _texts(said: Said) -> Iterator[tuple[str, str]]:
+    return ((scope, id) for scope, ids in said.items() for id in ids)
+
+
+def _by_scope(texts: Iterable[tuple[str, str]]) -> Said:
+    found: Said = {}
+    for scope, id in texts:
+        found.setdefault(scope, []).append(id)
+    return found

@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 import ijson
 import orjson
 
-from memtape.tools.importing.records import Skipped
+from memtape.tools.importing.skips import Skipped
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A line beyond it is skipped and named; pictures in a transcript make lines of some megabytes."""

@@ -1,4 +1,4 @@
-"""The output of parsers: records, and reasons of skips. No source is known here."""
+"""The records that parsers make, and readings of values that several parsers share. No source is known here."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from memtape.schemas.actions import Act
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
-from memtape.tools.capture.injected import clean
+from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.noise import TOOL_ERROR
+from memtape.tools.capture.native_ids import HOSTS, Role, heard
+from memtape.tools.importing import skips
+from memtape.tools.importing.skips import Skipped
 
 MAX_NAME_CHARS = 200
 State = dict[str, Any]
@@ -57,30 +59,20 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     ran: FinishedCommand | None = None
 
 
-class Skipped(msgspec.Struct, frozen=True):
-    """Something that is not taken, and why. A `problem` is named with its place, the rest is counted."""
-
-    reason: str
-    problem: bool = False
-
-
 Found = Record | Skipped
 Take = Callable[[dict[str, Any], State], Iterator[Found]]
 """A parser of one row; it may change the state."""
 
-THINKING = Skipped("thinking")
-INJECTED = Skipped("injected by a host or a memory")
-EMPTY = Skipped("no text")
-CALL = Skipped("tool call")
-"""For exports, whose tools worked on no project."""
-FAILED = Skipped(TOOL_ERROR)
-RECALLED = Skipped("answer of a memory tool")
-BOOKKEEPING = Skipped("bookkeeping of the host")
 
-
-def unknown(name: object) -> Skipped:
-    """Return the skip of a row of an unknown type; skips are counted by type name."""
-    return Skipped(f"unknown type {clean(str(name))[:40]!r}")
+def turn(source: str, role: Role, text: str, **fields: Any) -> Found:
+    """Return a turn of a user or an assistant, or the skip of a text without words of its own."""
+    words, session, is_user = said(text), fields.get("session"), role == "user"
+    if not words and not fields.get("media"):
+        return skips.INJECTED if text.strip() else skips.EMPTY
+    fields = {"actor": None if is_user else source, **fields}
+    if session and source in HOSTS.values():
+        fields["heard"] = heard(session, role, words)
+    return Record(source=source, origin="user" if is_user else "agent", text=words, **fields)
 
 
 def text_of(row: Any, *keys: str) -> str | None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from memtape.tools.importing.records import Skipped
+from memtape.tools.importing.skips import Skipped
 
 MAX_PROBLEMS = 1_000
 NAMED_HIDDEN = 20

@@ -4,75 +4,73 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, NamedTuple
 
 import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
-from memtape.schemas.private import without_private
-from memtape.tools.capture.native_ids import (
-    CLAUDE_AI,
-    CLAUDE_CODE,
-    CLAUDE_MEMORY,
-    CODEX,
-    DOCUMENTS,
-    GEMINI,
-    MARKDOWN,
-    MEM0,
-)
+from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, MEM0
 from memtape.tools.capture.withdrawing import Withdrawing
 from memtape.tools.capture.writing import Writer, now_us
-from memtape.tools.importing import claude_code, codex, documents, exports, finding, gemini, notes, reading
-from memtape.tools.importing.batches import SECRETS, Batch, Waiting
+from memtape.tools.importing import exports, finding, reading
+from memtape.tools.importing.batches import Batch, Waiting
 from memtape.tools.importing.finding import ImportSource, Unfit
+from memtape.tools.importing.parsing import PARSERS, Piece, pieces_of, rows_of
 from memtape.tools.importing.positions import FilePosition, Positions, digest
-from memtape.tools.importing.records import Found, Record, Skipped, State, Take
+from memtape.tools.importing.records import Record, State
+from memtape.tools.importing.skips import SECRETS, Skipped
 from memtape.tools.importing.summary import ImportSummary
 
 SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
 """Sources whose edited or deleted files withdraw their texts, turns apart."""
-ROWS = "rows"
-"""Rows of JSON, each with its own type."""
-PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
 
 OnProgress = Callable[[int], None]
 """It is told how many bytes more have been read."""
 
 
-class Importer:
-    """Imports files. `scope` overrides each file's scope; `reread` reads unchanged files again.
-
-    `gone` says that missing files are gone for good. `summary` counts on the way. Nothing is written in a dry
-    run.
+class ImportOptions(NamedTuple):
+    """How an import reads: `reread` reads unchanged files again, `only` takes one source's records, `gone` says
+    that missing files are gone for good. In a dry run nothing is written.
     """
+
+    dry_run: bool = False
+    reread: bool = False
+    only: str | None = None
+    gone: bool = False
+
+
+class _Reading:
+    """One reading of a file: the parser's state, and what was found so far, with the ids of the texts."""
+
+    def __init__(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
+        self.source, self.file, self.status = source, file, status
+        self.state: State = {"session": source.session, "cwd": source.cwd}
+        self.began = self.moment = status.st_mtime_ns // 1_000
+        self.anything, self.sound = False, True
+        self.said: dict[str, list[str]] = {}
+
+
+class Importer:
+    """Imports files. `scope` overrides each file's scope; `summary` counts on the way."""
 
     def __init__(
         self,
         writer: Writer,
         scope: str | None = None,
-        *,
-        dry_run: bool = False,
-        reread: bool = False,
-        only: str | None = None,
-        gone: bool = False,
+        options: ImportOptions = ImportOptions(),  # noqa: B008 (nobody can change it)
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
-        self._writer = writer
-        self.summary = ImportSummary(dry_run=dry_run)
+        self._writer, self._options, self._on_progress = writer, options, on_progress
+        self.summary = ImportSummary(dry_run=options.dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
-        self._withdrawing = Withdrawing(writer, dry_run=dry_run)
+        self._withdrawing = Withdrawing(writer, dry_run=options.dry_run)
+        self._reread = options.reread or options.dry_run
         self._folders: dict[Path, str] = {}
-        self._said: dict[str, list[str]] = {}
-        self._reread = reread or dry_run
-        self._only = only
-        self._gone = gone
-        self._sound = True
-        self._on_progress = on_progress
         self._pending: dict[Path, FilePosition] = {}
         self._saved = time.monotonic()
         self._unsaved = False
@@ -84,19 +82,19 @@ class Importer:
         withdrawn.
         """
         self._folders = {folder: self.positions.key(folder) for folder in folders}
-        there, unfit = [], []
+        there, unread = list[Path](), list[Path]()
         for source in sources:
             there.append(source.path)
             if isinstance(source, Unfit):
                 self.summary.skip(source.why, source.path)
                 self.summary.unread += source.why.problem
-                unfit.append(source)
+                if source.path.is_dir() or source.why == finding.NO_TARGET:
+                    unread.append(source.path)
             else:
                 self.take_file(source)
         self.append()
         if self._folders:
-            keys = frozenset(self.positions.key(path) for path in there)
-            unread = [one.path for one in unfit if one.path.is_dir() or one.why == finding.NO_TARGET]
+            keys = frozenset(map(self.positions.key, there))
             for folder in self._folders:
                 self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
         self.finish()
@@ -104,31 +102,26 @@ class Importer:
 
     def take_file(self, source: ImportSource) -> None:
         """Read a file; its records may wait until `finish`."""
-        seen = self.summary.problem_count
-        self._anything = False
+        seen, anything = self.summary.problem_count, False
         try:
             self._writer.redactor.check_path(str(source.path))
             with reading.opened(source.path) as file:
                 status = os.fstat(file.fileno())
-                if not self._reread and self.positions.unchanged(source.path, status):
+                if not self._reread and (kept := self.positions.unchanged(source.path, status)) is not None:
                     self.summary.unchanged += 1
-                    if not self.summary.dry_run and self.positions.name_folder(source.path, self._folder_of(source)):
-                        self._unsaved = True
                     self._on_progress(status.st_size)
+                    if (folder := self._folder_of(source)) not in ("", kept.folder):
+                        self._pending[source.path] = msgspec.structs.replace(kept, folder=folder)
                     return
-                if reading.is_packed(source.path):
-                    self._take_packed(source, file, status)
-                elif source.format in PARSERS:
-                    self._take_rows(source, file, status)
-                else:
-                    self._take_whole(source, file, status)
+                take = self._take_rows if source.format in PARSERS else self._take_whole
+                anything = take(_Reading(source, file, status))
         except Denied:
             self.summary.skip(SECRETS, source.path)
             self.summary.denied += 1
             return
         except OSError as error:
             self.summary.skip(Skipped(f"cannot be read: {error.strerror}", problem=True), source.path)
-        if self._anything or self.summary.problem_count == seen:
+        if anything or self.summary.problem_count == seen:
             self.summary.files += 1
         else:
             self.summary.unread += 1
@@ -142,13 +135,9 @@ class Importer:
             raise MemtapeError(
                 f"The home cannot be written: {error.strerror}.", "Give the same command again."
             ) from None
-        self._withdraw_changed()
-        for path, position in self._pending.items() if not self.summary.dry_run else ():
-            if path in self._batch.deferred:
-                continue
-            self.positions.drop(self.positions.moved(path, position))
-            self.positions.put(path, position)
-            self._unsaved = True
+        counted = ((path, read) for path, read in self._pending.items() if path not in self._batch.deferred)
+        files = {self.positions.key(path): read for path, read in counted}
+        self._replace({**files, **dict.fromkeys(self.positions.moved(files))})
         self._pending.clear()
         if time.monotonic() - self._saved > SAVE_EVERY_S:
             self._save()
@@ -158,20 +147,15 @@ class Importer:
         self.append()
         self._save()
 
-    def _withdraw_changed(self) -> None:
-        """Withdraw the texts gone from re-read files, and restore returned texts."""
-        gone: dict[str, list[str]] = {}
-        back: dict[str, list[str]] = {}
-        now = {id: None for read in self._pending.values() for ids in read.said.values() for id in ids}
-        for path, position in self._pending.items():
-            before = self.positions.said(path)
-            for scope, ids in before.items():
-                gone.setdefault(scope, []).extend(id for id in ids if id not in now)
-            for scope, ids in position.said.items():
-                told = dict.fromkeys(before.get(scope, ()))
-                back.setdefault(scope, []).extend(id for id in ids if id in self._batch.known and id not in told)
-        self._withdraw(gone, map(self.positions.key, self._pending))
-        self.summary.again += self._withdrawing.say_again({scope: ids for scope, ids in back.items() if ids})
+    def _replace(self, files: Mapping[str, FilePosition | None]) -> None:
+        """Let new positions count, by key: withdraw the texts that no file says any more, restore returned texts."""
+        gone, new = self.positions.differences(files)
+        back = {scope: known for scope, ids in new.items() if (known := [id for id in ids if id in self._batch.known])}
+        self.summary.withdrawn += self._withdrawing.withdraw(gone)
+        self.summary.again += self._withdrawing.say_again(back)
+        if files and not self.summary.dry_run:
+            self.positions.put(files)
+            self._unsaved = True
 
     def _withdraw_gone(
         self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
@@ -184,23 +168,10 @@ class Importer:
         saying = sum(bool(position.said) for position in files.values())
         is_empty = saying > 1 and not any(folder in path.parents for path in there)
         hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
-        if hides or (not self._gone and (is_empty or not folder.exists())):
+        if hides or (not self._options.gone and (is_empty or not folder.exists())):
             self.summary.missing += saying
             return
-        gone: dict[str, list[str]] = {}
-        for position in files.values():
-            for scope, ids in position.said.items():
-                gone.setdefault(scope, []).extend(ids)
-        self._withdraw(gone, files)
-        if files and not self.summary.dry_run:
-            self.positions.drop(files)
-            self._unsaved = True
-
-    def _withdraw(self, gone: dict[str, list[str]], files: Iterable[str]) -> None:
-        """Withdraw the texts that are in no file outside `files` (keys)."""
-        said = self.positions.said_elsewhere((id for ids in gone.values() for id in ids), files)
-        left = {scope: [id for id in ids if id not in said] for scope, ids in gone.items()}
-        self.summary.withdrawn += self._withdrawing.withdraw({scope: ids for scope, ids in left.items() if ids})
+        self._replace(dict.fromkeys(files))
 
     def _save(self) -> None:
         if self._unsaved:
@@ -208,174 +179,80 @@ class Importer:
                 self.positions.save()
         self._saved, self._unsaved = time.monotonic(), False
 
-    def _take_rows(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
-        offset, state = self._start(source, file)
-        if source.format == GEMINI:
-            # Rows change afterwards, so that only the whole file tells which of them count.
-            offset, state = 0, self._state(source)
-            file.seek(0)
-            state["last"] = gemini.last_rows(
-                (row.start, row.value) for row in reading.rows(file) if isinstance(row.value, dict)
-            )
-        file.seek(offset)
-        self._anything = offset > 0
-        moment, end = status.st_mtime_ns // 1_000, offset
-        for row in reading.rows(file, offset):
-            end = row.end
-            self._on_progress(row.end - row.start)
-            if isinstance(row.value, dict):
-                state["place"] = row.start
-                moment = self._put_all(PARSERS[source.format](row.value, state), source, f"byte {row.start}", moment)
-            elif row.value is not None:
-                self.summary.skip(row.value, source.path, f"byte {row.start}")
-            if self._batch.full:
-                self._remember(source, file, status, end, state)
-                self.append()
-                file.seek(end)
-        self._remember(source, file, status, end, state)
-
-    def _take_packed(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
-        whole, problem = reading.unpacked(file)
-        with whole:
-            self._take_rows(source, whole, status)
-        if problem is not None:
-            self.summary.skip(problem, source.path)
-
-    def _start(self, source: ImportSource, file: IO[bytes]) -> tuple[int, State]:
-        """Return the offset to begin at, and the parser's state there."""
-        if self._reread:
-            return 0, self._state(source)
-        offset, state = self.positions.resume(source.path, file)
-        return (offset, state) if offset else (0, self._state(source))
-
-    def _state(self, source: ImportSource) -> State:
-        return {"session": source.session, "cwd": source.cwd}
-
-    def _take_whole(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
-        modified, problems = status.st_mtime_ns // 1_000, self.summary.problem_count
-        self._said, self._sound = {}, True
-        if source.format == finding.ARCHIVE:
-            self._take_archive(source, file, modified)
-        else:
-            in_rows = source.format == finding.EXPORT and source.path.suffix.lower() == ".jsonl"
-            self._take_member(source, file, ROWS if in_rows else source.format, "", modified)
-            self._on_progress(status.st_size)
-        self._keep_said(source.path, sound=self._sound and self.summary.problem_count == problems)
-        self._remember(source, file, status, status.st_size, {})
-
-    def _keep_said(self, path: Path, *, sound: bool) -> None:
-        """Keep the earlier texts of a file read for another scope or in part: they may still be there."""
-        for scope, ids in self.positions.said(path).items():
-            if not sound or (self._said and scope not in self._said):
-                self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
-
-    def _take_archive(self, source: ImportSource, file: IO[bytes], modified: int) -> None:
-        for member in reading.members(file):
-            if isinstance(member.file, Skipped):
-                self.summary.skip(member.file, source.path, member.name)
-            else:
-                try:
-                    self._writer.redactor.check_path(member.name)
-                    self._take_member(source, member.file, _format_in_archive(member.name), member.name, modified)
-                except Denied:
-                    self.summary.skip(SECRETS, source.path, member.name)
-                except reading.BAD_ARCHIVE:
-                    self.summary.skip(Skipped("damaged in its archive", problem=True), source.path, member.name)
-            self._on_progress(member.size)
-
-    def _take_member(
-        self, source: ImportSource, file: IO[bytes], format: str | None, place: str, modified: int
-    ) -> None:
-        """Take a file that is read whole: an export, a note, or rows in an archive."""
-        if format in (MARKDOWN, CLAUDE_MEMORY):
-            self._take_text(source, file, format, place, modified)
-        elif format == DOCUMENTS:
-            data = file.read(documents.MAX_FILE_BYTES + 1)
-            found = documents.take_document(data, source.path.suffix.lower(), source.name, modified)
-            self._put_all(found, source, place, modified)
-        elif format == finding.EXPORT:
-            self._take_items(source, file, place, modified)
-        elif format is not None:
-            state, parser = self._state(source), PARSERS.get(format)
-            for row in reading.rows(file):
-                where = f"{place} byte {row.start}"
-                if isinstance(row.value, dict):
-                    parser = parser or PARSERS.get(finding.format_of_row(row.value) or "")
-                    found = parser(row.value, state) if parser else exports.take(None, row.value, state)
-                    modified = self._put_all(found, source, where, modified)
-                elif row.value is not None:
-                    self.summary.skip(row.value, source.path, where)
-        else:
-            self.summary.skip(finding.NO_FORMAT, source.path, place)
-
-    def _take_items(self, source: ImportSource, file: IO[bytes], place: str, modified: int) -> None:
-        state = self._state(source)
-        for number, item in enumerate(reading.items(file)):
-            where = f"{place} item {number}".strip()
-            if isinstance(item.value, Skipped):
-                self.summary.skip(item.value, source.path, where)
-            else:
-                self._put_all(self._of_source(item, state), source, where, modified)
-
-    def _of_source(self, item: reading.ListItem, state: State) -> Iterator[Found]:
-        return exports.take(item.key, item.value, state)
-
-    def _take_text(self, source: ImportSource, file: IO[bytes], format: str, place: str, modified: int) -> None:
-        text, problem = reading.text(file)
-        text = without_private(text)  # A private part may reach over several points.
-        if problem is not None:
-            self.summary.skip(problem, source.path, place)
-        name = place or source.name
-        if not text.strip():
-            self._anything = self._anything or problem is None
-        elif format == CLAUDE_MEMORY:
-            self._put_all(notes.take_memory(text, name, modified, source.cwd), source, place, modified)
-        else:
-            self._put_all(notes.take_note(text, name, modified), source, place, modified)
-
-    def _put_all(self, found: Iterable[Found], source: ImportSource, place: str, moment: int) -> int:
-        """Add records to the batch; return the time of the last. One without a time has its predecessor's."""
-        for one in found:
-            if isinstance(one, Record) and self._only in (None, one.source):
-                moment = min(one.at if one.at is not None else moment, now_us())
-                self._batch.add(Waiting(one, source.path, place, moment))
-                speaks = one.source in SPEAKING and one.kind != "turn"
-                if speaks and (found_ids := self._batch.ids_of(one, source.path)):
-                    self._said.setdefault(found_ids[0], []).extend(found_ids[1])
-                self._anything = True
-                if self._batch.full and source.format not in PARSERS:
+    def _take_rows(self, read: _Reading) -> bool:
+        """Read a transcript from where it was read last; return whether anything was found."""
+        problem, end = None, 0
+        if reading.is_packed(read.source.path):
+            read.file, problem = reading.unpacked(read.file)
+        with read.file as file:
+            if not self._reread:
+                end, state = self.positions.resume(read.source.path, file)
+                read.state, read.anything = state if end else read.state, end > 0
+            for piece in rows_of(read.source, file, read.state, end):
+                end = piece.end
+                self._put(piece, read)
+                if self._batch.full:
+                    self._remember(read, end)
                     self.append()
-            elif isinstance(one, Record):
-                self._sound = False
-                self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), source.path)
-            else:
-                self.summary.skip(one, source.path, place)
-                self._sound = self._sound and one != exports.OTHER
-                self._anything = self._anything or not one.problem
-        return moment
+            self._remember(read, end)
+        if problem is not None:
+            self.summary.skip(problem, read.source.path)
+        return read.anything
 
-    def _remember(self, source: ImportSource, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
+    def _take_whole(self, read: _Reading) -> bool:
+        """Read a file that has no end to go on from; return whether anything was found."""
+        seen, source = self.summary.problem_count, read.source
+        for piece in pieces_of(source, read.file, read.state, read.began, self._writer.redactor.check_path):
+            self._put(piece, read)
+        if source.format != finding.ARCHIVE:
+            self._on_progress(read.status.st_size)
+        is_sound = read.sound and self.summary.problem_count == seen
+        for scope, ids in self.positions.said(source.path).items():
+            # The earlier texts of a file that was read for another scope, or in part, may still be there.
+            if not is_sound or (read.said and scope not in read.said):
+                read.said[scope] = [*dict.fromkeys([*read.said.get(scope, ()), *ids])]
+        read.state = {}
+        self._remember(read, read.status.st_size)
+        return read.anything
+
+    def _put(self, piece: Piece, read: _Reading) -> None:
+        """Add the records of a piece to the batch. One without a time has its predecessor's."""
+        read.moment = read.moment if piece.follows else read.began
+        for one in piece.found:
+            if not isinstance(one, Record):
+                self.summary.skip(one, read.source.path, piece.place)
+                read.sound = read.sound and one != exports.OTHER
+                read.anything = read.anything or not one.problem
+            elif self._options.only not in (None, one.source):
+                read.sound = False
+                self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), read.source.path)
+            else:
+                read.moment, read.anything = min(one.at if one.at is not None else read.moment, now_us()), True
+                self._batch.add(Waiting(one, read.source.path, piece.place, read.moment))
+                speaks = one.source in SPEAKING and one.kind != "turn"
+                if speaks and (ids := self._batch.ids_of(one, read.source.path)):
+                    read.said.setdefault(ids[0], []).extend(ids[1])
+                if self._batch.full and read.source.format not in PARSERS:
+                    self.append()
+        self._on_progress(piece.size)
+
+    def _remember(self, read: _Reading, end: int) -> None:
         """Note the read position of a file; it counts once all records up to it are on the log."""
-        kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
-        packed = status.st_size if reading.is_packed(source.path) else 0
-        size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)
-        state = msgspec.json.decode(msgspec.json.encode(kept))
-        said = {} if source.format in PARSERS else self._said
-        position = FilePosition(
-            end, size, status.st_mtime_ns, digest(file, end), state, packed, said, self._folder_of(source),
-            (status.st_dev, status.st_ino),
-        )  # fmt: skip
-        self._pending[source.path] = position
+        status, is_packed = read.status, reading.is_packed(read.source.path)
+        kept = {key: value for key, value in read.state.items() if key not in ("last", "place", "head")}
+        self._pending[read.source.path] = FilePosition(
+            offset=end,
+            size=max(end, os.fstat(read.file.fileno()).st_size if is_packed else status.st_size),
+            modified=status.st_mtime_ns,
+            digest=digest(read.file, end),
+            state=msgspec.json.decode(msgspec.json.encode(kept)),
+            packed=status.st_size if is_packed else 0,
+            said=read.said,
+            folder=self._folder_of(read.source),
+            file=(status.st_dev, status.st_ino),
+        )
 
     def _folder_of(self, source: ImportSource) -> str:
         """Return the key of the folder that a file was named with, empty where it was named by itself."""
         parents = frozenset(source.path.parents)
         return next((key for folder, key in self._folders.items() if folder in parents), "")
-
-
-def _format_in_archive(name: str) -> str | None:
-    """Return how a file in an archive is to be read, None where it is none of ours."""
-    hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
-    ending = name.lower().rpartition(".")[2]
-    endings = {"json": finding.EXPORT, "jsonl": ROWS, "md": MARKDOWN, "markdown": MARKDOWN}
-    return None if hidden else endings.get(ending)

@@ -1,5 +1,7 @@
-"""The live tail: it waits for transcripts to grow and indexes those that are due (`live`), and for people to write in
-the zones of pages. Here is the clock.
+"""The live tail: transcripts that have grown are indexed, and what people write in the zones of pages is taken.
+
+A session is indexed after its growth by so many bytes or messages since the last *indexed* point, once it has
+been quiet for a moment; smaller growth accumulates. At its end it is always indexed.
 """
 
 from __future__ import annotations
@@ -12,16 +14,20 @@ from typing import NamedTuple
 
 from watchfiles import watch as changes_in
 
-from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.writing import Writer
-from memtape.tools.importing import finding
+from memtape.tools.importing import finding, reading
 from memtape.tools.importing.finding import BY_ROWS, ImportSource
-from memtape.tools.importing.live import QUIET_S, ChangedSessions, growth, is_due
+from memtape.tools.importing.latest import records
 from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.zones import Zones
 
+GROWN_BYTES = 100_000
+GROWN_MESSAGES = 50
+QUIET_S = 1.5
+ENDED_S = 600.0
+"""A session quiet for this long counts as ended; no host marks the end in its transcript."""
 LOOK_MS = 500
 """The interval of checks for quiet sessions."""
 NEW_FOLDERS_S = 30.0
@@ -36,35 +42,35 @@ class Indexed(NamedTuple):
     known: int
 
 
-OnIndexed = Callable[[Indexed], None]
+class ZonesTaken(NamedTuple):
+    """How many texts of zones were taken, or taken back."""
+
+    written: int
+
+
 Clock = Callable[[], float]
+Tell = Callable[["Indexed | ZonesTaken | str"], None]
+"""It gets what was taken, and the problems of zones, a sentence each."""
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it, in any thread.
-
-    `zones` reads people's edits in the pages of the vault; `on_written` gets the number of their texts.
-    """
+    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it, in any thread."""
 
     def __init__(
         self,
         writer: Writer,
         scope: str | None = None,
         folders: dict[str, list[Path]] | None = None,
-        on_indexed: OnIndexed = lambda indexed: None,
+        tell: Tell = lambda taken: None,
         clock: Clock = time.monotonic,
-        on_note: OnNote = lambda note: None,
-        on_written: Callable[[int], None] = lambda texts: None,
     ) -> None:
-        self._writer, self._scope = writer, scope
+        self._writer, self._scope, self._tell, self._clock = writer, scope, tell, clock
         self._folders = folders if folders is not None else finding.host_folders()
-        self._on_indexed = on_indexed
-        self._clock = clock
         self._vault = writer.home.vault
-        self._zones = Zones(writer.home, writer.log, on_note)
-        self._on_written = on_written
+        self._zones = Zones(writer.home, writer.log, tell)
         self._saved_at: float | None = None
-        self._sessions = ChangedSessions()
+        self._changed: dict[Path, float] = {}
+        self._looked: dict[Path, float] = {}
         self.stop = threading.Event()
 
     def run(self) -> None:
@@ -78,22 +84,21 @@ class Watcher:
         self._take_zones()
         while not self.stop.is_set():
             self._watch_for(NEW_FOLDERS_S)
-        self.index(filter(None, map(self._source, self._sessions.rest())), always=True)
+        self.index(filter(None, map(self._source, list(self._changed))), always=True)
         self._take_zones()
 
     def sources(self) -> Iterator[ImportSource]:
         """Yield the existing sessions."""
         for folder in self._watched():
             for path in finding.walk(folder) if folder != self._vault else ():
-                source = self._source(path) if isinstance(path, Path) else None
-                if source is not None:
+                if isinstance(path, Path) and (source := self._source(path)) is not None:
                     yield source
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Note that files have changed."""
         for path in paths:
             if self._source(path) is not None:
-                self._sessions.changed(path, self._clock())
+                self._changed[path] = self._clock()
             elif path.suffix == ".md" and path.is_relative_to(self._vault):
                 self._saved_at = self._clock()
 
@@ -102,38 +107,45 @@ class Watcher:
         now = self._clock()
         if self._saved_at is not None and now - self._saved_at >= QUIET_S:
             self._take_zones()
-        for path in self._sessions.quiet(now):
-            source = self._source(path)
-            if source is None or not path.exists():
-                self._sessions.indexed(path)
+        for path, changed in list(self._changed.items()):
+            has_ended = now - changed >= ENDED_S
+            if now - changed < QUIET_S or (self._looked.get(path, changed) > changed and not has_ended):
+                continue
+            self._looked[path] = now
+            if (source := self._source(path)) is None or not path.exists():
+                self._forget(path)
             else:
-                self.index([source], always=self._sessions.ended(path, now))
+                self.index([source], always=has_ended)
 
     def index(self, sources: Iterable[ImportSource], *, always: bool) -> None:
         """Index sessions with enough growth, or with any growth at their end; none in a pause."""
         if silence_of(self._writer.home.path, None) is not None:
             return
         importer = Importer(self._writer, self._scope)
-        summary = importer.summary
         for source in sources:
             try:
-                grown = growth(source, importer.positions.offset(source.path))
+                grown, due = growth(source, importer.positions.offset(source.path), always=always)
             except OSError:
                 continue  # It is gone, or comes again.
-            if is_due(grown, always):
-                before = summary.taken, summary.known
+            if due:
+                before = importer.summary.taken, importer.summary.known
                 importer.take_file(source)
                 importer.append()
-                self._on_indexed(Indexed(source.path, summary.taken - before[0], summary.known - before[1]))
-            if always or is_due(grown, always) or not grown.bytes:
-                self._sessions.indexed(source.path)
+                taken, known = importer.summary.taken - before[0], importer.summary.known - before[1]
+                self._tell(Indexed(source.path, taken, known))
+            if always or due or not grown:
+                self._forget(source.path)
         importer.finish()
+
+    def _forget(self, path: Path) -> None:
+        self._changed.pop(path, None)
+        self._looked.pop(path, None)
 
     def _take_zones(self) -> None:
         self._saved_at, before = None, self._zones.done
         self._zones.once()
         if self._zones.done > before:
-            self._on_written(self._zones.done - before)
+            self._tell(ZonesTaken(self._zones.done - before))
 
     def _watch_for(self, seconds: float) -> None:
         folders = self._watched()
@@ -157,3 +169,19 @@ class Watcher:
                     source = finding.host_file(path, format, folder)
                     return source if source is not None and source.format in BY_ROWS else None
         return None
+
+
+def growth(source: ImportSource, indexed: int, *, always: bool) -> tuple[int, bool]:
+    """Return how many bytes a session has grown beyond an offset, and whether it is due to be indexed.
+
+    Messages are only counted where bytes do not decide. `always` is for a session that has ended.
+    """
+    size = source.path.stat().st_size
+    if reading.is_packed(source.path):  # It has ended, and its bytes are not those that were read.
+        return 0 if indexed else size, not indexed
+    start = indexed if indexed <= size else 0
+    grown = size - start
+    if not grown or always or grown >= GROWN_BYTES:
+        return grown, grown > 0
+    found = records(source.path, source.format, {"session": source.session, "cwd": source.cwd}, start)
+    return grown, sum(record.origin in ("user", "agent") for record in found) >= GROWN_MESSAGES

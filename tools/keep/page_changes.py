@@ -1,4 +1,7 @@
-"""Changes of a page's front matter by a person: the new fields beside the fields written before."""
+"""Changes of a page by its file: the new fields of front matter beside the fields written before, and their events.
+
+A file of the tree and a file of an imported folder make their events here, under ids that follow from what they say.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,18 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from memtape.schemas.events import CHILD, NO_EDIT, Edited, Linked
-from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked, refs_of_edit
+from memtape.schemas.ids import ID_PATTERN, derived_id
 from memtape.schemas.rows import TreePage
 from memtape.schemas.slugs import ROOT, root_id
 from memtape.schemas.visible import one_line
+from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_reading import Fields
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import Page
 from memtape.state.views.page_rows import page_of
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Writer, now_us
 
 Links = tuple[tuple[str, str], ...]
 
@@ -25,6 +31,32 @@ class PageChange(NamedTuple):
 
     edit: Edited = NO_EDIT
     links: tuple[Linked, ...] = ()
+
+
+class PageEvents:
+    """Makes the events of files of pages, from one source, in a scope."""
+
+    def __init__(self, writer: Writer, scope: str, source: str) -> None:
+        self._writer, self._scope, self._source = writer, scope, source
+
+    def captured(self, text: str, slug: str, native: str, modified_ns: int) -> Event:
+        """Return the capture of a page's text. Raises `InvalidEvent` and `Denied`."""
+        at = min(modified_ns // 1_000, now_us())
+        line = Line(text=text, kind="page", path=slug if slug not in ("", ROOT) else None, source=self._source,
+                    native_id=native, scope=self._scope, at=at)  # fmt: skip
+        (event,) = self._writer.events_of(line, {})
+        check_admissible(event)
+        return event
+
+    def made(self, body: Edited | Linked, native: str) -> Event | None:
+        """Return the event of an edit or a link, None for an edit that changes nothing. Raises `InvalidEvent`."""
+        if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
+            return None
+        type, refs = ("edited", refs_of_edit(body)) if isinstance(body, Edited) else ("linked", ())
+        id = derived_id(type, self._scope, self._source, native)
+        event = self._writer.made(type, body, self._scope, refs, id)
+        check_admissible(event)
+        return event
 
 
 def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageChange:

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from memtape.flows.workers.worker import Worker
 from memtape.schemas.errors import Denied, InvalidEvent
-from memtape.schemas.events import CHILD, NO_EDIT, Body, Edited, Event, Linked, refs_of_edit
-from memtape.schemas.ids import derived_id
+from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked
 from memtape.schemas.log import Log
 from memtape.schemas.private import without_private
 from memtape.schemas.rows import TreePage
@@ -25,21 +24,18 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.slugs import ROOT, root_id, slug_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.page_files import TREE_FOLDER, ScopeFiles, Stamp
+from memtape.sinks.page_files import TREE_FOLDER, PageBytes, Stamp
 from memtape.sinks.page_markdown import body_of, index_of
 from memtape.sinks.page_reading import PageFile, page_file
-from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import PageNote, ZoneNotes
+from memtape.sinks.zone_notes import PageNote
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import Page
 from memtape.state.tree.ways import way_down
 from memtape.state.views.page_rows import page_of
 from memtape.state.views.tree_pages import path_of, tree_page
-from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import Writer, now_us
-from memtape.tools.keep.page_changes import PageChange, changes_of, target_of
+from memtape.tools.keep.edited_files import EditedFiles
+from memtape.tools.keep.page_changes import PageChange, PageEvents, changes_of, target_of
 from memtape.tools.keep.states import state_at
 
 SOURCE = "pages"
@@ -61,42 +57,30 @@ class _Due(NamedTuple):
     read: PageFile
 
 
-class TreeFiles:
-    """The files of the tree of one scope, as they are read once, under the lock of imports."""
+class TreeFiles(EditedFiles):
+    """The files of the tree of one scope, as they are read once."""
 
     def __init__(self, worker: Worker, home: Home, log: Log, scope: str) -> None:
-        self._worker, self._home, self._log, self._scope = worker, home, log, scope
+        super().__init__(worker, home, log, scope, TREE_FOLDER)
         self._number = partition_of(scope, log.partitions)
-        self._vault, self._files = Vault(home), ScopeFiles(home, scope)
-        self._notes = ZoneNotes(home, scope, TREE_FOLDER)
-        self._writer = Writer(home, log, scope=scope, origin="user")
-        self._writer.session = None
+        self._known, self._strayed = self._files.known(), self._notes.strayed(log)
+        self._events = PageEvents(self._writer, scope, SOURCE)
         self._again = False
 
-    def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read the files with a changed stamp, and append their events."""
-        kept, known = self._notes.read(self._log), self._files.known()
-        strayed = not kept and self._notes.strayed(self._log)  # Of a log that went back no note counts.
-        notes: dict[str, PageNote] = {}
-        for path, stamp in stamps.items():
-            if (before := kept.get(path)) is not None and before.stamp == stamp:
-                notes[path] = before
-            elif (page := self._files.page(path)) is not None:
-                if self._files.is_read(path, page.data, known):
-                    lost = self._kept_lost(path, page.data) if strayed else ()
-                    stamp = GIVES_WAY if lost else page.stamp
-                    notes[path] = PageNote(stamp, texts=1, problems=lost or self._still(before))
-                else:
-                    notes |= self._taken(path, page.stamp, page.data, stamps)
-        deleted = [path for path in known if path.startswith(f"{TREE_FOLDER}/") and path not in stamps]
-        for path in deleted:
-            self._tell_deleted(path)
+    def _read(
+        self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
+    ) -> dict[str, PageNote]:
+        if not self._files.is_read(path, page.data, self._known):
+            return self._taken(path, page.stamp, page.data, stamps)
+        lost = self._kept_lost(path, page.data) if self._strayed else ()
+        return {path: PageNote(GIVES_WAY if lost else page.stamp, texts=1, problems=lost or self._still(before))}
+
+    def _end(self, stamps: dict[str, Stamp]) -> None:
+        for path in self._known:
+            if path.startswith(f"{TREE_FOLDER}/") and path not in stamps:
+                self._tell_deleted(path)
         if self._again:
             self._vault.uncover(self._number)
-        if notes != kept:
-            self._notes.write(self._log, notes)
-        for problem in (problem for note in notes.values() for problem in note.problems):
-            self._worker.note(problem)
 
     @cached_property
     def _before(self) -> Scope:
@@ -173,15 +157,12 @@ class TreeFiles:
         A file with the id of a page whose own file is gone was renamed.
         """
         before, id = self._before, page_file(data).id
-        here = before.pages.at(slug) if before.pages.by_birth else None
-        named = page_of(before, id) if id is not None and before.pages.by_birth else None
-        page = here
-        if (
-            named is not None
-            and named is not here
-            and path_of(named.slug) not in stamps
-            and (not here or not here.lives)
-        ):
+        if not before.pages.by_birth:
+            return None, None
+        page = before.pages.at(slug)
+        named = page_of(before, id) if id is not None else None
+        is_renamed = named is not None and named is not page and path_of(named.slug) not in stamps
+        if is_renamed and (page is None or not page.lives):
             page = named
         if page is None or not page.lives:
             return None, None
@@ -203,9 +184,9 @@ class TreeFiles:
         if due.given != due.path and edit.title is None and not text.startswith("# "):
             edit = replace(edit, title=due.given.rpartition("/")[2].removesuffix(".md"))
         parent = next(self._above(slug), root_id(self._scope))
-        bodies: list[Body] = [edit, Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)]
+        bodies: list[Edited | Linked] = [edit, Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)]
         bodies += [replace(link, id=captured.id) for link in change.links]
-        return [captured, *self._made(due, bodies, captured.id, slug, problems)]
+        return [captured, *self._made(due, bodies, slug, problems)]
 
     def _changed(self, due: _Due, slug: str, page: Page, written: TreePage, problems: list[str]) -> list[Event]:
         """Return the events of a person's changes to a page's file or its name."""
@@ -217,57 +198,45 @@ class TreeFiles:
         is_changed = is_other and read.text is not None and _body(read.text) != _body(_shown(written))
         if read.text is not None and is_changed and _says(read.text, page, problems):
             native = f"{page.id}#{base}#{_digest(read.text)}"
-            path = None if page.slug == ROOT else page.slug or None
-            captured = self._captured(due, read.text, path, native, problems)
+            captured = self._captured(due, read.text, page.slug, native, problems)
             if captured is not None:
                 by = replace(NO_EDIT, id=page.id, by=captured.id, base=base)
-                events += [captured, *self._made(due, [by], page.id, slug, problems)]
-        is_sound = read.fields is not None and not read.fields.problems
-        change = (
-            changes_of(written, read.fields, self._before) if read.fields is not None and is_sound else PageChange()
-        )
+                events += [captured, *self._made(due, [by], slug, problems)]
+        change = PageChange()
+        if read.fields is not None and not read.fields.problems:
+            change = changes_of(written, read.fields, self._before)
         edit = change.edit
         if slug != page.slug and page.slug != ROOT:
             edit = replace(edit, slug=slug)
-        return events + self._made(due, [replace(edit, id=page.id), *change.links], page.id, slug, problems)
+        return events + self._made(due, [replace(edit, id=page.id), *change.links], slug, problems)
 
-    def _captured(self, due: _Due, text: str, path: str | None, native: str, problems: list[str]) -> Event | None:
+    def _captured(self, due: _Due, text: str, slug: str, native: str, problems: list[str]) -> Event | None:
         """Return the capture of a text, None for a text unfit for the log."""
-        at = due.stamp[2] // 1_000
-        line = Line(text=text, kind="page", path=path, source=SOURCE, native_id=native, at=min(at, now_us()))
         try:
-            (event,) = self._writer.events_of(line, {})
-            check_admissible(event)
+            event = self._events.captured(text, slug, native, due.stamp[2])
         except (InvalidEvent, Denied) as error:
-            problems.append(f"its text was not taken: {one_line(str(error))} {_way_out(error)}".strip())
+            problems.append(f"its text was not taken: {one_line(str(error))} {getattr(error, 'hint', '')}".strip())
             return None
         if without_private(text) != text:
             problems.append("its private part was left out")
         return event
 
-    def _made(self, due: _Due, bodies: list[Body], id: str, slug: str, problems: list[str]) -> list[Event]:
+    def _made(self, due: _Due, bodies: list[Edited | Linked], slug: str, problems: list[str]) -> list[Event]:
         """Return the events of bodies that say something and may stand on the log."""
         events = []
         for number, body in enumerate(bodies):
-            if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
-                continue
             if why := self._refused(body):
                 problems.append(why)
                 continue
-            type = "edited" if isinstance(body, Edited) else "linked"
-            refs = refs_of_edit(body) if isinstance(body, Edited) else ()
-            said = f"{id}#{slug}#{self._offset}#{_digest(due.data)}#{number}"
-            event_id = derived_id(type, self._scope, SOURCE, f"{said}#{'by' if _is_text(body) else ''}")
+            is_text = isinstance(body, Edited) and body.by is not None
+            of = f"{bodies[0].id}#{slug}#{self._offset}#{_digest(due.data)}#{number}#{'by' if is_text else ''}"
             try:
-                event = self._writer.made(type, body, self._scope, refs, event_id)
-                check_admissible(event)
+                events.append(self._events.made(body, of))
             except InvalidEvent as error:
                 problems.append(one_line(str(error)))
-                continue
-            events.append(event)
-        return events
+        return [event for event in events if event is not None]
 
-    def _refused(self, body: Body) -> str:
+    def _refused(self, body: Edited | Linked) -> str:
         """Return why an edit or a link may not be made, nothing where it may."""
         scope = self._now
         if isinstance(body, Edited) and body.slug is not None and scope.pages.by_birth:
@@ -317,13 +286,6 @@ class TreeFiles:
         kept = f' The file as it was is kept as "{beside}": mend that, put it in the place of the page, or delete it.'
         return f"{self._name(path)}: {problem}.{kept if beside else ''}"
 
-    def _name(self, path: str) -> str:
-        return (self._home.scope_folder(self._scope) / path).relative_to(self._home.path).as_posix()
-
-
-def _is_text(body: Body) -> bool:
-    return isinstance(body, Edited) and body.by is not None
-
 
 def _shown(written: TreePage) -> str:
     """Return a page's text as in its file."""
@@ -341,10 +303,6 @@ def _says(text: str, page: Page, problems: list[str]) -> bool:
         return bool(text.strip())
     problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")
     return False
-
-
-def _way_out(error: Exception) -> str:
-    return str(getattr(error, "hint", "") or "")
 
 
 def _quoted(told: str) -> list[str]:

@@ -1,18 +1,14 @@
 """Edits in the zones of pages as events: a new text is captured, a removed one withdrawn.
 
-Zones are read before pages are written, and during `watch`. Pages are only read here, under the lock of
-imports, so two processes never append the same. A missing page, or a page with damaged marks, withdraws
-nothing.
+Zones are read before pages are written, and during `watch`. A missing page, or a page with damaged marks,
+withdraws nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from hashlib import blake2b
 from typing import NamedTuple
-
-import msgspec
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
@@ -26,9 +22,9 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.zones import zone_path, zone_source
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.page_files import ScopeFiles, Stamp, Zoned
+from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import PageNote, ZoneNotes
+from memtape.sinks.zone_notes import PageNote
 from memtape.sinks.zones import inner, parts
 from memtape.state.text.points import points
 from memtape.tools.capture.injected import said as without_injected
@@ -36,7 +32,8 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import in_zone
 from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.withdrawing import Withdrawing, shown_again
-from memtape.tools.capture.writing import Erased, Writer, now_us
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.edited_files import EditedFiles
 
 DAMAGED = "its marks are not one pair, each on a line of its own; nothing was taken from it"
 NOT_UTF8 = "what stands between its marks is not UTF-8; nothing was taken from it"
@@ -53,13 +50,6 @@ class _Text(NamedTuple):
     id: str
     native_id: str
     text: str
-
-
-class _PageZone(NamedTuple):
-    """A page as read: its note and the texts of its zone; None where nothing is to be appended."""
-
-    note: PageNote
-    texts: list[_Text] | None = None
 
 
 class Zones(Worker):
@@ -97,55 +87,23 @@ class Zones(Worker):
         return "" if isinstance(error, DamagedLog) else f"What people wrote into pages could not be taken: {error}"
 
 
-class _ScopeZones:
+class _ScopeZones(EditedFiles):
     """The zones of one scope, as they are read once."""
 
-    def __init__(self, worker: Zones, home: Home, log: Log, scope: str) -> None:
-        self._worker, self._home, self._log, self._scope = worker, home, log, scope
-        self._vault, self._files, self._notes = Vault(home), ScopeFiles(home, scope), ZoneNotes(home, scope)
-        self._writer = Writer(home, log, scope=scope, origin="user")
-        self._writer.session = None
-
-    def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read the pages with a changed stamp, and append their events."""
-        kept = self._notes.read(self._log)
-        notes: dict[str, PageNote] = {}
-        due: dict[str, _PageZone] = {}
-        for path, stamp in stamps.items():
-            known = kept.get(path)
-            if known is not None and known.stamp == stamp:
-                notes[path] = known
-            elif (page := self._files.page(path)) is not None:
-                read = self._read(path, page, known)
-                notes[path] = read.note
-                if read.texts is not None:
-                    due[path] = read
-        if any(path in kept for path in due):  # A kill leaves these to be read again, whatever they say then.
-            self._notes.write(self._log, {path: note for path, note in notes.items() if path not in due})
-        for path, read in due.items():
-            notes[path] = self._append(path, read.note, read.texts or [])
-        if notes != kept:
-            self._notes.write(self._log, notes)
-        for problem in (problem for note in notes.values() for problem in note.problems):
-            self._worker.note(problem)
-
-    def _read(self, path: str, page: Zoned, known: PageNote | None) -> _PageZone:
-        """Return the texts of a page. A page without a readable zone withdraws nothing."""
-        found = parts(page.data)
-        if found is None:
-            return _PageZone(PageNote(page.stamp, "", 0, (self._problem(path, DAMAGED),)))
-        if found.zone is None:
-            return _PageZone(PageNote(page.stamp))
-        digest = blake2b(found.zone, digest_size=16).hexdigest()
-        if known is not None and digest == known.zone:
-            return _PageZone(msgspec.structs.replace(known, stamp=page.stamp))
+    def _read(
+        self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
+    ) -> dict[str, PageNote]:
+        """Append a zone's new, returned and removed texts. A page without a readable zone withdraws nothing."""
+        found, problems, texts = parts(page.data), list[str](), list[_Text]()
         try:
-            texts = list(self._texts(path, inner(found.zone).decode()))
+            texts = list(self._texts(path, inner(found.zone).decode())) if found and found.zone else []
         except UnicodeDecodeError:
-            return _PageZone(PageNote(page.stamp, digest, 0, (self._problem(path, NOT_UTF8),)))
-        if self._scope == GLOBAL:
-            return _PageZone(PageNote(page.stamp, digest, 0, (self._problem(path, NO_OPERATOR),) if texts else ()))
-        return _PageZone(PageNote(page.stamp, digest, len(texts)), texts)
+            problems.append(f"{self._name(path)}: {NOT_UTF8}.")
+        if found is None or (texts and self._scope == GLOBAL):
+            problems.append(f"{self._name(path)}: {DAMAGED if found is None else NO_OPERATOR}.")
+        if found is not None and found.zone is not None and not problems and self._scope != GLOBAL:
+            problems += self._append(path, page.stamp, texts)
+        return {path: PageNote(page.stamp, len(texts) if self._scope != GLOBAL else 0, tuple(problems))}
 
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
         """Yield the texts of a zone without secrets, each once; the id of a text is the same on every page.
@@ -166,41 +124,35 @@ class _ScopeZones:
                 said[native_id] = None
                 yield _Text(line, derived_id("captured", self._scope, source, native_id), native_id, text)
 
-    def _append(self, path: str, note: PageNote, texts: list[_Text]) -> PageNote:
-        """Append a zone's new, returned and removed texts; return the page's note.
+    def _append(self, path: str, stamp: Stamp, texts: list[_Text]) -> list[str]:
+        """Append the changes of a zone, and return the problems of texts unfit for the log.
 
         The log is asked each time for the texts it has: a kill between any two steps is made up for.
         """
-        now = {text.id: None for text in texts}
-        said = self._said(path)
+        now, said = {text.id: None for text in texts}, self._said(path)
         if not texts and not said:
-            return note
-        on_log = self._log.known(self._scope, list(now))
-        erased = {self._scope: self._writer.erased_ids(self._scope)}
-        events, problems = self._events(path, note.stamp, [text for text in texts if text.id not in on_log], erased)
-        gone = [id for id in said if id not in now and id not in erased[self._scope]]
-        if gone:
-            kept = shown_again(self._log, self._scope)
-            gone = [id for id in gone if id not in kept]
+            return []
+        on_log, erased = self._log.known(self._scope, list(now)), self._writer.erased_ids(self._scope)
+        new = [text for text in texts if text.id not in on_log and text.id not in erased]
+        events, problems = self._events(path, stamp, new)
         if events:
             self._log.append(events)
-        withdrawing, back = Withdrawing(self._writer), [id for id in on_log if id not in erased[self._scope]]
+        gone = [id for id in said if id not in now and id not in erased]
+        kept = shown_again(self._log, self._scope) if gone else {}
+        gone = [id for id in gone if id not in kept]
+        withdrawing, back = Withdrawing(self._writer), [id for id in on_log if id not in erased]
         self._worker.done += len(events)
         self._worker.done += withdrawing.say_again({self._scope: back} if back else {})
         self._worker.done += withdrawing.withdraw({self._scope: gone} if gone else {})
-        return msgspec.structs.replace(note, problems=tuple(problems))
+        return problems
 
-    def _events(self, path: str, stamp: Stamp, texts: list[_Text], erased: Erased) -> tuple[list[Event], list[str]]:
+    def _events(self, path: str, stamp: Stamp, texts: list[_Text]) -> tuple[list[Event], list[str]]:
         """Return the captures of new texts, and the problems of texts unfit for the log."""
-        events: list[Event] = []
-        problems: list[str] = []
-        at = min(stamp[2] // 1_000, now_us())
+        events, problems, at = list[Event](), list[str](), min(stamp[2] // 1_000, now_us())
         for text in texts:
-            if text.id in erased[self._scope]:
-                continue
             line = Line(text=text.text, kind="fact", source=zone_source(path), native_id=text.native_id, at=at)
             try:
-                made = self._writer.events_of(line, erased)
+                made = self._writer.events_of(line, {})
                 for event in made:
                     check_admissible(event)
                 events += made
@@ -224,12 +176,6 @@ class _ScopeZones:
             event = event_of(self._log.read(number, offset, 1)[0].payload)
             said |= {id: None} if event is not None and _is_from(event, path) else {}
         return list(said)
-
-    def _problem(self, path: str, what: str) -> str:
-        return f"{self._name(path)}: {what}."
-
-    def _name(self, path: str) -> str:
-        return (self._home.scope_folder(self._scope) / path).relative_to(self._home.path).as_posix()
 
 
 def _may_say(payload: bytes) -> bool:

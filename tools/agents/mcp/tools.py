@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import edit_of
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
@@ -244,14 +245,14 @@ def read_page(client: Client, asked: verbs.PageArguments) -> ToolAnswer:
 
 def new_page(client: Client, asked: verbs.NewPageArguments) -> ToolAnswer:
     """Write a page of the project's tree."""
-    done = client.tree_writing.new(asked.slug, asked.text, title=asked.title, summary=asked.summary)
+    done = client.tree_writing.new(asked.slug, asked.text, edit_of(title=asked.title, summary=asked.summary))
     told = f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
     return ToolAnswer(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
 
 
 def edit_page(client: Client, asked: verbs.EditPageArguments) -> ToolAnswer:
     """Give a page of the project's tree another text."""
-    done = client.tree_writing.edit(asked.page, asked.text, base=asked.base)
+    done = client.tree_writing.edit(asked.page, asked.text, edit_of(base=asked.base))
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
     told = f"The page {done.slug} is at version `{done.version}`.{beside}"
     return ToolAnswer(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
