@@ -632,7 +632,7 @@ class Life:
             self.model.tick(number, (self.now + ahead) // HOUR, accepted=accepted)
 
     def project(self) -> None:
-        with Owner(self.home, self.log, workers=self.rng.choice((1, 2))) as owner:
+        with Owner(self.home, self.log) as owner:
             owner.project()
 
     def restart(self) -> None:

@@ -164,30 +164,6 @@ def test_a_doubtful_snapshot_is_discarded_and_said(home: Home, stepped: Embedded
         assert all("was discarded" in note for note in notes)
 
 
-@pytest.mark.parametrize("data", soaked([None, b"", b"garbage" * 1000], b"garbage" * 1000))
-def test_a_doubtful_recovery_store_is_discarded_and_said(home: Home, log: EmbeddedLog, data: bytes | None) -> None:
-    before = sound(home, log)
-    for path in home.current().recovery.iterdir():
-        path.unlink() if data is None else path.write_bytes(data)
-    notes: list[str] = []
-    with Owner(home, log, notes.append) as owner:
-        owner.project()
-    assert len(notes) == 1
-    assert "recovery store was discarded" in notes[0]
-    assert sound(home, log) == before
-
-
-def test_what_recovery_stores_does_not_grow_with_the_state(home: Home, log: EmbeddedLog) -> None:
-    def stored() -> int:
-        return sum(path.stat().st_size for path in home.current().recovery.iterdir())
-
-    before = stored()
-    for number in range(10):
-        log.append([captured(f"number {number}", f"n{number}", scope="project:a")])
-        project(home, log)
-    assert stored() - before < 20 * 1024
-
-
 def test_a_snapshot_holds_no_text_of_a_turn_and_what_needs_one_has_it(
     home: Home, often: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,12 +32,7 @@ PROJECTOR_WAIT_S = 5.0
 
 @click.command()
 @click.option("--once", is_flag=True, help="Project what there is and end.")
-@click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Threads to project with, per process."
-)
-@click.option(
-    "--processes", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with."
-)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with.")
 @click.option(
     "--embed/--no-embed",
     default=True,
@@ -56,7 +51,6 @@ def run(
     client: Client,
     once: bool,
     workers: int,
-    processes: int,
     embed: bool,
     metrics: int | None,
     logs: bool,
@@ -72,8 +66,7 @@ def run(
     is only noted.
 
     One command at a time can do this; a second one waits for five seconds, and is then told the pid of the
-    first. With --processes it starts others, which share the partitions. They exchange pickles on loopback, and
-    while they start anybody on this machine can connect: use --workers where others than you can log in.
+    first. With --workers it starts as many processes, which share the partitions by leases.
 
     \b
     Example:
@@ -87,7 +80,7 @@ def run(
     note = (lambda said: operation("noted")) if logs else _note
     serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
-    with Owner(client.home, client.log, note, workers, processes, lock_wait_s=wait_s) as owner, serving as port:
+    with Owner(client.home, client.log, note, workers, lock_wait_s=wait_s) as owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
         operation("serving", port=port or 0)

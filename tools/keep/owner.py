@@ -13,7 +13,7 @@ from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.locks import FileLock, all_of
 from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
@@ -48,8 +48,8 @@ REPLY_EVERY_S = 0.2
 class Owner:
     """The only process that writes a home's views. A context manager: the lock is held inside.
 
-    `on_note` gets a sentence about each discarded or rebuilt view. With several `processes`, child processes
-    run the flow, with `workers` threads each; the owner itself does the rest.
+    `on_note` gets a sentence about each discarded or rebuilt view. With several `workers`, other processes run
+    the flow; the owner itself does the rest.
     """
 
     def __init__(
@@ -58,7 +58,6 @@ class Owner:
         log: Log,
         on_note: OnNote = lambda note: None,
         workers: int = 1,
-        processes: int = 1,
         *,
         lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
@@ -66,7 +65,6 @@ class Owner:
         self._log = log
         self._on_note = on_note
         self._workers = workers
-        self._processes = processes
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
@@ -82,11 +80,14 @@ class Owner:
     def __enter__(self) -> Owner:
         try:
             self._lock.acquire(self._lock_wait_s)
+            with all_of(self._home.leases(), self._lock_wait_s):
+                pass  # No process of a killed owner is left.
         except Locked as refusal:
+            self._lock.release()
             operation("locked", pid=refusal.pid or 0)
             raise
         self._kept = kept(self._home)
-        operation("started", workers=self._workers, processes=self._processes)
+        operation("started", workers=self._workers)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -224,7 +225,7 @@ class Owner:
             self._log,
             once=once,
             views=self._look(),
-            options=FlowOptions(self._workers, self._processes, self._lock),
+            options=FlowOptions(self._workers),
         )
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
