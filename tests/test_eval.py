@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.schemas.lanes import LANES
 from memtape.schemas.times import format_time
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.ranking.evaluation import EvaluatedQuestion, overlap, percentile, recall, summary
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.measure.chart import bars
 from memtape.tools.measure.corpus import read_corpus
 
 PLAIN: dict[str, Any] = {
@@ -75,11 +72,11 @@ def run(*command: str) -> Result:
     return CliRunner().invoke(main, list(command))
 
 
-def test_a_plain_file_is_measured_and_drawn(tmp_path: Path) -> None:
-    file, chart = tmp_path / "plain.json", tmp_path / "chart.svg"
+def test_a_plain_file_is_measured(tmp_path: Path) -> None:
+    file = tmp_path / "plain.json"
     file.write_text(json.dumps(PLAIN))
     command = ["eval", str(file), "--home", str(tmp_path / "home"), "--embedder", "floor", "--without", "sparse"]
-    told = run(*command, "--svg", str(chart), "--json")
+    told = run(*command, "--json")
     assert told.exit_code == 0, told.output
     measured = json.loads(told.stdout)
     assert (measured["questions"], measured["turns"], measured["embedder"]) == (3, 4, "floor")
@@ -93,7 +90,6 @@ def test_a_plain_file_is_measured_and_drawn(tmp_path: Path) -> None:
         "colours": 1,
     }
     assert list(retrievers["rrf"]["latency_ms"]) == ["p50", "p95"]
-    assert len(list(ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}rect"))) == 1 + 5 * 4 + 5
     assert not (tmp_path / "home" / "log.db").exists()
     shown = run(*command, "--retriever", "memtape").output
     assert "3 questions with evidence" in shown and "memtape without sparse" in shown and "bm25" not in shown
@@ -204,11 +200,6 @@ def test_the_baselines_are_plain() -> None:
     assert reciprocal_rank_fusion([[1, 2], [2, 3]], 2) == [2, 1]
 
 
-def test_a_chart_escapes_what_it_is_told() -> None:
-    drawn = bars("<b>&", {"a<b": {"turn": {"5": 0.5}}})
-    assert ElementTree.fromstring(drawn) is not None and "<b>" not in drawn
-
-
 def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: object) -> str:
     asked = {"question": "harbour?", "evidence": evidence, **more}
     return json.dumps({"conversations": [{"id": "c-1", "turns": turns, "questions": [asked]}]})
@@ -298,27 +289,3 @@ def test_a_turn_too_long_for_one_event_is_cut_and_found_by_its_ends(tmp_path: Pa
     assert told.exit_code == 0, told.output
     measured = json.loads(told.stdout)
     assert (measured["turns"], measured["retrievers"][retriever]["turn"]["5"]) == (2, 1)
-
-
-def test_a_chart_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> None:
-    file = tmp_path / "c.json"
-    file.write_text("not read")
-    result = run("eval", str(file), "--svg", str(tmp_path / "nowhere" / "a.svg"))
-    assert result.exit_code == 1 and "There is no folder" in result.output
-
-
-def test_a_retriever_has_one_colour_and_a_title_is_never_cut() -> None:
-    turn = {"turn": {"5": 0.5, "10": 0.6, "20": 0.7, "50": 0.8}}
-    title = "a-corpus-of-conversations.json: evidence found by turn, 1,234 questions, local:some-maker/some-model-v2"
-    lane_names = [f"memtape without {lane}" for lane in LANES]
-    for names in (["memtape"], ["bm25", "memtape"], ["bm25", "dense", "rrf", "memtape", *lane_names]):
-        drawn = ElementTree.fromstring(bars(title, dict.fromkeys(names, turn)))
-        texts = list(drawn.iter("{http://www.w3.org/2000/svg}text"))
-        lines = [text for text in texts if text.get("font-size") == "15"]
-        assert " ".join(line.text or "" for line in lines) == title
-        assert all(44 + 8 * len(line.text or "") <= int(drawn.get("width") or 0) for line in lines)
-        filled = [rect.get("fill") for rect in drawn.iter("{http://www.w3.org/2000/svg}rect")]
-        keys = filled[-len(names) :]
-        assert len(dict.fromkeys(keys)) == len(names) and keys[names.index("memtape")] == "#2a6fdb"
-        assert all(filled.count(colour) == 5 for colour in keys)
-        assert max(int(text.get("y") or 0) for text in texts) < int(drawn.get("height") or 0)

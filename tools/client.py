@@ -359,12 +359,9 @@ class Client(Writer):
         """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
         return self._asking.compare(retrievers, limit, on_phase)
 
-    def compare_shadows(self, since: str | None = None) -> Any:
-        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadow_report`.
-
-        `since` is a time or an age.
-        """
-        return self._asking.compare_shadows(None if since is None else parse_time(since, now_us()))
+    def compare_shadows(self) -> Any:
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadows`."""
+        return self._asking.compare_shadows()
 
     def held(self, *, as_of: str | None = None) -> ScopeHeld:
         """Return how much the scope shows, now or in the past."""

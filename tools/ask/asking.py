@@ -331,11 +331,11 @@ class Asking:
 
         return self._read(lambda views, scope: compare(views, self._log, scope, retrievers, limit, on_phase))
 
-    def compare_shadows(self, since: int | None) -> Any:
-        """Return the results of shadows beside the answers, since a time."""
-        from memtape.tools.ask.shadow_report import compare_shadows
+    def compare_shadows(self) -> Any:
+        """Return the results of shadows beside the answers."""
+        from memtape.tools.ask.shadows import compare_shadows
 
-        return self._read(lambda views, scope: compare_shadows(views, self._log, scope, since))
+        return self._read(lambda views, scope: compare_shadows(self._log, scope))
 
     def held(self, as_of: str | None) -> ScopeHeld:
         """Return how much the scope shows."""

@@ -74,13 +74,16 @@ def run(
       memtape run --metrics 9464 --log-format json
     """
     from memtape.tools.ask.metrics_server import served_metrics
+    from memtape.tools.ask.shadows import Shadows
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
+    from memtape.tools.keep.workers import WORKERS, WorkerKind
 
     note = (lambda said: operation("noted")) if logs else _note
     serving = nullcontext() if metrics is None else served_metrics(client.home, client.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
-    with Owner(client.home, client.log, note, workers, lock_wait_s=wait_s) as owner, serving as port:
+    kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
+    with Owner(client.home, client.log, note, workers, lock_wait_s=wait_s, kinds=kinds) as owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
         operation("serving", port=port or 0)

@@ -1,17 +1,14 @@
-"""The command that draws daily counts, as text and as a picture."""
+"""The command that draws daily counts as text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import write_whole
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, say, with_home
@@ -59,11 +56,8 @@ CHARTS = (
 @click.command()
 @click.option("--since", default="30d", show_default=True, help="From then on: ISO 8601, or an age as 3d.")
 @click.option("--scope", help="Only this scope, by default all of the home.")
-@click.option(
-    "--svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw a picture to this file."
-)
 @with_home
-def stats(client: Client, since: str, scope: str | None, svg: Path | None, as_json: bool) -> None:
+def stats(client: Client, since: str, scope: str | None, as_json: bool) -> None:
     """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
 
     A use rate above 100 % says that recalls were used more than once.
@@ -71,20 +65,12 @@ def stats(client: Client, since: str, scope: str | None, svg: Path | None, as_js
     \b
     Example:
       memtape stats --since 90d
-      memtape stats --svg growth.svg
+      memtape stats --scope project:shop
     """
-    if svg is not None and not svg.parent.is_dir():
-        raise MemtapeError(f"There is no folder {svg.parent} for the picture.", "Make it first, or name another.")
     now = now_us()
     with Phases() as phases:
         found = client.stats(parse_time(since, now), scope, lambda done, total: phases.update("reading", done, total))
     groups = grouped(found.days)
-    if svg is not None:
-        from memtape.tools.measure.chart import columns
-
-        title = f"Memtape, {found.days[0].day} to {found.days[-1].day}"
-        panels = {f"{its.title} {its.unit}".strip(): [its.value(days) or 0 for days in groups] for its in CHARTS}
-        write_whole(svg, columns(title, [days[0].day for days in groups], panels).encode())
     if as_json:
         print_json(found)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -34,7 +34,7 @@ from memtape.tools.keep.rebuild import (
 )
 from memtape.tools.keep.refresh import refresh
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
-from memtape.tools.keep.workers import WORKERS
+from memtape.tools.keep.workers import WORKERS, WorkerKind
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
@@ -48,8 +48,8 @@ REPLY_EVERY_S = 0.2
 class Owner:
     """The only process that writes a home's views. A context manager: the lock is held inside.
 
-    `on_note` gets a sentence about each discarded or rebuilt view. With several `workers`, other processes run
-    the flow; the owner itself does the rest.
+    `on_note` gets a sentence about each discarded or rebuilt view. `kinds` are the workers beside the views. With
+    several `workers`, other processes run the flow; the owner itself does the rest.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Owner:
         workers: int = 1,
         *,
         lock_wait_s: float = LOCK_WAIT_S,
+        kinds: Mapping[str, WorkerKind] = WORKERS,
     ) -> None:
         self._home = home
         self._log = log
@@ -71,7 +72,8 @@ class Owner:
         self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._seen: BuildViews | None = None
-        self._beside = {name: kind.make(home, log, on_note) for name, kind in WORKERS.items()}
+        self._kinds = kinds
+        self._beside = {name: kind.make(home, log, on_note) for name, kind in kinds.items()}
         for name, worker in self._beside.items():
             worker.on_failure = partial(failure, home, "worker_failed", worker=name)
         self._stopped = False
@@ -109,7 +111,7 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once == "before"]:
+        for worker in [self._beside[name] for name, kind in self._kinds.items() if kind.once == "before"]:
             worker.once()
         events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
@@ -129,7 +131,7 @@ class Owner:
         A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
         """
         before = self._done
-        workers = {name: self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"}
+        workers = {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == "after"}
         for name, worker in workers.items():
             if name in without:
                 continue
@@ -294,7 +296,7 @@ class Owner:
 
     def _hear_people(self) -> None:
         """Append the edits of people in pages, before pages are written again."""
-        for worker in (self._beside[name] for name, kind in WORKERS.items() if kind.once == "first"):
+        for worker in (self._beside[name] for name, kind in self._kinds.items() if kind.once == "first"):
             worker.once()
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:

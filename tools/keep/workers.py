@@ -32,7 +32,6 @@ from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
-from memtape.tools.keep.shadows import shadow_worker
 from memtape.tools.keep.zones import Zones
 
 
@@ -119,6 +118,5 @@ WORKERS: dict[str, WorkerKind] = {
     "distill": WorkerKind(_distillation, once="after"),
     "summarise": WorkerKind(_summaries, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),
-    "shadow": WorkerKind(shadow_worker, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }
