@@ -1,38 +1,31 @@
 """Several ordinary processes that project one home: each leases some partitions, and projects these alone.
 
-`python -m memtape.tools.keep.leases` is such a process. Its orders are a line of JSON on stdin, its reports lines of
+Here is what their owner does; `lessee` is such a process. Its orders are a line of JSON on stdin, its reports lines of
 JSON on stdout; nothing of them is code. Any further line means stop. Where stdin ends, the owner has died, and the
 process ends at once. A lease is a lock file of a partition: the next owner begins only when every lease is free.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
-import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import all_of
-from memtape.sinks.logs.opening import environment_for, open_log
+from memtape.sinks.logs.opening import environment_for
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
     from memtape.flows.views import Control
 
-MODULE = "memtape.tools.keep.leases"
-POLL_S, LEASE_WAIT_S = 0.05, 30.0
+MODULE = "memtape.tools.keep.lessee"
+POLL_S = 0.05
 RESTARTS = 3
 """So often is a killed process replaced, in one run."""
 
@@ -164,57 +157,3 @@ def _steer(
                 lessee.tell(b"stop")
         time.sleep(POLL_S)
     return killed
-
-
-def main() -> None:
-    """Carry out the orders of stdin, and report until the end."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who tells all of its processes.
-        signal.signal(number, signal.SIG_IGN)
-    reports = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Whatever a library prints is no report.
-
-    def send(report: Report) -> None:
-        with suppress(OSError):  # The owner has died, as stdin tells.
-            reports.write(msgspec.json.encode(report) + b"\n")
-            reports.flush()
-
-    last = Report(read=0)
-    try:
-        last = _project(msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders), send)
-    except MemtapeError as error:
-        last = Report(read=0, failure=(str(error), error.hint))
-    except OSError as error:
-        last = Report(read=0, failure=(str(error), ""))
-    except BaseException as error:
-        traceback.print_exception(error)
-        last = Report(read=0, failure=(f"{type(error).__name__}: {error}", ""))
-    send(last)
-    sys.stderr.flush()
-    os._exit(1 if last.failure else 0)  # A panic of Bytewax can leave threads that never end.
-
-
-def _project(orders: Orders, send: Callable[[Report], None]) -> Report:
-    from datetime import timedelta
-
-    from memtape.schemas.rows import Basis
-    from memtape.tools.keep.projector import FlowOptions, Projector
-
-    home, numbers = Home(Path(orders.home)), orders.partitions
-    with closing(open_log(home)) as log, all_of([home.lease(number) for number in numbers], LEASE_WAIT_S):
-        views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
-        views.go_by([Basis(*basis) for basis in orders.bases])
-        options = FlowOptions(1, timedelta(seconds=orders.epoch_s), orders.batch_events, numbers)
-        projector = Projector(home, log, once=orders.once, views=views, options=options)
-        threading.Thread(target=_obey, args=[projector.stop], daemon=True).start()
-        read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
-        return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))
-
-
-def _obey(stop: Callable[[], None]) -> None:
-    for _ in sys.stdin.buffer:
-        stop()
-    os._exit(1)
-
-
-if __name__ == "__main__":
-    main()
