@@ -241,6 +241,6 @@ def run_flow(flow: Dataflow, epoch: timedelta) -> None:
     from bytewax._bytewax import cluster_main
 
     try:
-        cluster_main(flow, addresses=[], proc_id=0, worker_count_per_proc=1, epoch_interval=epoch)
+        cluster_main(flow, addresses=[], proc_id=0, worker_count_per_proc=1, epoch_interval=epoch)  # type: ignore[no-untyped-call]
     finally:
         flow.substeps.clear()  # A flow is in a circle with itself, in which all that its steps hold would outlive it.
