@@ -23,13 +23,12 @@ from memtape.schemas.log import trail_of
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.slugs import root_id
-from memtape.sinks.home.asked_windows import AskedWindows
-from memtape.sinks.home.flushes import Outcome, count_outcome
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import AskedWindows
 from memtape.sinks.home.model_use import Outcome as WindowOutcome
 from memtape.sinks.home.model_use import count_window, spend
 from memtape.sinks.home.pauses import leave_out, pause
-from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
@@ -65,8 +64,8 @@ def make_home(folder: Path, more: int) -> None:
         _make_pages(client, log)
         client.search("a")
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
-        for outcome in get_args(Outcome):
-            count_outcome(folder, outcome)
+        for outcome in get_args(FlushOutcome):
+            count_one(folder, FLUSHES, outcome)
         for reason in ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY):
             count_one(folder, LEFT_OUT, reason)
         pause(folder, None, START, START + 1)

@@ -18,7 +18,6 @@ from memtape.state.ranking.deep import (
     LOOKED_AT,
     RULES,
     STEPS,
-    SURE,
     DeepSearch,
     Field,
     Judge,
@@ -63,15 +62,6 @@ def test_looks_are_one_order_in_which_none_is_lost_and_none_stands_twice(
     assert sorted(order) == sorted({spot for look in seen for spot in look} | lent.keys())
     assert all(first > second for first, second in pairwise(order.values()))
     assert list(order.items()) == list(merged(seen, lent, sorted(kinds)).items())
-
-
-@given(looks(), st.dictionaries(spots, st.floats(0, 1), max_size=8))
-def test_no_later_look_pushes_out_what_the_first_held_surely(
-    seen: list[dict[Spot, float]], lent: dict[Spot, float]
-) -> None:
-    order = list(merged(seen, lent))
-    for place, sure in enumerate(list(seen[0])[:SURE], start=1):
-        assert order.index(sure) + 1 <= 2 * place
 
 
 @given(st.lists(spots, unique=True, min_size=1, max_size=20))

@@ -24,8 +24,8 @@ from soaked import soaked
 from memtape.flows import projection
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
-from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.memory import MemoryLog

@@ -634,7 +634,7 @@ class Client(Writer):
         """
         check_kept(self.home, "What a model is asked")
         from memtape.flows.workers.distill import distill_session
-        from memtape.sinks.home.asked_windows import AskedWindows
+        from memtape.sinks.home.marks import AskedWindows
         from memtape.tools.keep.facts import FactAsker
 
         asked, ask = AskedWindows(self.home), FactAsker(self.home)

@@ -42,8 +42,6 @@ WEIGHTS = (1.0, 1.0, 0.05)
 """What each look counts; the third asks for what is missing and for names, and hardly does more than part equals."""
 OF_KIND = 0.12
 """The share of the best score added to texts with a member, in their own words, of a kind asked for."""
-SURE = 5
-"""Places of the first look that are sure: no later look moves their texts below twice the place."""
 FINDING: tuple[Lane, ...] = ("sparse", "dense")
 """The lanes that find texts; all others move or lend."""
 BY_RULE = "rules"
@@ -371,8 +369,7 @@ def merged(
 
     Each look is in its order. A text has the sum of its shares of each look's best score, by the looks'
     weights, and for a text in `of_kind` also `OF_KIND`, as a share of the first look's best; or its `lent`
-    score, if greater. The text at place r of the first look, from 1 to `SURE`, is among the first 2 r. Equals
-    keep the looks' order.
+    score, if greater. Equals keep the looks' order.
     """
     tops = [next(iter(look.values()), 0.0) for look in looks]
     best = next((top for top, look in zip(tops, looks, strict=True) if look), max(lent.values(), default=0.0))
@@ -387,22 +384,10 @@ def merged(
     units = {spot: round(score / LEAST_STEP) for spot, score in scores.items()}
     ranked = sorted(units, key=lambda spot: -units[spot])  # Equals stay as they were put in.
     order, least = dict[Spot, float](), 0
-    for spot in reversed(_with_sure(ranked, list(looks[0])[:SURE] if looks else [])):
+    for spot in reversed(ranked):
         least = max(units[spot], least + 1)
         order[spot] = round(least * LEAST_STEP, DIGITS)
     return dict(reversed(order.items()))
-
-
-def _with_sure(ranked: Sequence[Spot], sure: Sequence[Spot]) -> list[Spot]:
-    """Return `ranked` with the nth text of `sure` moved up to place 2n, if ranked lower."""
-    waiting, placed = dict.fromkeys(ranked), list[Spot]()
-    while waiting and len(placed) < 2 * len(sure):
-        # Of those that are sure the first that waits is due when no place is left before the last that it may have.
-        due = next((it for r, it in enumerate(sure, start=1) if it in waiting and 2 * r <= len(placed) + 1), None)
-        spot = due if due is not None else next(iter(waiting))
-        del waiting[spot]
-        placed.append(spot)
-    return [*placed, *waiting]
 
 
 def bare(question: str) -> str:

@@ -28,7 +28,7 @@ from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.vectors import TextVectors

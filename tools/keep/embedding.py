@@ -24,8 +24,8 @@ from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedder
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
-from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard

@@ -13,8 +13,8 @@ import orjson
 
 from memtape.schemas.metrics import OnStep, Step
 from memtape.schemas.times import format_time
+from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.samples import note
 
 LOGGER = logging.getLogger("memtape")
 LOGGER.addHandler(logging.NullHandler())

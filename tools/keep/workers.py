@@ -19,10 +19,8 @@ from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
-from memtape.sinks.home.asked_windows import AskedWindows
-from memtape.sinks.home.commit_marks import CommitMarks
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
