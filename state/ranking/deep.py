@@ -1,4 +1,4 @@
-"""A deep search: up to three looks at some scopes, each of which gives the next query.
+"""A deep search: up to three looks at some scopes, two without a model, each of which gives the next query.
 
 A look takes the steps of `STEPS` in order. A judge decides what three of them keep: `RULES`, or a model. The search
 ends as soon as nothing is asked that was not asked before. Nothing here reads a clock or asks a model: both are handed
@@ -8,7 +8,6 @@ in. Each scope is ranked by its own texts alone. The rules about words are for E
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
@@ -39,13 +38,12 @@ BESIDE, LINKED = 0.5, 1.0
 """The weights of the ways from a turn to the one before and after it, and from a page along its links, where an edge of
 full weight has 1."""
 WEIGHTS = (1.0, 1.0, 0.05)
-"""What each look counts; the third asks for what is missing and for names, and hardly does more than part equals."""
+"""What each look counts; a third, which only a model asks for, hardly does more than part equals."""
 OF_KIND = 0.12
 """The share of the best score added to texts with a member, in their own words, of a kind asked for."""
 FINDING: tuple[Lane, ...] = ("sparse", "dense")
 """The lanes that find texts; all others move or lend."""
 BY_RULE = "rules"
-MOST_NAMES, NAME_CHARS = 4, 40
 
 _WHERE_SAID = lazy(
     r"\b(?:across|in|during|over|throughout|from)\s+(?:all\s+)?(?:of\s+)?(?:my|our|the|these|all|your|different)\s+"
@@ -58,9 +56,6 @@ _OF_ASKING = frozenset(
 )
 """Words that say how something is asked for, or how many are wanted, and stand in few answers."""
 _WORD = lazy(r"[^\W_][\w'’-]*")
-_NAME = lazy(r"(?<=[a-z0-9,;:] )(?:[A-Z][\w'’-]*[a-z][\w'’-]*)(?: [A-Z][\w'’-]*[a-z][\w'’-]*)*")
-"""Capitalised words within a sentence."""
-
 SpotT = TypeVar("SpotT", bound=Hashable)
 
 
@@ -288,26 +283,18 @@ def keep_all(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     return StepDecision(spots)
 
 
-def ask_for_missing(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
-    """Keep all texts; the search ends if the found texts hold most of the question's weight.
+def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+    """Keep all texts, and look once more unless the texts hold most of the question's weight.
 
-    A term that names a kind is held by members of the kind, from the look that searched for them.
+    A term that names a kind is held by nothing before its members were searched for.
     """
-    kinds, weights = terms_of_kinds(search.question), search.weights(bare(search.question))
-    stand_for = {term: (term, *kinds.get(term, ())) for term in weights}
-    members = dict.fromkeys(member for its in stand_for.values() for member in its)
-    found = dict.fromkeys(term for its in search.holding(members, spots).values() for term in its)
-    open_kinds = kinds if search.look == 1 else {}
-    held = [t for t, its in stand_for.items() if t not in open_kinds and any(member in found for member in its)]
-    if share_held(weights, held) >= READY:
-        return StepDecision(spots)
-    if search.look == 1:
-        return StepDecision(spots, by_kinds(search.question))
-    missing = [term for term in weights if term not in held]
-    return StepDecision(spots, by_names(search.question, missing, map(search.text, spots)))
+    kinds, weights = kinds_asked(search.question), search.weights(bare(search.question))
+    found = dict.fromkeys(term for its in search.holding(weights, spots).values() for term in its)
+    is_enough = share_held(weights, [term for term in found if term not in kinds]) >= READY
+    return StepDecision(spots, "" if is_enough or search.look > 1 else by_kinds(search.question))
 
 
-RULES: Judge = {"filter": keep_related, "walk": keep_all, "gate": ask_for_missing}
+RULES: Judge = {"filter": keep_related, "walk": keep_all, "gate": ask_by_kinds}
 """The judge that goes by words alone."""
 
 
@@ -410,18 +397,6 @@ def by_kinds(question: str) -> str:
     """Return a question without words about asking, with all members of the kinds named in it."""
     members = (member for its in kinds_asked(question).values() for member in its)
     return " ".join((bare(question), *dict.fromkeys(members)))
-
-
-def by_names(question: str, missing: Iterable[str], texts: Iterable[str]) -> str:
-    """Return a query of the missing terms, and of the texts' most frequent names not in the question.
-
-    Empty without either.
-    """
-    asked = dict.fromkeys(words(question))
-    counts = Counter(name for text in texts for name in dict.fromkeys(_NAME.findall(text)) if len(name) <= NAME_CHARS)
-    new = [name for name in counts if not any(word in asked for word in words(name)) and words(name)]
-    names = sorted(new, key=lambda name: (-counts[name], name))[:MOST_NAMES]
-    return " ".join((*missing, *names))
 
 
 def share_held(weights: Mapping[str, float], held: Iterable[str]) -> float:
