@@ -633,14 +633,12 @@ class Client(Writer):
         usable model.
         """
         check_kept(self.home, "What a model is asked")
-        from memtape.flows.workers.distill import distill_session
+        from memtape.flows.workers.distill import EndedSession, distill_session
         from memtape.sinks.home.marks import AskedWindows
         from memtape.tools.keep.facts import FactAsker
 
         asked, ask = AskedWindows(self.home), FactAsker(self.home)
-        return distill_session(
-            self.log, asked, ask, now_us, session, scope=scope, since_us=since_us, again=again, on_window=on_window
-        )
+        return distill_session(self.log, asked, ask, now_us, EndedSession(session, scope, since_us, again), on_window)
 
     def consolidate(
         self,

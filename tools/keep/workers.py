@@ -81,8 +81,8 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
         return state_at(log, home.current(), number, offset)
 
     return Consolidation(
-        log, lambda: marks_of(home, log), state_before, Consolidator(home),
-        lambda: alone_in(home), now_us, lambda: local_settings(home).consolidate, on_note,
+        log, lambda: marks_of(home, log) if local_settings(home).consolidate else {}, state_before, Consolidator(home),
+        lambda: alone_in(home), now_us, on_note,
     )  # fmt: skip
 
 
