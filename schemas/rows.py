@@ -31,8 +31,6 @@ used; or replaced.
 TableName = Literal[
     "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages"
 ]
-Fed = TableName | Literal["vault"]
-"""A part of the views that follows from a state: a table, or the Markdown of the vault."""
 
 
 class Change(NamedTuple):
@@ -402,8 +400,6 @@ TABLES: dict[TableName, type[LivingRow]] = {
 
 Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
 """
-
-ALL_FED: tuple[Fed, ...] = (*TABLES, "vault")
 
 
 class Guarded(msgspec.Struct, frozen=True):

@@ -157,12 +157,8 @@ POINTS = (
     *_both("the old builds are discarded", "memtape.tools.keep.rebuild:discard_old_builds", verb="rebuild"),
     Point("an old build is half discarded", "rebuild", "os:unlink", most=60),
     Point("an old build is all but discarded", "rebuild", "os:rmdir", when="after", most=12),
-    # What changed rules feed is made anew beside what is kept.
-    *_both("the tables that are kept", "memtape.sinks.tables:Shard.keep_from", 4, first="other rules"),
-    Point("half of a table that is kept", target="os:link", most=60, first="other rules"),
-    *_both("a table that changed rules feed", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
-    *_both("a partition takes its name", "pathlib:Path.rename", 4, first="other rules"),
-    *_both("what changed rules feed is verified", "memtape.tools.keep.refresh:verify", first="other rules"),
+    # Views of other rules are made anew.
+    *_both("a table under changed rules", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
     *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
     *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
     *_both("the rows of one scope", "memtape.sinks.tables:Shard.replace", verb="rebuild one scope"),

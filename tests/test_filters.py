@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-import lance
 import msgspec
 import pytest
 from builders import slots, worlds
@@ -22,7 +21,6 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Filters, Origin, Recalled
 from memtape.schemas.rows import MemoryRow, Provenance
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
@@ -34,7 +32,6 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import plan
-from memtape.tools.keep.rebuild import rebuild_scope
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SESSIONS = ("s1", "s2", "s3", "nobody's")
@@ -322,28 +319,6 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS]
         told = client.compare(["memtape"])
         assert told["recalls"] == 2 and told["retrievers"]["memtape"]["overlap"]["5"] == 1
-
-
-def test_views_of_older_rules_answer_by_the_text_that_speaks_until_they_are_made_anew(home: Path) -> None:
-    """An upgrade finds tables without this column, and perhaps a projector of the old version that holds the lock."""
-    with Client(home, scope=SCOPE) as client:
-        client.capture_many([Line(text="tabs, says Ada", origin="operator", session="s3")])
-        client.project()
-        shard = Shard(client.home.current().shard(_partition(client)), _partition(client))
-        mark = shard.watermark()
-        assert mark is not None
-        lance.dataset(shard.path / "memories.lance").drop_columns(["provenance"])
-        shard = Shard(shard.path, shard.partition)
-        shard.index_anew()
-        shard.write_watermark(msgspec.structs.replace(mark, rules="views=3"))
-    with Client(home, scope=SCOPE) as client:
-        assert len(texts(client)) == 3
-        assert texts(client, sessions=["s3"]) == ["tabs, says Ada"] and texts(client, origins=["user"]) == []
-        with pytest.raises(MemtapeError, match="other rules"):
-            rebuild_scope(client.home, client.log, SCOPE, lambda *_: None)
-        client.project()
-        assert client.verify().ok
-        assert texts(client, origins=["user"]) == ["tabs, says Ada"]
 
 
 def test_what_is_erased_lends_its_origin_to_nothing(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ from memtape.tools.keep.rebuild import (
     rebuild_scope,
     strayed_views,
 )
-from memtape.tools.keep.refresh import refresh
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
 from memtape.tools.keep.workers import WORKERS, WorkerKind
 
@@ -282,9 +281,8 @@ class Owner:
             self._log.check()  # What has harmed the one may have harmed the other.
         if reason is not None or astray or damaged:
             with self._timed_rebuild():
-                if reason is None or astray or damaged or not refresh(views, on_phase, self._on_note):
-                    only = None if reason is not None else sorted({*astray, *damaged})
-                    rebuild(self._home, self._log, on_phase, self._workers, only)
+                only = None if reason is not None else sorted({*astray, *damaged})
+                rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
