@@ -28,7 +28,7 @@ from test_views import history, vault_bytes
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_EVENT_BYTES
-from memtape.schemas.log import Log, slots_between
+from memtape.schemas.log import Log
 from memtape.schemas.rows import TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
@@ -303,66 +303,6 @@ def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opene
     assert all(one == found["embedded"] for one in found.values())
 
 
-@pytest.mark.slow
-@pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
-def test_figures_beside_the_bare_client_are_printed(kafka: Broker, opened: Open, tmp_path: Path) -> None:
-    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-
-    log, home, count = opened(), Home(tmp_path / "home"), 10_000
-    events = [
-        captured(f"some fact, the {number}th, about a port", number, "turn", scope=f"project:{number % 50}")
-        for number in range(count)
-    ]
-    keyed = [(partition_of(each.scope or "", PARTITIONS), encode(each)) for each in events]
-    log.append(events[:1])
-    bare = new_topic()
-    kafka_log = opened(kafka.url(bare))
-    producer = KafkaProducer(
-        bootstrap_servers=[kafka.server], acks="all", enable_idempotence=True, compression_type="zstd",
-        batch_size=256 * 1_024, retry_backoff_ms=10,
-    )  # fmt: skip
-    places = [TopicPartition(bare, number) for number in range(PARTITIONS)]
-    consumer = KafkaConsumer(bootstrap_servers=[kafka.server], group_id=None, auto_offset_reset="earliest")
-    consumer.assign(places)
-    total = 0
-
-    def produce() -> None:
-        for at in range(0, count, 500):
-            sent = [producer.send(bare, value=value, partition=place) for place, value in keyed[at : at + 500]]
-            for future in sent:
-                future.get(WAIT_S)
-
-    def consume() -> None:
-        read, end = 0, sum(consumer.end_offsets(places).values())
-        while read < end:
-            read += sum(map(len, consumer.poll(1_000, max_records=2_000).values()))
-
-    def read() -> None:
-        nonlocal total
-        ends = log.ends()
-        total = sum(sum(1 for _ in slots_between(log, number, 0, ends[number])) for number in range(PARTITIONS))
-
-    bare_produce = _timed(produce)
-    own_produce = _timed(lambda: [log.append(events[at : at + 500]) for at in range(0, count, 500)])
-    bare_consume, own_consume = _timed(consume), _timed(read)
-    project = _timed(lambda: _project(home, log))
-    again = _timed(lambda: _project(home, log))
-    print()
-    print("| what | records/s | of the bare client |\n| --- | ---: | ---: |")
-    for what, seconds, beside in (
-        ("kafka-python, produce by 500", bare_produce, bare_produce),
-        ("append by 500", own_produce, bare_produce),
-        ("kafka-python, consume", bare_consume, bare_consume),
-        ("read", own_consume, bare_consume),
-        ("run --once", project, bare_consume),
-    ):
-        print(f"| {what} | {count / seconds:,.0f} | {beside / seconds:.2f} |")
-    print(f"{total:,} records; run --once with nothing new {again:.2f} s")
-    producer.close()
-    consumer.close()
-    kafka_log.close()
-
-
 def _start(program: str, *words: str) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))}
     command = [sys.executable, "-c", program, *words]
@@ -413,9 +353,3 @@ def _copy(log: KafkaLog, home: Home) -> EmbeddedLog:
         embedded.append_raw(number, [slot.payload for slot in log.read(number, 0, end)])
         assert decode(embedded.read(number, 0, 1)[0].payload).type == "configured"
     return embedded
-
-
-def _timed(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
