@@ -144,11 +144,6 @@ class Shard:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
 
-    def replace(self, rows: Sequence[Guarded]) -> None:
-        """Write all rows of their scopes unconditionally, to repair damage that the guards cannot see."""
-        self._write(rows, None, [True] * len(rows))
-        self._index.replace(rows, self._marked()[1].indexes)
-
     @_reads
     def write_watermark(self, watermark: Watermark) -> None:
         """Store the offset up to which all written rows are valid; call it last."""

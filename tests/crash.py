@@ -161,8 +161,6 @@ POINTS = (
     *_both("a table under changed rules", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
     *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
     *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
-    *_both("the rows of one scope", "memtape.sinks.tables:Shard.replace", verb="rebuild one scope"),
-    *_both("the pages of one scope", "memtape.tools.keep.rebuild:_write_scope_pages", verb="rebuild one scope"),
     Point("a rebuild that was asked for", "serve", "memtape.tools.keep.rebuild:verify", first="a request"),
     *_both("an answer", "memtape.sinks.home.requests:Requests.reply", 4, verb="serve", first="a request"),
     # Mending the vault at the start.
@@ -721,7 +719,7 @@ def _shards(home: Home) -> list[Path]:
 
 
 def _ask_for_rebuild(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    Requests(home.requests).ask(Request(verb="rebuild", scope=None, pid=os.getpid()))
+    Requests(home.requests).ask(Request(verb="rebuild", pid=os.getpid()))
 
 
 DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {

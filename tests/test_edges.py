@@ -303,7 +303,7 @@ def test_verify_notices_a_changed_row_and_rebuild_mends_it(tmp_path: Path, table
         shard = Shard(memory.home.current().shard(receipt.position.partition), receipt.position.partition)
         lance.dataset(shard.path / f"{table}.lance").update({"count" if table == "edges" else "used": "7"})
         assert {it.view for it in memory.verify().differences} == {table}
-        rebuild_or_ask(memory.home, memory.log, "project:a", lambda *_: None, lambda _: None)
+        rebuild_or_ask(memory.home, memory.log, lambda *_: None, lambda _: None)
         assert memory.verify().ok
 
 

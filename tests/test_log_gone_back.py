@@ -310,8 +310,6 @@ def test_commands_say_what_happened(home: Home, monkeypatch: pytest.MonkeyPatch)
     assert json.loads(call(*asked, "--json").stdout)["warnings"]
     checked = call("verify")
     assert (checked.exit_code, "unexpected: watermarks" in checked.stdout) == (1, True)
-    refused = call("rebuild", "--scope", "project:a")
-    assert (refused.exit_code, "memtape run --once" in refused.stderr) == (1, True)
     made = call("run", "--once")
     assert (made.exit_code, "so they are made anew: partition" in made.stderr) == (0, True)
     assert call("verify").exit_code == 0

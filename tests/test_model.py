@@ -642,8 +642,7 @@ class Life:
 
     def rebuild(self) -> None:
         self.project()
-        scope = self.rng.choice((None, None, *SCOPES))
-        rebuild_or_ask(self.home, self.log, scope, lambda *_: None, lambda _: None)
+        rebuild_or_ask(self.home, self.log, lambda *_: None, lambda _: None)
 
     def lose_views(self) -> None:
         build = self.home.current()

@@ -146,7 +146,7 @@ def test_counts_of_a_rebuild_and_of_views_that_know_none_are_the_same(tmp_path: 
         if rebuilt:
             from memtape.tools.keep.owner import rebuild_or_ask
 
-            rebuild_or_ask(client.home, client.log, None, lambda *_: None, lambda _: None)
+            rebuild_or_ask(client.home, client.log, lambda *_: None, lambda _: None)
         else:  # As where nobody has noted what a scope holds.
             for path in home.glob("builds/*/lance/*/watermark.json"):
                 path.write_text(json.dumps({**json.loads(path.read_text()), "held": {}}))

@@ -77,7 +77,7 @@ def other_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     RULES.update(rules)
 
 
-@pytest.mark.parametrize("command", [("rebuild",), ("rebuild", "--scope", SCOPE), ("run", "--once", "--no-embed")])
+@pytest.mark.parametrize("command", [("rebuild",), ("run", "--once", "--no-embed")])
 def test_notes_stay_and_are_no_difference(home: Home, folder: Path, command: tuple[str, ...]) -> None:
     made = notes(folder)
     assert run("verify").exit_code == 0
@@ -199,7 +199,7 @@ def lives(home: Home, seed: int, steps: int) -> None:
             day = f"2026-01-0{rng.randint(1, 3)}"
             kind = rng.choice(("turn", "fact"))
             ids.append(client.capture(f"said {rng.randrange(30)}", kind, at=day).id)  # type: ignore[arg-type]
-            command = rng.choice(("run", "rebuild", "rebuild scope", "upgrade", "erase", "killed", "forget"))
+            command = rng.choice(("run", "rebuild", "upgrade", "erase", "killed", "forget"))
             live_one(command, ids, rng)
             assert not person.lost(), f"seed {seed} after {command}"
     assert run("rebuild").exit_code == 0
@@ -225,7 +225,7 @@ def live_one(command: str, ids: list[str], rng: random.Random) -> None:
 
         patch.setattr(rebuilding.Vault, "write", dies)
     words = {
-        "rebuild scope": ("rebuild", "--scope", SCOPE), "rebuild": ("rebuild",), "killed": ("rebuild",),
+        "rebuild": ("rebuild",), "killed": ("rebuild",),
         "erase": ("erase", rng.choice(ids), "--scope", SCOPE), "forget": ("forget", ids[-1], "--scope", SCOPE),
     }  # fmt: skip
     CliRunner().invoke(main, words.get(command, ("run", "--once", "--no-embed")))

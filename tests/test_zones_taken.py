@@ -323,7 +323,6 @@ def test_other_peoples_folders_in_the_vault_are_no_business_of_ours(home: Home, 
         ("run", "--once", "--no-embed"),
         ("verify",),
         ("rebuild",),
-        ("rebuild", "--scope", SCOPE),
         ("verify",),
     ):
         run(*command)

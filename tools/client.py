@@ -585,12 +585,12 @@ class Client(Writer):
         """Return slots of the log as they are, from an offset on."""
         return self.log.read(partition, offset, limit, types=types)
 
-    def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verification:
+    def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare the result with the views, of all scopes or one."""
         check_kept(self.home, "A verification")
         from memtape.tools.keep.verify import verify
 
-        return verify(self.home, self.log, scope=scope, on_progress=on_progress)
+        return verify(self.home, self.log, on_progress=on_progress)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""

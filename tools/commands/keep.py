@@ -140,7 +140,6 @@ def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bo
 
 
 @click.command()
-@click.option("--scope", help="Only this scope.")
 @click.option("--erased", "erased", multiple=True, metavar="ID", help="Instead see that this is gone; may be repeated.")
 @click.option(
     "--text",
@@ -150,7 +149,7 @@ def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bo
     help="With --erased: a file with what was erased, to be looked for in every file of the home.",
 )
 @with_home
-def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...], as_json: bool) -> None:
+def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...], as_json: bool) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
     Exits 1 and names each difference. `memtape rebuild` mends it. With --erased it searches for erased ids
@@ -166,7 +165,7 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
         _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts], as_json)
         return
     with progress(client.reader.projected(), "Replaying") as bar:
-        verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
+        verdict = client.verify(lambda done: bar.update(done - bar.pos))
     if as_json:
         print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
     else:
@@ -220,9 +219,8 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
 
 
 @click.command()
-@click.option("--scope", help="Only this scope, in place.")
 @with_home
-def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
+def rebuild(client: Client, as_json: bool) -> None:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
@@ -236,7 +234,7 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
 
     started = time.monotonic()
     with Phases() as phases:
-        made = rebuild_or_ask(client.home, client.log, scope, phases.update, _note)
+        made = rebuild_or_ask(client.home, client.log, phases.update, _note)
     seconds = time.monotonic() - started
     if as_json:
         print_json({**made._asdict(), "seconds": round(seconds, 3)})

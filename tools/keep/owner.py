@@ -29,7 +29,6 @@ from memtape.tools.keep.rebuild import (
     mend_vault,
     reason_to_rebuild,
     rebuild,
-    rebuild_scope,
     strayed_views,
 )
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
@@ -191,13 +190,11 @@ class Owner:
                 self._answer(id)
         return events
 
-    def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
-        """Rebuild all views, or the views of one scope."""
+    def rebuild(self, on_phase: OnPhase) -> Rebuilt:
+        """Rebuild all views."""
         self._log.check()
         self._hear_people()
         with self._timed_rebuild():
-            if scope is not None:
-                return rebuild_scope(self._home, self._log, scope, on_phase)
             return rebuild(self._home, self._log, on_phase, self._workers)
 
     @contextmanager
@@ -343,8 +340,8 @@ class Owner:
     def _do(self, request: Request | None, on_phase: OnPhase) -> str:
         self._seen = None  # What is asked may follow from what has come onto the log just now.
         match request:
-            case Request(verb="rebuild", scope=scope):
-                made = self.rebuild(scope, on_phase)
+            case Request(verb="rebuild"):
+                made = self.rebuild(on_phase)
                 return f"{made.build} {made.events} {made.state_hash}"
             case Request(verb="scrub"):
                 self._mend(on_phase)  # An erasure that was cut short may have left more than its own.
@@ -364,16 +361,16 @@ def _failure(error: BaseException) -> Reply:
     return Reply(phase="", done=0, total=0, finished=True, error=text, hint=hint.encode(errors="replace").decode())
 
 
-def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+def rebuild_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
     """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
-    request = Request(verb="rebuild", scope=scope, pid=os.getpid())
+    request = Request(verb="rebuild", pid=os.getpid())
     build, events, state_hash = _as_owner_or_ask(home, log, request, on_phase, on_note).split()
     return Rebuilt(int(build), int(events), state_hash)
 
 
 def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     """Scrub as the home's owner, or ask its running projector. Raises the errors of `scrub`."""
-    _as_owner_or_ask(home, log, Request(verb="scrub", scope=None, pid=os.getpid()), on_phase, on_note)
+    _as_owner_or_ask(home, log, Request(verb="scrub", pid=os.getpid()), on_phase, on_note)
 
 
 def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, on_note: OnNote) -> str:
