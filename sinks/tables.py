@@ -135,7 +135,7 @@ class Shard:
         """Write rows and dead letters; skip a row no newer than the stored row with its key."""
         known = self._index.known(rows) if self._made else []
         try:
-            self._write(rows, _NEWER, known)
+            self._write(rows, known)
             self._index.write(rows)
         except BaseException:
             self._made.clear()  # The index does not know by now what the tables have.
@@ -278,7 +278,7 @@ class Shard:
             return sorted({name for name in known if name.startswith(VECTORS)})
         return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
-    def _write(self, rows: Sequence[Guarded], newer: str | None, known: Sequence[bool]) -> None:
+    def _write(self, rows: Sequence[Guarded], known: Sequence[bool]) -> None:
         """Write rows to their tables; `known` says which of them may be there, if this object has made a table."""
         for name, row_type in TABLES.items():
             own = [n for n, guarded in enumerate(rows) if guarded.table == name]
@@ -290,7 +290,7 @@ class Shard:
                 self._append(name, _schema(row_type), [_record(row_type, rows[n]) for n in new])
             if len(new) < len(own):
                 merged = [_record(row_type, rows[n]) for n in own if name not in self._made or known[n]]
-                self._merge(name, _schema(row_type), merged, "key", newer)
+                self._merge(name, _schema(row_type), merged, "key", _NEWER)
 
     def _write_vectors(self, records: list[dict[str, Any]], newer: str | None) -> None:
         by_embedder: dict[str, list[dict[str, Any]]] = {}
@@ -299,7 +299,7 @@ class Shard:
             embedder = record["key"].removeprefix(f"{record['scope']}/").partition(":")[2]
             by_embedder.setdefault(embedder, []).append(record)
         for embedder, own in by_embedder.items():
-            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own, "key", newer)
+            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own, "key", _NEWER)
 
     def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
         import pyarrow as pa
