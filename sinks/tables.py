@@ -283,7 +283,7 @@ class Shard:
         for name, row_type in TABLES.items():
             own = [n for n, guarded in enumerate(rows) if guarded.table == name]
             if own and row_type is VectorRow:
-                self._write_vectors([_record(row_type, rows[n]) for n in own], newer)
+                self._write_vectors([_record(row_type, rows[n]) for n in own])
                 continue
             new = [n for n in own if name in self._made and not known[n]]
             if new:
@@ -292,7 +292,7 @@ class Shard:
                 merged = [_record(row_type, rows[n]) for n in own if name not in self._made or known[n]]
                 self._merge(name, _schema(row_type), merged, "key", _NEWER)
 
-    def _write_vectors(self, records: list[dict[str, Any]], newer: str | None) -> None:
+    def _write_vectors(self, records: list[dict[str, Any]]) -> None:
         by_embedder: dict[str, list[dict[str, Any]]] = {}
         for record in records:
             # A gone row says no more than its key, which ends in the embedder.
