@@ -21,7 +21,6 @@ from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
 from memtape.tools.ask.served_vectors import served_vector
 from memtape.tools.client import Client
 from memtape.tools.keep.embedding import key_of
-from memtape.tools.keep.power import is_on_battery
 
 NO_MODEL = "MiniLM is not installed: pip install '.[meaning]'"
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."

@@ -40,7 +40,6 @@ from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.refolding import past_embedders
 
 SCOPE = "project:mine"
 LONG, SHORT, PLAIN = "The staging database listens on port 5433.", "the staging db listens on port 5433", "We sail."
