@@ -174,7 +174,7 @@ POINTS = (
     *_both("a search's own projecting", "memtape.sinks.tables:Shard._merge", 12, verb="search"),
     # Anywhere at all.
     *(Point(f"at a random time of `{verb}`", verb) for verb in ("project", "project", "serve", "serve", "rebuild",
-                                                                 "rebuild one scope", "ask the past")),
+                                                                 "ask the past")),
     Point("at a random time of a start with a lost vault", first="a lost vault"),
     Point("at a random time of a start with a lost shard", first="a lost shard"),
     Point("at a random time of a start under other rules", first="other rules"),
@@ -257,8 +257,7 @@ def _by_owner(*steps: str) -> Callable[[Path], None]:
 
         with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say) as owner:
             for step in steps:
-                verb, _, scope = step.partition(" ")
-                getattr(owner, verb)(*((scope or None, lambda *_: None) if verb == "rebuild" else ()))
+                getattr(owner, step)(*((lambda *_: None,) if step == "rebuild" else ()))
 
     return act
 
@@ -287,12 +286,11 @@ def _erase(home: Path) -> None:
         client.erase(made)
 
 
-VERBS: dict[str, Callable[[Path, int], None]] = {
+VERBS: dict[str, Callable[[Path], None]] = {
     "erase": _erase,
     "project": _by_owner("project"),
     "serve": _by_owner("serve"),
     "rebuild": _by_owner("rebuild"),
-    "rebuild one scope": _by_owner("project", "rebuild project:a"),  # It proves the views, which must be whole.
     "search": _search,
     "ask the past": _ask_the_past,
 }
@@ -360,7 +358,7 @@ class Harness:
         for point in self._points[number * kills : (number + 1) * kills]:
             if rng.random() < 0.7:
                 append(log, events, rng.randint(1, 40), rng)
-            if point.verb in ("ask the past", "rebuild one scope") or (point.first and not disturbed):
+            if point.verb == "ask the past" or (point.first and not disturbed):
                 project(home, log)
             if point.first:
                 DISTURBANCES[point.first](home, log, rng)

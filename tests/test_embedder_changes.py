@@ -21,6 +21,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Embedded
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog

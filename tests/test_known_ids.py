@@ -294,7 +294,9 @@ def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: tuple[Home,
 
 
 @pytest.mark.slow
-def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(place: tuple[Home, str], records: Counter[str]) -> None:
+def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(
+    place: tuple[Home, str], records: Counter[str]
+) -> None:
     """The topic goes on in its next generation. The proof looks into the file, and the ids in it are no remains."""
     home, _ = place
     ids = fill(home, 2 * LEAST)
