@@ -138,12 +138,10 @@ def open_projection(
     snapshots: SnapshotStore,
     basis: Basis,
     erased: Sequence[Slot],
-    on_fold: OnFold = lambda done, total: None,
 ) -> Projection:
     """Return the projection of a partition before `offset`: its newest snapshot, and the log from there.
 
     `erased` are the slots of its erasures. Its state is stale if more has been erased than `basis` counts.
-    `on_fold` is called with the number of folded slots behind the snapshot, and of all.
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
@@ -151,7 +149,7 @@ def open_projection(
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)
-    fold_until(state, log, offset, on_fold)
+    fold_until(state, log, offset)
     return projection
 
 

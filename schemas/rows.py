@@ -32,8 +32,6 @@ used; or replaced.
 TableName = Literal[
     "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages"
 ]
-Fed = TableName | Literal["vault"]
-"""A part of the views that follows from a state: a table, or the Markdown of the vault."""
 
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
@@ -417,8 +415,6 @@ TABLES: dict[TableName, type[LivingRow]] = {
 
 Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
 """
-
-ALL_FED: tuple[Fed, ...] = (*TABLES, "vault")
 
 
 class Guarded(msgspec.Struct, frozen=True):

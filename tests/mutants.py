@@ -139,13 +139,6 @@ MUTANTS = [
         ("tests/test_time.py::test_a_doubtful_snapshot_is_discarded_and_said",),
     ),
     Mutant(
-        "a start at the higher of two markers",
-        "flows/views.py",
-        "start = written if resume_state is None else min(resume_state, written)",
-        "start = written if resume_state is None else max(resume_state, written)",
-        ("tests/test_views.py::test_a_shard_that_cannot_be_opened_is_written_again",),
-    ),
-    Mutant(
         "the wrong partition function",
         "schemas/scopes.py",
         "return (murmur2(scope.encode()) & 0x7FFFFFFF) % partitions",

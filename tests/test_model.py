@@ -632,7 +632,7 @@ class Life:
             self.model.tick(number, (self.now + ahead) // HOUR, accepted=accepted)
 
     def project(self) -> None:
-        with Owner(self.home, self.log, workers=self.rng.choice((1, 2))) as owner:
+        with Owner(self.home, self.log) as owner:
             owner.project()
 
     def restart(self) -> None:
@@ -642,8 +642,7 @@ class Life:
 
     def rebuild(self) -> None:
         self.project()
-        scope = self.rng.choice((None, None, *SCOPES))
-        rebuild_or_ask(self.home, self.log, scope, lambda *_: None, lambda _: None)
+        rebuild_or_ask(self.home, self.log, lambda *_: None, lambda _: None)
 
     def lose_views(self) -> None:
         build = self.home.current()

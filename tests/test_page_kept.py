@@ -14,8 +14,8 @@ from bench.living import SCOPE
 from page_served import Page, living, own, served  # noqa: F401
 
 from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.counts import Counts
 from memtape.sinks.home.questions import MOST_QUESTIONS, drop_question, keep_question, questions_of
-from memtape.sinks.home.samples import Samples
 from memtape.tools.keep.waiting import who_waits
 from memtape.tools.page.slow import MOST_KEPT, Progress, Slow
 
@@ -62,12 +62,12 @@ def test_a_damaged_file_keeps_no_question_and_there_are_so_many_at_most(tmp_path
 
 def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "memtape")
-    before = Samples(own.home).sums("error", "page").total
+    before = Counts(own.home).sums("error", "page").total
     assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
     assert own.get("/memory", id="no-such-id").status_code == 404
     assert own.get("/timeline", at="the day after").status_code == 400
     assert own.act("nothing", []).status_code == 400
-    assert Samples(own.home).sums("error", "page").total == before + 3
+    assert Counts(own.home).sums("error", "page").total == before + 3
     told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
     assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
     assert sum(name == "refused" for name, _ in told) == 3

@@ -6,7 +6,7 @@ the way.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.errors import NotFound
@@ -87,8 +87,8 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
             store.thin_out(step)
 
 
-def rows_at(state: Partition, offset: int, tables: Collection[str] = tuple(TABLES)) -> Iterator[list[Guarded]]:
-    """Yield every row of these tables in a state before `offset`, some at once."""
-    changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in tables]
+def rows_at(state: Partition, offset: int) -> Iterator[list[Guarded]]:
+    """Yield every row in a state before `offset`, some at once."""
+    changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in TABLES]
     for start in range(0, len(changes), ROWS_AT_ONCE):
         yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))
