@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.lanes import MOST_LOOKS
-from memtape.state.index.documents import Document
+from memtape.state.index.entries import Document
 from memtape.state.ranking import deep
 from memtape.state.ranking.deep import (
     GATED,
