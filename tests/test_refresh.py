@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from memtape.state.core import scope as scopes
 from memtape.state.core.digests import changed_rules
 from memtape.state.core.scope import SUBJECTS
 from memtape.state.core.subject import Subject
-from memtape.state.text import common_words, terms
+from memtape.state.text import lexicon, terms
 from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep import refresh as refreshing
 from memtape.tools.keep.owner import Owner
@@ -160,24 +159,19 @@ def test_a_rule_that_feeds_everything_makes_everything_anew(
 @pytest.fixture
 def other_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An environment with another stemmer, or another list of words; its name in the version of the rules."""
-    caches = (common_words.common_words, common_words.words_digest, terms._common, terms._terms_of_run)
+    caches = (lexicon.data_of, lexicon.common_words, lexicon.words_digest, terms._common, terms._terms_of_run)
     if request.param == "stemmer":
         monkeypatch.setattr(Stemmer, "version", lambda: "9.9.9")
         monkeypatch.setattr(terms, "_stem", lambda word, language: word[:3])
     else:
-        monkeypatch.setattr(common_words, "_data", lambda: common_words_without("the"))
+        data_of = lexicon.data_of
+        monkeypatch.setattr(lexicon, "data_of", lambda name: data_of(name).replace(b" the ", b" "))
     for cached in caches:
         cached.cache_clear()
     yield request.param
     monkeypatch.undo()
     for cached in caches:
         cached.cache_clear()
-
-
-def common_words_without(word: str) -> bytes:
-    spec = find_spec("memtape.state.text")
-    assert spec is not None and spec.submodule_search_locations
-    return Path(spec.submodule_search_locations[0], "common_words.txt").read_bytes().replace(f" {word} ".encode(), b" ")
 
 
 @pytest.mark.parametrize("other_tables", ["stemmer", "words"], indirect=True)

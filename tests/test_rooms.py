@@ -58,7 +58,7 @@ THIRD_PARTY_OF_STATE = {
 }
 
 # The one file of the pure room that reads a file, which ships with it and whose digest is a part of `rules_version`.
-READS_ITS_DATA = "state/text/common_words.py"
+READS_ITS_DATA = "state/text/lexicon.py"
 
 # The room that must be pure names what it may import instead, since the list of what is impure has no end. A module
 # belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment or threads.

@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape.state.text import lexicon
-from memtape.state.text.common_words import common_words
+from memtape.state.text.lexicon import common_words
 from memtape.state.text.normal import (
     _MARKS,
     _PAIRED,

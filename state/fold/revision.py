@@ -7,13 +7,12 @@ free". Which value holds, and whether a thing may have both, is decided elsewher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memtape.schemas.patterns import lazy
 from memtape.state.fold.near_verbatim import Tokens
 from memtape.state.text.claims import MOST_VALUE_WORDS
 from memtape.state.text.lexicon import word_set
-from memtape.state.text.replacing import words_alike
 from memtape.state.text.terms import IRREGULAR
 
 _NUMBERED = lazy(r"(?:^|[\s(#$€£:])(?:v|[a-z]+-)?\d", re.IGNORECASE)
@@ -102,6 +101,12 @@ def gives_another_value(a: Tokens, b: Tokens) -> bool:
     told = any(map(_is_verb, one[:before])) or one[before - 1] in _ATTRIBUTES
     behind = one[len(one) - after :] if after else []
     return (told or (not behind and before >= _LEAST_BEFORE)) and not any(map(_is_finite, behind))
+
+
+def words_alike(a: Sequence[str], b: Sequence[str]) -> int:
+    """Return the number of equal words at the beginning of two rows, whatever their case."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((n for n, (one, other) in pairs if one.lower() != other.lower()), min(len(a), len(b)))
 
 
 def _denies(key: Tokens) -> bool:

@@ -7,6 +7,64 @@ here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec
+from typing import Any
+
+WORD_FILES = ("common_words.txt", "slots.txt", "words.txt")
+
+
+@cache
+def words_digest() -> str:
+    """Return the digest of the files of words, 8 hex digits; the digest is part of the version of the rules."""
+    return blake2b(b"".join(map(data_of, WORD_FILES)), digest_size=4).hexdigest()
+
+
+@cache
+def common_words() -> dict[str, list[str]]:
+    """Return the commonest words of each language, by its ISO 639-1 code."""
+    return {code: words for code, *words in map(str.split, lines_of("common_words.txt"))}
+
+
+@cache
+def data_of(name: str) -> bytes:
+    """Return a file of words beside this file."""
+    spec = find_spec(__package__ or "")
+    assert spec is not None and spec.submodule_search_locations
+    loader: Any = spec.loader
+    data: bytes = loader.get_data(f"{spec.submodule_search_locations[0]}/{name}")
+    return data
+
+
+def lines_of(name: str) -> Iterator[str]:
+    """Yield the lines of a file of words, each with the lines that continue it, and no comments."""
+    whole = ""
+    for line in (*data_of(name).decode().splitlines(), ""):
+        if line.startswith("    "):
+            whole += " " + line.strip()
+        else:
+            if whole and not whole.startswith("#"):
+                yield whole
+            whole = line
+
+
+@cache
+def _lists() -> dict[str, list[str]]:
+    pairs = (line.partition(": ") for line in lines_of("words.txt"))
+    return {name: words.split() for name, _, words in pairs}
+
+
+def word_list(name: str) -> frozenset[str]:
+    """Return a list of `words.txt`."""
+    return frozenset(_lists()[name])
+
+
+def word_pairs(name: str) -> dict[str, str]:
+    """Return the pairs `word=other` of a list of `words.txt`."""
+    return {word: other for word, _, other in (pair.partition("=") for pair in _lists()[name])}
+
 
 def word_set(lines: str) -> frozenset[str]:
     """Return the words of lines."""
