@@ -146,8 +146,8 @@ def _odd_events(m: Maker) -> None:
 def _settings(m: Maker) -> None:
     """A new revision, the same again, an older one, folding off and on."""
     atlas = SCOPES[0]
-    m.configure(revision_cosine_hundredths=50, echo_window_s=600, at_lead_s=0, memory_page_lines=60)
-    m.configure_at(m.revision, revision_cosine_hundredths=99)
+    m.configure(echo_window_s=600, at_lead_s=0, memory_page_lines=60)
+    m.configure_at(m.revision, echo_window_s=99)
     m.configure_at(0)
     m.say(m.captured(atlas, "The gateway uses port 9000.", at=m.now + 60_000_000))
     m.configure(fold_cosine_hundredths=-1)

@@ -120,7 +120,6 @@ settings_in_force = st.builds(
     embedder_next=some(texts()),
     fold_cosine_hundredths=st.integers(-1, 100),
     fold_cosines_hundredths=st.dictionaries(texts(), st.integers(1, 100), max_size=3),
-    revision_cosine_hundredths=st.integers(1, 100),
     echo_recalls=st.integers(0, 100),
     echo_window_s=st.integers(0, 86_400),
     at_lead_s=st.integers(0, 86_400),

@@ -541,7 +541,6 @@ VALUES: dict[str, list[Event]] = {
                 settings=Settings(
                     embedder="all-MiniLM-L6-v2",
                     fold_cosine_hundredths=-1,
-                    revision_cosine_hundredths=55,
                     echo_recalls=0,
                     echo_window_s=600,
                     at_lead_s=0,

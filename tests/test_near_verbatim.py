@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.state.fold.keys import Keys
-from memtape.state.fold.specifics import same_specifics, specifics
+from memtape.state.fold.candidates import Candidates
+from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text import lexicon
 from memtape.state.text.markup import without_markup
 
@@ -96,15 +96,15 @@ def test_another_meaning_is_another_memory(other: str, data: st.DataObject, plac
 
 @given(st.lists(st.sampled_from(TEXTS), max_size=12), st.sampled_from(TEXTS))
 def test_the_index_finds_what_comparing_one_by_one_finds(put: list[str], text: str) -> None:
-    keys = Keys()
+    keys = Candidates()
     held = dict(enumerate(put))
     for birth in held:
-        keys.put(birth, specifics(held[birth]).form)
+        keys.put(birth, held[birth], birth)
     for birth in list(held)[::3]:
         keys.drop(birth)
         del held[birth]
     equal = [birth for birth in held if same(held[birth], text)]
-    assert keys.earliest(specifics(text).form, lambda birth: birth) == min(equal, default=None)
+    assert keys.judge(text).birth == min(equal, default=-1)
 
 
 @given(st.sampled_from(TEXTS) | st.text(), st.sampled_from(TEXTS) | st.text())

@@ -369,7 +369,7 @@ def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
-        (in_room("schemas"), "from memtape.state.fold.rule import Fold"),
+        (in_room("schemas"), "from memtape.state.fold.candidates import Fold"),
         (in_room("state"), "import memtape.sinks.vault"),
         (in_room("state"), "from memtape import tools"),
         (in_room("state"), "from memtape import Client"),
@@ -426,7 +426,10 @@ def test_each_rule_finds_what_it_is_for(rule: Callable[[ast.Module], Iterator[st
     ("rule", "code"),
     [
         (in_room("tools"), "from memtape import __version__\nfrom memtape.flows import views\nimport stateful"),
-        (in_room("sinks"), "from memtape.state.fold.rule import Fold\nfrom memtape.schemas import ids\nimport os"),
+        (
+            in_room("sinks"),
+            "from memtape.state.fold.rule import Fold\nfrom memtape.schemas import ids\nimport os",
+        ),
         (impure, "from datetime import datetime\ndatetime.fromtimestamp(1, tz=utc)\nrow.id = state.now"),
         (impure, "def f(id): return id"),
         (floating, "from math import gcd, isqrt\nx = 1\ny = Decimal('0.5')\nz = '0.5'"),

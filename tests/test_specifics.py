@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.state.fold.specifics import same_specifics, specifics
+from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text.normal import content_key
 
 PAIRS: list[dict[str, Any]] = [

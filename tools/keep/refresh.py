@@ -17,7 +17,7 @@ from memtape.sinks.home.folders import Build, unfinished_beside
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
 from memtape.state.core.digests import changed_rules, fed_by
-from memtape.state.core.partition import packed
+from memtape.state.core.partition import snapshot
 from memtape.tools.keep.build_views import BuildViews, readable_watermark
 from memtape.tools.keep.rebuild import OnPhase, discard_old_builds, has_become_readable, switch
 from memtape.tools.keep.states import rows_at, state_at
@@ -94,7 +94,7 @@ def _make(views: BuildViews, build: Build, number: int, mark: Watermark, fed: Co
     if state.erasures.count != mark.erased:
         return False
     trail = trail_of(views.log, number, mark.offset)
-    Snapshots(build, number, views.bases[number]).write(mark.offset, trail, packed(state))
+    Snapshots(build, number, views.bases[number]).write(mark.offset, trail, snapshot(state))
     shard = Shard(build.shard(number), number)
     unfinished = Shard(unfinished_beside(shard.path), number)
     unfinished.discard()
