@@ -119,9 +119,9 @@ MUTANTS = [
     ),
     Mutant(
         "similar vectors fold whatever is said",
-        "state/fold/dense.py",
-        "for birth in self._specifics.with_key(own.kept) if",
-        "for birth in self._row_of if",
+        "state/fold/candidates.py",
+        "for birth in self._births.get(own.kept, ())]",
+        "for birth in self._said]",
         ("tests/test_dense.py",),
     ),
     Mutant(
@@ -363,7 +363,7 @@ def check_unmutated(mutants: Iterable[Mutant]) -> str:
     with tempfile.TemporaryDirectory(prefix="memtape-") as name:
         folder = Path(name)
         copy_checkout(folder)
-        where = [sys.executable, "-c", "import memtape.state.fold.rule as fold; print(fold.__file__)"]
+        where = [sys.executable, "-c", "import memtape.state.fold.candidates as fold; print(fold.__file__)"]
         environment = {**os.environ, "PYTHONPATH": name}
         found = subprocess.run(where, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
         if not Path(found).resolve().is_relative_to(folder.resolve()):

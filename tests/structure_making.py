@@ -33,7 +33,7 @@ from memtape.sinks.home.pauses import leave_out, pause
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
-from memtape.state.core.partition import packed
+from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
@@ -86,7 +86,7 @@ def make_home(folder: Path, more: int) -> None:
         build, number = client.home.current(), partition_of("project:a", log.partitions)
         state = state_at(log, build, number, log.ends()[number])
         trail = trail_of(log, number, state.offset)
-        Snapshots(build, number, basis_of(log, number)).write(state.offset, trail, packed(state))
+        Snapshots(build, number, basis_of(log, number)).write(state.offset, trail, snapshot(state))
 
 
 def _make_pages(client: Client, log: EmbeddedLog) -> None:

@@ -169,7 +169,7 @@ def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
         key=key, id="x", scope="project:a", canonical="x", kind="fact", text=text, tags=("t",),
         source=None, branch=None, path=None, actor="Ada", origin="user",
         session=None, importance_given=None, seq=0, at=1, first_at=1, last_at=1,
-        confirmations=0, ids=("x",), members=(), echoes=(), revises=None, similarity=0, replaced=False, hidden=False,
+        confirmations=0, ids=("x",), members=(), echoes=(), replaced=False, hidden=False,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from memtape.state.core.scope import SUBJECTS
 from memtape.state.index.entries import KINDS, ORIGINS
 from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
-from memtape.state.text.common_words import words_digest
+from memtape.state.text.lexicon import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
 VIEWS_VERSION = 1

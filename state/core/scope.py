@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import msgspec
 
 from memtape.schemas.codec import content_digest
-from memtape.schemas.events import Embedded, Erased, Event, Recalled, may_write
+from memtape.schemas.events import Erased, Event, Recalled, may_write
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
@@ -264,15 +264,3 @@ def refold(
     if changes:
         state.changed = offset
     return changes
-
-
-def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
-    """Get ready for `embedded` events that are about to be folded, many at once; it changes no state."""
-    vectors: dict[str, list[bytes]] = {}
-    for event in events:
-        body = event.body
-        capture = state.captures.get(event.refs[0]) if event.refs else None
-        if isinstance(body, Embedded) and body.embedder == embedder and capture is not None and body.vector is not None:
-            vectors.setdefault(capture.family or "", []).append(body.vector)
-    for family, expected in vectors.items():
-        memories.expect(state.memories, family, expected)

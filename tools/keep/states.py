@@ -15,7 +15,7 @@ from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
-from memtape.state.core.partition import Partition, packed
+from memtape.state.core.partition import Partition, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.waiting import who_waits
@@ -83,7 +83,7 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
         before = state.offset - start
         fold_until(state, log, stop, on_fold)
         if stop in rungs and not state.stale:
-            store.write(stop, trail_of(log, state.number, stop), packed(state))
+            store.write(stop, trail_of(log, state.number, stop), snapshot(state))
             store.thin_out(step)
 
 
