@@ -14,7 +14,7 @@ from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_fro
 from memtape.schemas.rows import Basis, Delta, LifeMark, PassMark, Watermark
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
-from memtape.state.core.partition import Partition, fold, packed, unpacked
+from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import guarded_rows
 
@@ -99,7 +99,7 @@ class Projection:
             enough = min(enough, LAST_SNAPSHOT_EVENTS)
         due = not self.state.stale and self.state.offset - self._snapshot_offset >= enough
         if due:
-            self._snapshots.write(self.state.offset, trail_from(self._last), packed(self.state))
+            self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))
             self._snapshot_offset = self.state.offset
         return due
 
@@ -138,20 +138,18 @@ def open_projection(
     snapshots: SnapshotStore,
     basis: Basis,
     erased: Sequence[Slot],
-    on_fold: OnFold = lambda done, total: None,
 ) -> Projection:
     """Return the projection of a partition before `offset`: its newest snapshot, and the log from there.
 
     `erased` are the slots of its erasures. Its state is stale if more has been erased than `basis` counts.
-    `on_fold` is called with the number of folded slots behind the snapshot, and of all.
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
-    state = Partition(partition, erasures_of(erased), bodies) if data is None else unpacked(data, bodies)
+    state = Partition(partition, erasures_of(erased), bodies) if data is None else restore(data, bodies)
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)
-    fold_until(state, log, offset, on_fold)
+    fold_until(state, log, offset)
     return projection
 
 

@@ -1,4 +1,4 @@
-"""The dataflow `views`: log -> key by partition -> fold -> sinks, on one worker or several.
+"""The dataflow `views`: log -> key by partition -> fold -> sinks.
 
 Its source is throttled by construction: it hands out one small batch at a time, and with epochs of length
 zero Bytewax does not ask for the next before the one before has been written.
@@ -6,14 +6,11 @@ zero Bytewax does not ask for the next before the one before has been written.
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol
 
 from bytewax import operators as op
 from bytewax.dataflow import Dataflow
@@ -32,7 +29,6 @@ POLL = timedelta(milliseconds=100)
 EPOCH = timedelta(0)
 
 Slots = list[Slot]
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Views(Protocol):
@@ -64,9 +60,8 @@ class Control:
     """The caller's control of a running flow: stop it, and read its progress.
 
     `once` ends the flow at the ends that the log had at the start. The flow stops by itself at erased events
-    that a projector must handle: views that hold their texts, or slots to be blanked. `failures` are the
-    exceptions inside the flow, since Bytewax does not report them with several processes. `on_step` is called
-    with the duration of each folded batch and each written epoch.
+    that a projector must handle: views that hold their texts, or slots to be blanked. `on_step` is called with
+    the duration of each folded batch and each written epoch.
     """
 
     def __init__(
@@ -77,11 +72,10 @@ class Control:
         self.batch_events = batch_events
         self.stopping = threading.Event()
         self.read: dict[int, int] = {}
-        self.failures: list[BaseException] = []
 
     @property
     def events_read(self) -> int:
-        """The number of slots folded for the first time, or folded with a change of the views.
+        """The number of slots folded beyond the watermarks.
 
         A partition without an event of a scope has no watermark, so that each run reads its settings and
         ticks anew. These slots are not counted.
@@ -89,49 +83,30 @@ class Control:
         return sum(self.read.values())
 
 
-def _noted(method: Method) -> Method:
-    """Wrap a method: append each exception to `_control.failures` of the object, then raise it again."""
-
-    @functools.wraps(method)
-    def noting(self: Any, *args: Any) -> Any:
-        try:
-            return method(self, *args)
-        except StopIteration:
-            raise
-        except BaseException as error:
-            self._control.failures.append(error)
-            raise
-
-    return cast(Method, noting)
-
-
-def views(log: Log, target: Target, control: Control) -> Dataflow:
-    """Return the dataflow that brings the views of `target` up to date with `log`."""
+def views(log: Log, target: Target, control: Control, partitions: Sequence[int] | None = None) -> Dataflow:
+    """Return the dataflow that brings the views of `target` up to date with `log`, by default of all partitions."""
+    numbers = range(log.partitions) if partitions is None else sorted(partitions)
     flow = Dataflow("views")
-    # A recovery store is found by step ids and keys: renaming one orphans it.
-    slots = op.input("log", flow, _LogSource(log, target, control))
-    deltas = op.stateful_batch("fold", slots, lambda folded: _Fold(log, target, control, folded or 0))
-    op.output("views", deltas, _ViewsSink(log.partitions, target, control))
+    slots = op.input("log", flow, _LogSource(log, target, control, numbers))
+    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target, control))
+    op.output("views", deltas, _ViewsSink(numbers, target, control))
     return flow
 
 
 class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
-    def __init__(self, log: Log, target: Target, control: Control) -> None:
+    def __init__(self, log: Log, target: Target, control: Control, numbers: Sequence[int]) -> None:
         self._log = log
         self._target = target
         self._control = control
+        self._numbers = numbers
         self._ends = log.ends()
 
     def list_parts(self) -> list[str]:
-        return [_key(number) for number in range(self._log.partitions)]
+        return [_key(number) for number in self._numbers]
 
-    @_noted
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> _LogReader:
         number = int(for_part)
-        # The views may be behind the recovery store (they were deleted) or ahead of it (a crash came between).
-        written = self._target.written(number)
-        start = written if resume_state is None else min(resume_state, written)
-        end = self._ends[number]
+        start, end = self._target.written(number), self._ends[number]
         if start > end:
             raise OffsetOutOfRange(
                 f"The views of partition {number} are true up to offset {start}, but the log ends at {end}.",
@@ -149,7 +124,6 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         self._offset = start
         self._idle = False
 
-    @_noted
     def next_batch(self) -> Iterable[tuple[str, Slots]]:
         once = self._control.once
         if self._control.stopping.is_set() or (once and self._offset >= self._end):
@@ -169,21 +143,19 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         return self._offset
 
 
-class _Fold(StatefulBatchLogic[Slots, Delta, int]):
+class _Fold(StatefulBatchLogic[Slots, Delta, None]):
     """One partition's projection, created at its first slots, which tell the partition and the offset.
 
-    The log is the journal: Bytewax stores only the next offset, and the state comes from the newest snapshot
-    and the log. `folded` is the offset up to which an earlier run has folded.
+    The log is the journal: the watermark says where to go on, and the state comes from the newest snapshot and
+    the log. Bytewax stores nothing.
     """
 
-    def __init__(self, log: Log, target: Target, control: Control, folded: int) -> None:
+    def __init__(self, log: Log, target: Target, control: Control) -> None:
         self._log = log
         self._target = target
         self._control = control
-        self._folded = folded
         self._projection: Projection | None = None
 
-    @_noted
     def on_batch(self, values: list[Slots]) -> tuple[Iterable[Delta], bool]:
         projection = self._projection
         if projection is None:
@@ -201,12 +173,11 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
             self._keep(projection)
             if delta is not None:
                 deltas.append(delta)
-                self._count(slots, 0 if not delta.empty else self._folded)
+                self._count(slots, delta)
         if projection.state.stale or (projection.state.met_erased and not self._control.once):
             self._control.stopping.set()
         return deltas, StatefulBatchLogic.RETAIN
 
-    @_noted
     def on_eof(self) -> tuple[Iterable[Delta], bool]:
         if self._projection is not None:
             self._keep(self._projection, last=True)
@@ -217,28 +188,27 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
         if projection.keep(last=last):
             self._control.on_step("snapshot", projection.state.number, time.perf_counter_ns() - began)
 
-    def snapshot(self) -> int:
-        return self._projection.state.offset if self._projection else 0
+    def snapshot(self) -> None:
+        return None
 
-    def _count(self, slots: Slots, start: int) -> None:
-        new = sum(slot.offset >= start for slot in slots)
-        number = slots[0].partition
-        self._control.read[number] = self._control.read.get(number, 0) + new
+    def _count(self, slots: Slots, delta: Delta) -> None:
+        if not delta.empty or delta.watermark.sent:
+            number = slots[0].partition
+            self._control.read[number] = self._control.read.get(number, 0) + len(slots)
 
 
 class _ViewsSink(FixedPartitionedSink[Delta, None]):
-    def __init__(self, partitions: int, target: Target, control: Control) -> None:
-        self._partitions = partitions
+    def __init__(self, numbers: Sequence[int], target: Target, control: Control) -> None:
+        self._numbers = numbers
         self._target = target
         self._control = control
 
     def list_parts(self) -> list[str]:
-        return [_key(number) for number in range(self._partitions)]
+        return [_key(number) for number in self._numbers]
 
     def part_fn(self, item_key: str) -> int:
-        return int(item_key)
+        return self._numbers.index(int(item_key))
 
-    @_noted
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> _ViewsWriter:
         return _ViewsWriter(self._target.views(int(for_part)), self._control)
 
@@ -248,7 +218,6 @@ class _ViewsWriter(StatefulSinkPartition[Delta, None]):
         self._views = views
         self._control = control
 
-    @_noted
     def write_batch(self, items: list[Delta]) -> None:
         for delta in items:
             began = time.perf_counter_ns()
@@ -258,7 +227,6 @@ class _ViewsWriter(StatefulSinkPartition[Delta, None]):
     def snapshot(self) -> None:
         return None
 
-    @_noted
     def close(self) -> None:
         self._views.close()
 
@@ -268,43 +236,11 @@ def _key(partition: int) -> str:
     return f"{partition:04}"
 
 
-def run_flow(
-    flow: Dataflow,
-    workers: int,
-    epoch: timedelta,
-    recovery: Path | None,
-    addresses: Sequence[str] = (),
-    process: int = 0,
-) -> None:
-    """Run a dataflow to its end, in this thread and `workers - 1` others; `recovery` is a prepared store.
-
-    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own
-    address and connects to the others', and all of them end together.
-    """
+def run_flow(flow: Dataflow, epoch: timedelta) -> None:
+    """Run a dataflow to its end, in this thread."""
     from bytewax._bytewax import cluster_main
-    from bytewax.recovery import RecoveryConfig
 
-    kwargs: dict[str, Any] = {"addresses": list(addresses), "proc_id": process}
-    kwargs |= {"worker_count_per_proc": workers, "epoch_interval": epoch}
-    if recovery is not None:
-        kwargs["recovery_config"] = RecoveryConfig(str(recovery))  # type: ignore[no-untyped-call]
     try:
-        cluster_main(flow, **kwargs)  # type: ignore[no-untyped-call]
+        cluster_main(flow, addresses=[], proc_id=0, worker_count_per_proc=1, epoch_interval=epoch)  # type: ignore[no-untyped-call]
     finally:
         flow.substeps.clear()  # A flow is in a circle with itself, in which all that its steps hold would outlive it.
-
-
-def is_about_recovery(error: BaseException) -> bool:
-    """Return whether an error, of its classes or a panic, is Bytewax's about its recovery store."""
-    from bytewax.recovery import InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError
-
-    known = (InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError, UnpicklingError)
-    return isinstance(error, known) or "recovery.rs" in str(error)
-
-
-def prepare_recovery(folder: Path) -> None:
-    """Make an empty recovery store, one file for all partitions, since it holds an offset for each."""
-    from bytewax.recovery import init_db_dir
-
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    init_db_dir(str(folder), 1)  # type: ignore[no-untyped-call]

@@ -21,10 +21,7 @@ MOST_LOOKS = 3
 
 SHADOW = "shadow"
 """The mark of a shadow's recall: its results were shown to no session."""
-Failure = Literal["", "raised", "late", "skipped"]
-"""Why a shadow has no results: an error, a late answer, or skipped after being late."""
-FAILURES: tuple[Failure, ...] = get_args(Failure)
-_RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed:"
+_RETRIEVER, _TOOK, _FAILED = "retriever:", "took_us:", "failed"
 
 
 def unasked_lanes(by: Unasked, tokens: int) -> tuple[str, ...]:
@@ -44,27 +41,25 @@ def tokens_given(lanes: Collection[str]) -> int | None:
 
 
 class ShadowLanes(NamedTuple):
-    """Content of a shadow's lanes: retriever, duration in microseconds, and failure (empty for none)."""
+    """Content of a shadow's lanes: retriever, duration in microseconds, and whether the retriever failed."""
 
     retriever: str
     took_us: int = 0
-    failure: Failure = ""
+    failed: bool = False
 
 
 def shadow_lanes(told: ShadowLanes) -> tuple[str, ...]:
     """Return the lanes of a shadow's recall."""
-    last = _FAILED + told.failure if told.failure else f"{_TOOK}{told.took_us}"
-    return SHADOW, _RETRIEVER + told.retriever, last
+    return SHADOW, _RETRIEVER + told.retriever, _FAILED if told.failed else f"{_TOOK}{told.took_us}"
 
 
 def shadow_of(lanes: Collection[str]) -> ShadowLanes | None:
     """Return the content of a shadow's lanes, None for a recall whose results were shown."""
     if SHADOW not in lanes:
         return None
-    took, failed = _told(lanes, _TOOK), _told(lanes, _FAILED)
+    took = _told(lanes, _TOOK)
     took_us = int(took) if took.isdecimal() and took.isascii() else 0
-    failure: Failure = next((known for known in FAILURES if known == failed), "raised")
-    return ShadowLanes(_told(lanes, _RETRIEVER), took_us, failure)
+    return ShadowLanes(_told(lanes, _RETRIEVER), took_us, _FAILED in lanes)
 
 
 def _told(lanes: Collection[str], what: str) -> str:

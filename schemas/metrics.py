@@ -10,15 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from memtape.schemas.lanes import LANES
-
 Door = Literal["cli", "python", "mcp", "prompt", "page"]
 DOORS: tuple[Door, ...] = ("cli", "python", "mcp", "prompt", "page")
-"""The doors by which a question came; `prompt` is a hook's, unasked for.
-
-Files store the index of each, so that values are only ever appended. The same holds for `OUTCOMES`, `STEPS`,
-`FAULTS` and `LANES`.
-"""
+"""The doors by which a question came; `prompt` is a hook's, unasked for."""
 Outcome = Literal["found", "nothing"]
 OUTCOMES: tuple[Outcome, ...] = ("found", "nothing")
 Step = Literal["fold", "write", "snapshot", "rebuild"]
@@ -33,24 +27,9 @@ RECALL_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 STEP_BUCKETS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 
 
-class Sampled(NamedTuple):
-    """A metric in a home's file of samples: its number there, and the values of its one or two labels."""
-
-    number: int
-    first: tuple[str, ...]
-    second: tuple[str, ...] = ()
-
-
-SAMPLED: dict[str, Sampled] = {
-    "recall": Sampled(1, DOORS, OUTCOMES),
-    "hits": Sampled(2, LANES),
-    "results": Sampled(3, DOORS),
-    "duplicates": Sampled(4, DOORS),
-    "step": Sampled(5, STEPS),
-    "error": Sampled(6, FAULTS),
-    "hook": Sampled(7, ("hook",)),
-}
-"""A recall, a step and a hook have their microseconds; the others are counts. A number is never given again."""
+BUCKETS_S = {"recall": RECALL_BUCKETS_S, "step": STEP_BUCKETS_S, "hook": RECALL_BUCKETS_S}
+"""The upper bounds of the series of a home that measure a duration; the others are counts."""
+BOUNDS_US = {name: tuple(round(bound * MICROSECONDS) for bound in its) for name, its in BUCKETS_S.items()}
 
 
 class Metric(NamedTuple):

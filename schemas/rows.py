@@ -32,8 +32,6 @@ used; or replaced.
 TableName = Literal[
     "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages"
 ]
-Fed = TableName | Literal["vault"]
-"""A part of the views that follows from a state: a table, or the Markdown of the vault."""
 
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
@@ -117,7 +115,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of the living ones,
     or of all if none lives, each once. `confirmations` counts the
-    living members beyond the first; echoes count as none. `revises` is a captured id of the revised memory.
+    living members beyond the first; echoes count as none.
     `replaced` marks a goal or plan after a later one took over. A hidden memory is forgotten and can be
     restored. `valid_from` and `valid_to` are its period, half open; `valid_to` is None while it holds, and
     `replaced_by` is a captured id of the memory that replaced it then. `held` are the earlier periods in
@@ -144,8 +142,6 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     ids: tuple[str, ...]
     members: tuple[MemberRow, ...]
     echoes: tuple[MemberRow, ...]
-    revises: str | None
-    similarity: int
     replaced: bool
     hidden: bool
     provenance: tuple[Provenance, ...] = ()
@@ -417,8 +413,6 @@ TABLES: dict[TableName, type[LivingRow]] = {
 
 Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
 """
-
-ALL_FED: tuple[Fed, ...] = (*TABLES, "vault")
 
 
 class Guarded(msgspec.Struct, frozen=True):

@@ -29,9 +29,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     fold_cosines_hundredths: dict[Annotated[str, Meta(max_length=200)], Annotated[int, Meta(ge=1, le=100)]] = {}
     """The same for single embedders, by key, since cosines of different models do not compare."""
 
-    revision_cosine_hundredths: Annotated[int, Meta(ge=1, le=100)] = 60
-    """Cosine from which a text with other specifics is linked as a revision, on the floor."""
-
     echo_recalls: Annotated[int, Meta(ge=0, le=100)] = 3
     """How many of a session's latest recalls can make a capture an echo; 0 switches echoes off."""
 

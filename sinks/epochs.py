@@ -96,8 +96,8 @@ def _unfit(basis: Basis, watermark: Watermark) -> str:
 class BuildTarget:
     """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
 
-    `written` is found out by `start`, unless another process has done so; `vault` is False for a build that is not
-    served yet.
+    `written_before` are the offsets below which the views were written when the flow started, found by `start`.
+    `vault` is False for a build that is not served yet.
     """
 
     def __init__(
@@ -109,19 +109,18 @@ class BuildTarget:
         erased: Callable[[int], Sequence[Slot]],
         *,
         vault: bool,
-        written: Sequence[int] = (),
     ) -> None:
         self.erased = erased
         """Gives the slots of the `erased` events of a partition, as its basis counts them."""
         self._bases = bases
         self._views = [PartitionViews(home, shard, vault=vault) for shard in shards]
         self._snapshots = [Snapshots(build, number, basis) for number, basis in enumerate(bases)]
-        self._written = written
+        self.written_before: Sequence[int] = ()
 
     def start(self, watermarks: Sequence[Watermark | None], strayed: Sequence[str]) -> None:
         """Set the written offsets by partitions' watermarks; `strayed` is as in `PartitionViews.start`."""
         found = zip(self._views, self._bases, watermarks, strayed, strict=True)
-        self._written = [views.start(basis, watermark, why) for views, basis, watermark, why in found]
+        self.written_before = [views.start(basis, watermark, why) for views, basis, watermark, why in found]
 
     def views(self, partition: int) -> PartitionViews:
         """Return the writer of a partition's views."""
@@ -133,7 +132,7 @@ class BuildTarget:
 
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written when the flow started."""
-        return self._written[partition]
+        return self.written_before[partition]
 
     def basis(self, partition: int) -> Basis:
         """Return the basis of a partition's views at the start of the flow."""
@@ -141,7 +140,7 @@ class BuildTarget:
 
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
-        offsets = enumerate(self._written)
+        offsets = enumerate(self.written_before)
         return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
 
     def take_doubts(self) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
 from typing import NamedTuple
@@ -260,13 +260,6 @@ class SearchIndex:
                 self._finish(scope, made, opened.manifest.number if opened is not None else 0)
             elif scope not in self.held:  # It was written by who ended before the watermark.
                 self.held[scope] = opened.held()
-
-    def replace(self, rows: Sequence[Guarded], numbers: Mapping[str, int]) -> None:
-        """Replace the whole indexes of the rows' scopes; `numbers` has each last manifest's number."""
-        for scope, its in _by_scope(enumerate(rows)).items():
-            made = _IndexBuilder(None)
-            made.add([guarded for _, guarded in its])
-            self._finish(scope, made, max(numbers.get(scope, 0), self.numbers.get(scope, 0)))
 
     def _finish(self, scope: str, made: _IndexBuilder, last: int) -> None:
         folder = scope_folder(self._folder, scope)

@@ -7,10 +7,9 @@ LanceDB, which is imported in a sixth of the time; LanceDB opens the folder of a
 
 from __future__ import annotations
 
-import os
 import types
 import typing
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache, wraps
@@ -47,7 +46,6 @@ from memtape.schemas.rows import (
 )
 from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes, open_index, scope_folder
-from memtape.state.views.indexed import FOUND, KEPT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +135,7 @@ class Shard:
         """Write rows and dead letters; skip a row no newer than the stored row with its key."""
         known = self._index.known(rows) if self._made else []
         try:
-            self._write(rows, _NEWER, known)
+            self._write(rows, known)
             self._index.write(rows)
         except BaseException:
             self._made.clear()  # The index does not know by now what the tables have.
@@ -146,34 +144,7 @@ class Shard:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
 
-    def replace(self, rows: Sequence[Guarded]) -> None:
-        """Write all rows of their scopes unconditionally, to repair damage that the guards cannot see."""
-        self._write(rows, None, [True] * len(rows))
-        self._index.replace(rows, self._marked()[1].indexes)
-
     @_reads
-    def index_anew(self) -> None:
-        """Rebuild the search index from the rows of the tables. The watermark is written after it."""
-        self._index.discard()
-        for rows in self._guarded_rows():
-            self._index.write(rows)
-
-    def _guarded_rows(self) -> Iterator[list[Guarded]]:
-        """Yield the rows of all tables with their guards, some at once; of a gone one its key is left."""
-        import pyarrow as pa
-
-        for name in (*FOUND, *KEPT):
-            table = self._table(name)
-            if table is None:
-                continue
-            fields = [field for field in table.schema.names if field in TABLES[name].__struct_fields__]
-            columns = [*fields, "gone", "generation", "offset"]
-            for batch in table.to_batches(columns=columns, batch_size=ROWS_AT_ONCE):
-                yield [_guarded(name, record) for record in batch.to_pylist()]
-        for table in map(self._table, self._names(VectorRow)):
-            for batch in table.to_batches(filter="NOT gone", batch_size=ROWS_AT_ONCE) if table is not None else ():
-                yield [_guarded("vectors", record) for record in _records(pa.Table.from_batches([batch]))]
-
     def write_watermark(self, watermark: Watermark) -> None:
         """Store the offset up to which all written rows are valid; call it last."""
         for path in sorted(self.path.glob("*.lance")):
@@ -288,15 +259,6 @@ class Shard:
         letters = (msgspec.convert(row, DeadLetter) for row in rows)
         return sorted(letters, key=lambda letter: letter.offset)[:limit]
 
-    def keep_from(self, other: Shard, without: Collection[str]) -> None:
-        """Take over the tables of another shard but these, file by file, without copying a byte; no others."""
-        from shutil import copytree
-
-        make_folder(self.path)
-        for path in other.path.glob("*.lance"):
-            if _name_of(path.stem) not in without:
-                copytree(path, self.path / path.name, copy_function=os.link)
-
     def discard(self) -> None:
         """Delete the whole shard, to be written again from the log."""
         from shutil import rmtree
@@ -316,28 +278,28 @@ class Shard:
             return sorted({name for name in known if name.startswith(VECTORS)})
         return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
-    def _write(self, rows: Sequence[Guarded], newer: str | None, known: Sequence[bool]) -> None:
+    def _write(self, rows: Sequence[Guarded], known: Sequence[bool]) -> None:
         """Write rows to their tables; `known` says which of them may be there, if this object has made a table."""
         for name, row_type in TABLES.items():
             own = [n for n, guarded in enumerate(rows) if guarded.table == name]
             if own and row_type is VectorRow:
-                self._write_vectors([_record(row_type, rows[n]) for n in own], newer)
+                self._write_vectors([_record(row_type, rows[n]) for n in own])
                 continue
             new = [n for n in own if name in self._made and not known[n]]
             if new:
                 self._append(name, _schema(row_type), [_record(row_type, rows[n]) for n in new])
             if len(new) < len(own):
                 merged = [_record(row_type, rows[n]) for n in own if name not in self._made or known[n]]
-                self._merge(name, _schema(row_type), merged, "key", newer)
+                self._merge(name, _schema(row_type), merged, "key", _NEWER)
 
-    def _write_vectors(self, records: list[dict[str, Any]], newer: str | None) -> None:
+    def _write_vectors(self, records: list[dict[str, Any]]) -> None:
         by_embedder: dict[str, list[dict[str, Any]]] = {}
         for record in records:
             # A gone row says no more than its key, which ends in the embedder.
             embedder = record["key"].removeprefix(f"{record['scope']}/").partition(":")[2]
             by_embedder.setdefault(embedder, []).append(record)
         for embedder, own in by_embedder.items():
-            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own, "key", newer)
+            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own, "key", _NEWER)
 
     def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
         import pyarrow as pa
@@ -431,12 +393,6 @@ def _record(row_type: type[Any], guarded: Guarded) -> dict[str, Any]:
     return {**record, "gone": gone, "generation": guarded.generation, "offset": guarded.offset}
 
 
-def _guarded(name: TableName, record: dict[str, Any]) -> Guarded:
-    gone, generation, offset = (record.pop(field) for field in ("gone", "generation", "offset"))
-    row_type: Any = GoneRow if gone else TABLES[name]
-    return Guarded(name, msgspec.convert(record, row_type), generation, offset)
-
-
 @cache
 def _schema(row_type: type[Any], guarded: bool = True) -> pa.Schema:
     """Return the Arrow schema of a row; all but its key may be null, since a gone row is."""
@@ -465,11 +421,6 @@ def _vector_schema(dimensions: int) -> pa.Schema:
 def _vectors_table(embedder: str) -> str:
     """Return the table of an embedder's vectors: a key may hold characters not allowed in file names."""
     return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
-
-
-def _name_of(stem: str) -> str:
-    """Return the name in `TABLES` of a table by its name on disk."""
-    return "vectors" if stem.startswith(VECTORS) else stem
 
 
 def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:

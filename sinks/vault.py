@@ -242,8 +242,6 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("source: " + escape(one_line(row.source)))
         if place := place_in(row.path):
             lines.append("of " + escape(one_line(place.told())))
-        if row.revises:
-            lines.append(f"revises `{row.revises}`")
         links = page.links.get(row.id, ())
         if links:
             lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))

@@ -132,13 +132,11 @@ POINTS = (
     *_both("a page is renamed", "pathlib:Path.replace", 8, only="vault"),
     *_both("the watermark", "memtape.sinks.tables:Shard.write_watermark", 8),
     *_both("the vault's note", "memtape.sinks.vault:Vault.cover", 8),
-    # Snapshots and the recovery marker.
+    # Snapshots.
     *_both("a snapshot", "memtape.sinks.snapshots:Snapshots.write", 4),
     Point("half a snapshot", target="memtape.sinks.snapshots:write_whole", when="torn", most=4),
     Point("a snapshot that is not on disk yet", target="os:fsync", most=4),
     *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
-    *_both("the marker of the log", "memtape.flows.views:_LogReader.snapshot", 40),
-    *_both("the marker of the fold", "memtape.flows.views:_Fold.snapshot", 20),
     # Recovery.
     *_both("the views are opened", "memtape.sinks.epochs:BuildTarget.__init__"),
     *_both("a partition's recovery", "memtape.flows.views:open_projection", 3),
@@ -146,9 +144,6 @@ POINTS = (
           most=3),
     *_both("a damaged shard is discarded", "memtape.sinks.tables:Shard.discard", first="a damaged watermark"),
     Point("a shard is half discarded", target="os:unlink", most=12, first="a damaged watermark"),
-    *_both("the recovery store is made", "bytewax.recovery:init_db_dir", first="no recovery store"),
-    *_both("a damaged recovery store is made anew", "memtape.flows.views:prepare_recovery",
-           first="a damaged recovery store"),
     *_both("damaged snapshots are passed over", "memtape.sinks.snapshots:Snapshots.newest", 2,
            first="damaged snapshots"),
     # A rebuild.
@@ -162,16 +157,10 @@ POINTS = (
     *_both("the old builds are discarded", "memtape.tools.keep.rebuild:discard_old_builds", verb="rebuild"),
     Point("an old build is half discarded", "rebuild", "os:unlink", most=60),
     Point("an old build is all but discarded", "rebuild", "os:rmdir", when="after", most=12),
-    # What changed rules feed is made anew beside what is kept.
-    *_both("the tables that are kept", "memtape.sinks.tables:Shard.keep_from", 4, first="other rules"),
-    Point("half of a table that is kept", target="os:link", most=60, first="other rules"),
-    *_both("a table that changed rules feed", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
-    *_both("a partition takes its name", "pathlib:Path.rename", 4, first="other rules"),
-    *_both("what changed rules feed is verified", "memtape.tools.keep.refresh:verify", first="other rules"),
+    # Views of other rules are made anew.
+    *_both("a table under changed rules", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
     *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
     *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
-    *_both("the rows of one scope", "memtape.sinks.tables:Shard.replace", verb="rebuild one scope"),
-    *_both("the pages of one scope", "memtape.tools.keep.rebuild:_write_scope_pages", verb="rebuild one scope"),
     Point("a rebuild that was asked for", "serve", "memtape.tools.keep.rebuild:verify", first="a request"),
     *_both("an answer", "memtape.sinks.home.requests:Requests.reply", 4, verb="serve", first="a request"),
     # Mending the vault at the start.
@@ -185,7 +174,7 @@ POINTS = (
     *_both("a search's own projecting", "memtape.sinks.tables:Shard._merge", 12, verb="search"),
     # Anywhere at all.
     *(Point(f"at a random time of `{verb}`", verb) for verb in ("project", "project", "serve", "serve", "rebuild",
-                                                                 "rebuild one scope", "ask the past")),
+                                                                 "ask the past")),
     Point("at a random time of a start with a lost vault", first="a lost vault"),
     Point("at a random time of a start with a lost shard", first="a lost shard"),
     Point("at a random time of a start under other rules", first="other rules"),
@@ -199,7 +188,7 @@ POINTS = (
 
 def child() -> None:
     """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
-    for module in ("lance", "bytewax.recovery", "memtape.flows.views", "memtape.tools.ask.retrieval"):
+    for module in ("lance", "bytewax", "memtape.flows.views", "memtape.tools.ask.retrieval"):
         importlib.import_module(module)
     from memtape.flows import projection, views
     from memtape.sinks import tables as lance
@@ -217,7 +206,7 @@ def child() -> None:
     if orders["target"]:
         arm(orders["target"], orders["when"], orders["nth"], orders["only"])
     os.write(1, b"started\n")
-    VERBS[orders["verb"]](Path(orders["home"]), orders["workers"])
+    VERBS[orders["verb"]](Path(orders["home"]))
 
 
 def arm(target: str, when: str, nth: int, only: str) -> None:
@@ -260,35 +249,34 @@ def _say(note: str) -> None:
     os.write(1, f"{note}\n".encode())
 
 
-def _by_owner(*steps: str) -> Callable[[Path, int], None]:
+def _by_owner(*steps: str) -> Callable[[Path], None]:
     """Return what the owner of a home does, by the names of its methods."""
 
-    def act(home: Path, workers: int) -> None:
+    def act(home: Path) -> None:
         from memtape.tools.keep.owner import Owner
 
-        with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
+        with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say) as owner:
             for step in steps:
-                verb, _, scope = step.partition(" ")
-                getattr(owner, verb)(*((scope or None, lambda *_: None) if verb == "rebuild" else ()))
+                getattr(owner, step)(*((lambda *_: None,) if step == "rebuild" else ()))
 
     return act
 
 
-def _search(home: Path, workers: int) -> None:
+def _search(home: Path) -> None:
     from memtape.tools.client import Client
 
     with Client(home, scope="project:a") as client:
         client.search("port staging")
 
 
-def _ask_the_past(home: Path, workers: int) -> None:
+def _ask_the_past(home: Path) -> None:
     from memtape.tools.client import Client
 
     with Client(home, scope="project:a") as client:
         client.status(as_of=past_of(client.log))
 
 
-def _erase(home: Path, workers: int) -> None:
+def _erase(home: Path) -> None:
     from memtape.tools.client import Client
     from memtape.tools.keep.erasing import plan
 
@@ -298,12 +286,11 @@ def _erase(home: Path, workers: int) -> None:
         client.erase(made)
 
 
-VERBS: dict[str, Callable[[Path, int], None]] = {
+VERBS: dict[str, Callable[[Path], None]] = {
     "erase": _erase,
     "project": _by_owner("project"),
     "serve": _by_owner("serve"),
     "rebuild": _by_owner("rebuild"),
-    "rebuild one scope": _by_owner("project", "rebuild project:a"),  # It proves the views, which must be whole.
     "search": _search,
     "ask the past": _ask_the_past,
 }
@@ -322,14 +309,12 @@ class Kill(NamedTuple):
 
     point: Point
     nth: int
-    workers: int
     ended: str
     said: str
 
     def __str__(self) -> str:
         where = f" (call {self.nth})" if self.point.target or self.point.system_call else ""
-        workers = "" if self.workers == 1 else f" [{self.workers} workers]"
-        return f"{self.point.name}{where}{workers}: {self.ended}"
+        return f"{self.point.name}{where}: {self.ended}"
 
 
 @dataclass
@@ -373,7 +358,7 @@ class Harness:
         for point in self._points[number * kills : (number + 1) * kills]:
             if rng.random() < 0.7:
                 append(log, events, rng.randint(1, 40), rng)
-            if point.verb in ("ask the past", "rebuild one scope") or (point.first and not disturbed):
+            if point.verb == "ask the past" or (point.first and not disturbed):
                 project(home, log)
             if point.first:
                 DISTURBANCES[point.first](home, log, rng)
@@ -401,14 +386,13 @@ class Harness:
 
     def _kill(self, home: Home, log: EmbeddedLog, events: Iterator[Event], point: Point, rng: random.Random) -> Kill:
         nth = min(rng.randint(1, point.most), rng.randint(1, point.most))  # The early calls are more often reached.
-        workers = rng.choice((1, 1, 2))
         delay = rng.uniform(0, RANDOM_DELAY_S)
         process = self.child()
         tracer = None
         if point.system_call:
             nth = int(2 ** rng.uniform(0, 6))
             tracer = attach(process.pid, point.system_call, f"signal=SIGKILL:when={nth}")
-        order(process, home, point.verb, workers, target=point.target, when=point.when, nth=nth, only=point.only)
+        order(process, home, point.verb, target=point.target, when=point.when, nth=nth, only=point.only)
         self.prepare()
         end = time.monotonic() + (SERVED_S if point.verb == "serve" else CHILD_TIMEOUT_S)
         if not point.target and not point.system_call:
@@ -425,7 +409,7 @@ class Harness:
         ended = {-signal.SIGKILL: "killed", 0: "came to its end"}.get(
             process.returncode, f"failed {process.returncode}"
         )
-        return Kill(point, nth, workers, "hung" if hung else ended, said)
+        return Kill(point, nth, "hung" if hung else ended, said)
 
     def prepare(self) -> None:
         """Start the next child, which imports what it needs while another works."""
@@ -494,7 +478,6 @@ def order(
     process: subprocess.Popen[bytes],
     home: Home,
     verb: str,
-    workers: int = 1,
     *,
     target: str = "",
     when: str = "",
@@ -503,7 +486,7 @@ def order(
     largest_file: int | None = None,
 ) -> None:
     """Tell a waiting child what to do. `largest_file` is how many bytes the kernel lets it make a file long."""
-    orders = {"home": str(home.path), "verb": verb, "workers": workers, "largest_file": largest_file}
+    orders = {"home": str(home.path), "verb": verb, "largest_file": largest_file}
     orders |= {"target": target, "when": when, "nth": nth, "only": only}
     assert process.stdin is not None
     process.stdin.write(json.dumps(orders).encode() + b"\n")
@@ -712,15 +695,6 @@ def _damage_index(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
             path.write_bytes(rng.choice((b"", path.read_bytes()[:-7])))
 
 
-def _lose_recovery_store(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    shutil.rmtree(home.current().recovery, ignore_errors=True)
-
-
-def _damage_recovery_store(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    for path in home.current().recovery.glob("*"):
-        path.write_bytes(rng.choice((b"", path.read_bytes()[:-3_000], rng.randbytes(5_000))))
-
-
 def _damage_snapshots(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
     for path in home.current().state.rglob("*.snapshot"):
         path.write_bytes(path.read_bytes()[: rng.randrange(200)])
@@ -743,7 +717,7 @@ def _shards(home: Home) -> list[Path]:
 
 
 def _ask_for_rebuild(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    Requests(home.requests).ask(Request(verb="rebuild", scope=None, pid=os.getpid()))
+    Requests(home.requests).ask(Request(verb="rebuild", pid=os.getpid()))
 
 
 DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
@@ -751,8 +725,6 @@ DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
     "a lost shard": _lose_shard,
     "a damaged watermark": _damage_watermark,
     "a damaged search index": _damage_index,
-    "no recovery store": _lose_recovery_store,
-    "a damaged recovery store": _damage_recovery_store,
     "damaged snapshots": _damage_snapshots,
     "other rules": _make_views_under_other_rules,
     "a request": _ask_for_rebuild,

@@ -2,8 +2,8 @@
 
 Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
 is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
-from the code of `state/`. Only what a text is reduced to, and how two texts compare (`normal_text`, `floor_vector`,
-`specifics`, `same_specifics`, `gives_another_value`, `terms`, `replaces`), is taken from there, since
+from the code of `state/`. Only what a text is reduced to, and how two texts compare (`normal_text`, `specifics`,
+`same_specifics`, `terms`, `replaces`), is taken from there, since
 those are tested by examples of their own.
 
 The model is told what was said and when; it never reads the log or a view.
@@ -27,14 +27,12 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.lanes import unasked_by
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
-from memtape.state.fold.revision import MOST_ASKED, gives_another_value
-from memtape.state.fold.specifics import same_specifics, specifics
+from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text.categories import category_of
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
 from memtape.state.text.terms import terms
-from memtape.state.vectors.floor import floor_vector
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND
@@ -55,7 +53,7 @@ Capture = dict[str, Any]
 """An event that was captured, with its seq, its offset and its clamped time."""
 
 Memory = dict[str, Any]
-"""Members and echoes, each (capture, how, similarity), and what it revises: (id, similarity) or None.
+"""Members and echoes, each (capture, how, similarity).
 
 While it waits for its first vector, `waits` has the ids that its session had been shown; otherwise None.
 """
@@ -321,7 +319,7 @@ class Scope:
             if not self.hidden(event) and folds(event):
                 self._say_again(event, next((root for other, root in self.forgot if same_words(other, event)), None))
             if event["body"]["kind"] != "turn" and event["id"] in self.texts:
-                made = {"members": [(event, "decided", 0)], "echoes": [], "revises": None, "waits": None}
+                made = {"members": [(event, "decided", 0)], "echoes": [], "waits": None}
                 self.memories.append(made)
             elif event["body"]["kind"] != "turn":
                 if settings.embedder == FLOOR:
@@ -351,12 +349,12 @@ class Scope:
             if capture["body"]["kind"] == "turn":
                 continue
             if capture["id"] in self.texts:
-                made = {"members": [(capture, "decided", 0)], "echoes": [], "revises": None, "waits": None}
+                made = {"members": [(capture, "decided", 0)], "echoes": [], "waits": None}
                 self.memories.append(made)
                 continue
             how, memory, similarity = self._judge(capture, settings)
             own = self._vector_of(capture, settings.embedder) if how == "waiting" else []
-            waits = {"members": [(capture, "new", 0)], "echoes": [], "revises": None, "waits": None}
+            waits = {"members": [(capture, "new", 0)], "echoes": [], "waits": None}
             if own:
                 how, memory, similarity = self._near(waits, capture, own, settings)
             if how in ("same", "similar"):
@@ -366,9 +364,8 @@ class Scope:
                 ties.append((capture, "echo" if echo else how, similarity))
                 continue
             founder = (capture, "echo" if capture["id"] in echoes else "new", similarity)
-            revises = None if memory is None else (self.name_of(memory)["id"], similarity)
             shown = waited.get(capture["id"], []) if how == "waiting" else None
-            self.memories.append({"members": [founder], "echoes": [], "revises": revises, "waits": shown})
+            self.memories.append({"members": [founder], "echoes": [], "waits": shown})
         self._end_covers()
 
     def _may_join(self, memory: Memory, other: Memory) -> bool:
@@ -647,11 +644,8 @@ class Scope:
             else:
                 memory["members"].append((capture, how, similarity))
             return
-        revises = None if memory is None else (self.name_of(memory)["id"], similarity)
         waits = self._shown(capture, settings) if how == "waiting" else None
-        self.memories.append(
-            {"members": [(capture, "new", similarity)], "echoes": [], "revises": revises, "waits": waits}
-        )
+        self.memories.append({"members": [(capture, "new", similarity)], "echoes": [], "waits": waits})
 
     def _embed(self, event: Event, settings: Settings) -> bool:
         """Keep the first vector of a capture under an embedder, and judge what waited for it; whether it counts."""
@@ -683,10 +677,6 @@ class Scope:
             return
         if how == "similar":
             self._absorb(memory, other, shown, similarity)
-            return
-        early, late = sorted((memory, other), key=birth)
-        if late["revises"] is None:
-            late["revises"] = (self.name_of(early)["id"], similarity)
 
     def _near(
         self, memory: Memory, capture: Capture, own: list[int], settings: Settings
@@ -702,10 +692,8 @@ class Scope:
                 near.append((other, likeness(known, own, settings.fold_cosine())))
         return self._nearest(near, capture["body"]["text"])
 
-    def _nearest(
-        self, near: list[tuple[Memory, tuple[int, int] | None]], text: str, *, by_words: bool = False
-    ) -> tuple[str, Memory | None, int]:
-        """Return what folds with a text, else what the text revises, of memories with how near they are."""
+    def _nearest(self, near: list[tuple[Memory, tuple[int, int] | None]], text: str) -> tuple[str, Memory | None, int]:
+        """Return what folds with a text, of memories with how near they are."""
         near = sorted(near, key=lambda found: self.name_of(found[0])["seq"])
         said = {id(memory): spoken(self.living(memory))["body"]["text"] for memory, _ in near}
         own = specifics(text).form
@@ -713,12 +701,9 @@ class Scope:
         if worded:
             return "similar", worded[0], 10_000
         similar = sorted(((memory, found) for memory, found in near if found), key=lambda found: -found[1][0])
-        for memory, (_, similarity) in similar if not by_words else ():
+        for memory, (_, similarity) in similar:
             if same_specifics(said[id(memory)], text):
                 return "similar", memory, similarity
-        for memory, (_, similarity) in similar[:MOST_ASKED]:
-            if gives_another_value(specifics(said[id(memory)]).form, own):
-                return "revision", memory, similarity
         return "new", None, 0
 
     def _absorb(self, memory: Memory, other: Memory, shown: list[str], similarity: int) -> None:
@@ -731,8 +716,6 @@ class Scope:
         early["echoes"] += [*late["echoes"], founder] if is_echo else late["echoes"]
         for ties_of in (early["members"], early["echoes"]):
             ties_of.sort(key=lambda tie: tie[0]["seq"])
-        revised = [tie for tie in (early["revises"], late["revises"]) if tie and tie[0] not in ids_of(early)]
-        early["revises"] = revised[0] if revised else None
 
     def _unfold(self, ids: list[str]) -> None:
         for memory in list(self.memories):
@@ -750,14 +733,14 @@ class Scope:
             memory["members"] = stays
             self.apart.append([[member["id"] for member, _, _ in group] for group in (stays, *leave)])
             leave.sort(key=lambda group: group[0][0]["seq"])
-            self.memories += [{"members": group, "echoes": [], "revises": None, "waits": None} for group in leave]
+            self.memories += [{"members": group, "echoes": [], "waits": None} for group in leave]
 
     def _judge(self, capture: Capture, settings: Settings) -> tuple[str, Memory | None, int]:
         """Return how a text relates to the memories of its family, to which of them, and how similar it is."""
         if not folds(capture) or settings.fold_cosine_hundredths < 0:
             return "new", None, 0
         same = [memory for memory in self.memories if family_of(memory) == FAMILY[capture["body"]["kind"]]]
-        alone = {"members": [(capture, "new", 0)], "echoes": [], "revises": None, "waits": None}
+        alone = {"members": [(capture, "new", 0)], "echoes": [], "waits": None}
         family = [memory for memory in same if not is_made(memory) and self._may_join(alone, memory)]
         earliest = sorted(family, key=lambda memory: self.name_of(memory)["seq"])
         for memory in earliest:
@@ -767,14 +750,8 @@ class Scope:
             return "new", None, 0
         if settings.embedder != FLOOR:
             return "waiting", None, 0
-        own = capture["body"]["text"]
-        near: list[tuple[Memory, tuple[int, int] | None]] = []
-        for memory in earliest:
-            if self.living(memory):
-                text = spoken(self.living(memory))["body"]["text"]
-                near.append((memory, cosine(text, own, settings.revision_cosine_hundredths)))
         # On the floor no vector says that two texts mean the same.
-        return self._nearest(near, own, by_words=True)
+        return self._nearest([(memory, None) for memory in earliest if self.living(memory)], capture["body"]["text"])
 
     def _shown(self, capture: Capture, settings: Settings) -> list[str]:
         """Return what the session of a capture was lately shown; nothing where its origin never echoes."""
@@ -932,8 +909,6 @@ class Scope:
             "ids": ids_of(memory),
             "members": ties(memory["members"]),
             "echoes": ties(memory["echoes"]),
-            "revises": memory["revises"][0] if memory["revises"] else None,
-            "similarity": memory["revises"][1] if memory["revises"] else 0,
             "replaced": kind in current and current[kind] is not memory,
             "hidden": not living,
             "pinned": any(id in self.pinned for id in ids_of(memory)),
@@ -1094,26 +1069,11 @@ def digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-@cache
-def vector(text: str) -> dict[int, int]:
-    """Return the vector of a text as {dimension: value}."""
-    found = floor_vector(content_key(text))
-    return dict(zip(found.dims.tolist(), found.values.tolist(), strict=True))
-
-
-@cache
-def cosine(known: str, new: str, threshold_hundredths: int) -> tuple[int, int] | None:
-    """Return how near a known text is to a new one, None where the cosine is below the threshold.
+def likeness(known: list[int], new: list[int], threshold_hundredths: int) -> tuple[int, int] | None:
+    """Return how near a known vector is to a new one, None where the cosine is below the threshold.
 
     Two numbers say it, both rounded down: dot² / |known|², which finds the nearest, and the cosine in ten-thousandths.
     """
-    one, other = vector(known), vector(new)
-    dims = sorted(one.keys() | other.keys())
-    return likeness([one.get(dim, 0) for dim in dims], [other.get(dim, 0) for dim in dims], threshold_hundredths)
-
-
-def likeness(known: list[int], new: list[int], threshold_hundredths: int) -> tuple[int, int] | None:
-    """Return the same of two vectors."""
     dot = sum(map(mul, known, new))
     square_a, square_b = (sum(map(mul, each, each)) for each in (known, new))
     if dot <= 0 or dot * dot * 10_000 < threshold_hundredths**2 * square_a * square_b:

@@ -79,7 +79,7 @@ class Aging:
                 "kind": AGING.get(memory["members"][0][0]["body"]["kind"]),
                 "is_made": memory["members"][0][1] == "decided",
                 "name": self.scope.name_of(memory)["id"],
-                "ties": (ties_of(memory["members"]), ties_of(memory["echoes"]), memory["revises"]),
+                "ties": (ties_of(memory["members"]), ties_of(memory["echoes"])),
             }
             for memory in self.scope.memories
         ]

@@ -119,9 +119,9 @@ MUTANTS = [
     ),
     Mutant(
         "similar vectors fold whatever is said",
-        "state/fold/dense.py",
-        "for birth in self._specifics.with_key(own.kept) if",
-        "for birth in self._row_of if",
+        "state/fold/candidates.py",
+        "for birth in self._births.get(own.kept, ())]",
+        "for birth in self._said]",
         ("tests/test_dense.py",),
     ),
     Mutant(
@@ -137,13 +137,6 @@ MUTANTS = [
         'doubt = "" if magic + b"\\n" == MAGIC and header == expected else _reason(magic + b"\\n", header, expected)',
         'doubt = ""',
         ("tests/test_time.py::test_a_doubtful_snapshot_is_discarded_and_said",),
-    ),
-    Mutant(
-        "a start at the higher of two markers",
-        "flows/views.py",
-        "start = written if resume_state is None else min(resume_state, written)",
-        "start = written if resume_state is None else max(resume_state, written)",
-        ("tests/test_views.py::test_a_shard_that_cannot_be_opened_is_written_again",),
     ),
     Mutant(
         "the wrong partition function",
@@ -370,7 +363,7 @@ def check_unmutated(mutants: Iterable[Mutant]) -> str:
     with tempfile.TemporaryDirectory(prefix="memtape-") as name:
         folder = Path(name)
         copy_checkout(folder)
-        where = [sys.executable, "-c", "import memtape.state.fold.rule as fold; print(fold.__file__)"]
+        where = [sys.executable, "-c", "import memtape.state.fold.candidates as fold; print(fold.__file__)"]
         environment = {**os.environ, "PYTHONPATH": name}
         found = subprocess.run(where, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
         if not Path(found).resolve().is_relative_to(folder.resolve()):

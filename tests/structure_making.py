@@ -6,6 +6,7 @@ Run `PYTHONPATH=. .venv/bin/python tests/structure_making.py` where a format, a 
 from __future__ import annotations
 
 import re
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -23,17 +24,16 @@ from memtape.schemas.log import trail_of
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.slugs import root_id
-from memtape.sinks.home.asked_windows import AskedWindows
-from memtape.sinks.home.flushes import Outcome, count_outcome
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import AskedWindows
 from memtape.sinks.home.model_use import Outcome as WindowOutcome
 from memtape.sinks.home.model_use import count_window, spend
 from memtape.sinks.home.pauses import leave_out, pause
-from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
-from memtape.state.core.partition import packed
+from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
@@ -65,8 +65,8 @@ def make_home(folder: Path, more: int) -> None:
         _make_pages(client, log)
         client.search("a")
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
-        for outcome in get_args(Outcome):
-            count_outcome(folder, outcome)
+        for outcome in get_args(FlushOutcome):
+            count_one(folder, FLUSHES, outcome)
         for reason in ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY):
             count_one(folder, LEFT_OUT, reason)
         pause(folder, None, START, START + 1)
@@ -86,7 +86,7 @@ def make_home(folder: Path, more: int) -> None:
         build, number = client.home.current(), partition_of("project:a", log.partitions)
         state = state_at(log, build, number, log.ends()[number])
         trail = trail_of(log, number, state.offset)
-        Snapshots(build, number, basis_of(log, number)).write(state.offset, trail, packed(state))
+        Snapshots(build, number, basis_of(log, number)).write(state.offset, trail, snapshot(state))
 
 
 def _make_pages(client: Client, log: EmbeddedLog) -> None:
@@ -113,10 +113,22 @@ def _make_pages(client: Client, log: EmbeddedLog) -> None:
 def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield what the files of a home say, in words that do not change with time: runs in the vault, else single."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            for grain in _open(path)[2]:
-                runs = _runs(tokens(grain.text))
+        if path.is_file() and not path.is_symlink() and not path.name.endswith(("-wal", "-shm")):
+            is_database = path.suffix == ".db"
+            for text in _texts_of_database(path) if is_database else (grain.text for grain in _open(path)[2]):
+                runs = _runs(tokens(text))
                 yield from runs if Home(folder).vault in path.parents else ((word,) for run in runs for word in run)
+
+
+def _texts_of_database(path: Path) -> Iterator[str]:
+    """Yield what a database says but for counts, of which each label touches the next in the bytes of a row."""
+    with closing(sqlite3.connect(path)) as database:
+        tables = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        for name, sql in tables:
+            yield sql
+            if f"TABLE {name}" in sql and name != "counts":
+                for row in database.execute(f"SELECT * FROM {name}"):
+                    yield " 0 ".join(it.decode(errors="replace") if isinstance(it, bytes) else str(it) for it in row)
 
 
 def _runs(words: Iterable[str]) -> Iterator[tuple[str, ...]]:

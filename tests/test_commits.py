@@ -16,7 +16,7 @@ from memtape.schemas.events import ScopeChanged
 from memtape.schemas.log import backwards
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
-from memtape.sinks.home.commit_marks import CommitMarks
+from memtape.sinks.home.marks import CommitMarks
 from memtape.tools.capture import repositories
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us

@@ -188,18 +188,6 @@ def test_a_user_against_an_operator_is_asked_about_at_once() -> None:
     assert raised(said(OLD, "old", 1), said(NEW, "new", 2, origin="operator")) == []
 
 
-def test_a_revision_is_asked_about_where_it_denies_and_what_is_only_alike_is_none() -> None:
-    def both_used(one: str, other: str) -> tuple[bool, int]:
-        scope = world(said(one, "one", 1), said(other, "other", 2), uses(["one", "other"], 3))
-        revises = any(memory.revises is not None for memory in scope.memories.by_birth.values())
-        return revises, len(scope.conflicts.by_id)
-
-    assert both_used("We deploy the gateway on Fridays.", "We never deploy the gateway on Fridays.") == (True, 1)
-    assert both_used("The tests can run offline.", "The tests cannot run offline.") == (True, 1)
-    assert both_used("Dock 1 at the pier is free.", "Dock 2 at the pier is free.") == (False, 0)
-    assert both_used("Your kind words mean a lot.", "Your words mean a lot to me.") == (False, 0)
-
-
 def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
     word = linked("old", "replaced_by", "new", "word", sent=START + 3 * MINUTE)
     assert raised(*PAIR, word, uses(["old", "new"], 4)) == []

@@ -513,8 +513,9 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
     return Consolidation(
-        log, lambda: marks_of(home, log), lambda number, offset: state_at(log, home.current(), number, offset),
-        Consolidator(home), lambda: alone_in(home), lambda: now_us() + later_us, wanted, print,
+        log, lambda: marks_of(home, log) if wanted() else {},
+        lambda number, offset: state_at(log, home.current(), number, offset),
+        Consolidator(home), lambda: alone_in(home), lambda: now_us() + later_us, print,
     )  # fmt: skip
 
 

@@ -169,15 +169,6 @@ def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: s
     assert (len(found["results"]), found["warnings"]) == (11, [])
 
 
-@pytest.mark.parametrize("files", BESIDE[1:])
-def test_one_scope_is_mended_whose_index_is_damaged(home: Home, files: str) -> None:
-    expected = sound(home)
-    damage(home, "", files, "cut")
-    done = call("rebuild", "--scope", A)
-    assert done.exit_code == 0, done.output
-    assert sound(home) == expected
-
-
 def test_what_a_killed_writer_left_of_an_index_keeps_nobody_from_erasing(home: Home) -> None:
     (manifest,) = home.current().shard(0).glob(BESIDE[1])
     (manifest.parent / ".9-0.new").write_bytes(b"\x10\x00 lighthouse 1")

@@ -1,4 +1,4 @@
-"""Folding by recorded vectors: what folds, what revises, what waits; and that no order of looking changes it."""
+"""Folding by recorded vectors: what folds, what waits; and that no order of looking changes it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from memtape.schemas.events import Event
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.fold.dense import DenseCandidates
-from memtape.state.fold.revision import gives_another_value
-from memtape.state.fold.specifics import same_specifics, specifics
+from memtape.state.fold.candidates import Candidates
+from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.subjects.memories import Memory
 
 EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
@@ -64,13 +63,10 @@ def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int])
         assert memories(scope_of(*events)) == [[one, other]]
 
 
-def test_other_specifics_make_a_revision_of_what_is_similar() -> None:
+def test_other_specifics_never_fold_whatever_the_vectors() -> None:
     events = [captured(FACT), captured(OTHER), embedded(FACT, EAST), embedded(OTHER, NEAR_EAST)]
     for order in (events, [*events[:2], *reversed(events[2:])]):
-        scope = scope_of(*order)
-        assert memories(scope) == [[FACT], [OTHER]]
-        later = scope.memories.by_birth[1]
-        assert later.revises is not None and later.revises.seq == 0 and scope.memories.by_birth[0].revises is None
+        assert memories(scope_of(*order)) == [[FACT], [OTHER]]
 
 
 def test_vectors_of_another_embedder_are_never_compared() -> None:
@@ -139,20 +135,15 @@ TEXTS = st.sampled_from(
 def test_the_verdict_is_that_of_comparing_one_by_one(
     put: list[tuple[int, str, tuple[int, ...]]], text: str, vector: tuple[int, ...], hundredths: int
 ) -> None:
-    """In exact fractions and with vectors that come expected or not, whatever was put, replaced and dropped before."""
-    plain, expecting = DenseCandidates(), DenseCandidates()
+    """In exact fractions, whatever was put, replaced and dropped before."""
+    plain = Candidates()
     held: dict[int, tuple[str, tuple[int, ...]]] = {}
-    for place, (birth, said, other) in enumerate(put):
-        if place == len(put) // 2:
-            expecting.expect([pack(list(vector)), pack(list(other))])
-        for candidates in (plain, expecting):
-            if birth in held and held[birth][0] == said:
-                candidates.drop(birth)
-            else:
-                candidates.put(birth, said, pack(list(other)), birth)
+    for birth, said, other in put:
         if birth in held and held[birth][0] == said:
+            plain.drop(birth)
             del held[birth]
         else:
+            plain.put(birth, said, birth, pack(list(other)))
             held[birth] = (said, other)
 
     def cosine_square(other: tuple[int, ...]) -> Fraction:
@@ -164,17 +155,14 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
     form_of = {birth: specifics(said).form for birth, (said, _) in held.items()}
     worded = {birth for birth, form in form_of.items() if form == specifics(text).form}
     folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
-    revised = {birth for birth in similar if gives_another_value(form_of[birth], specifics(text).form)}
-    similar = folding or revised
     verdict = plain.judge(text, pack(list(vector)), hundredths)
-    assert verdict == expecting.judge(text, pack(list(vector)), hundredths)
     if worded:
         assert verdict == ("similar", min(worded), 10_000)
         return
-    assert verdict.how == ("similar" if folding else "revision" if revised else "new")
-    if similar:
-        best = max(cosine_square(held[birth][1]) for birth in similar)
-        assert verdict.birth in similar
+    assert verdict.how == ("similar" if folding else "new")
+    if folding:
+        best = max(cosine_square(held[birth][1]) for birth in folding)
+        assert verdict.birth in folding
         found = cosine_square(held[verdict.birth][1])
         # Nearness is compared in whole numbers of 24 bits, so that very nearly equal ones may count as equal.
         assert best - found <= Fraction(1, sum(a * a for a in vector))

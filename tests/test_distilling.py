@@ -24,7 +24,7 @@ from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured
 from memtape.schemas.log import Position
 from memtape.schemas.model import ModelOptions
-from memtape.sinks.home.flushes import outcomes
+from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import distilling, hooks
 from memtape.tools.agents.distilling import distill, prompt_for, statements
@@ -276,10 +276,14 @@ def test_what_is_distilled_is_an_insight_of_the_model_that_derives_from_the_flus
     assert first.body.text == "The staging database listens on port 5433."
     assert "AKIA" not in second.body.text and "[redacted:" in second.body.text
     assert WORDS in configured.asked[0]["messages"][0]["content"]
-    assert outcomes(home) == {"distilled_ok": 1}
+    assert tally_of(home, FLUSHES) == {"distilled_ok": 1}
     configured.reply = "Something else."
     assert distill(home, place) == 0  # Once is enough.
-    assert len(configured.asked) == 1 and len(distilled(home, project)) == 2 and outcomes(home) == {"distilled_ok": 1}
+    assert (
+        len(configured.asked) == 1
+        and len(distilled(home, project)) == 2
+        and tally_of(home, FLUSHES) == {"distilled_ok": 1}
+    )
 
 
 def test_two_answers_about_one_flush_add_one(home: Path, project: Path, configured: Chat) -> None:
@@ -295,7 +299,7 @@ def test_two_answers_about_one_flush_add_one(home: Path, project: Path, configur
 
 def test_without_a_model_nothing_is_asked_or_counted(home: Path, project: Path, chat: Chat) -> None:
     _, place = flush(home, project)
-    assert distill(home, place) == 0 and outcomes(home) == {} and not distilled(home, project)
+    assert distill(home, place) == 0 and tally_of(home, FLUSHES) == {} and not distilled(home, project)
     (home / "settings.toml").write_text(f'[model]\nurl = "{chat.url}"\nmodel = "small"\n')
     assert distill(home, place) == 1 and chat.asked[0]["key"] is None
 
@@ -313,7 +317,7 @@ def test_a_failure_changes_nothing_and_is_counted(
     monkeypatch.setattr(distilling, "LIMIT_S", 0.3 if reply is None else 30)
     monkeypatch.setattr(distilling.distill, "__defaults__", (distilling.LIMIT_S,))
     hooks.distill(home, f"{place.partition}:{place.offset}")
-    assert events_of(home, project) == before and outcomes(home) == {outcome: 1}
+    assert events_of(home, project) == before and tally_of(home, FLUSHES) == {outcome: 1}
     (line,) = latest_errors(home, 5)
     assert "distillation of a flush" in line and "walrus" not in line and KEY not in line
     configured.reply = "It works again."
@@ -324,7 +328,7 @@ def test_a_failure_changes_nothing_and_is_counted(
 def test_a_place_that_holds_no_flush_asks_nobody(home: Path, project: Path, configured: Chat) -> None:
     for place in ("", "0", "a:b", "0:99999", "99:0", "-1:0"):
         hooks.distill(home, place)
-    assert configured.asked == [] and outcomes(home) == {}
+    assert configured.asked == [] and tally_of(home, FLUSHES) == {}
 
 
 @pytest.mark.slow
@@ -400,13 +404,13 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     Home(home)
     (home / "settings.toml").write_text(f"[model]\ncommand = {json.dumps(command(code))}\n")
     assert hook(home, "claude", told(project, "PreCompact", transcript_path=str(transcript))) == b""
-    until(lambda: outcomes(home) == {"deterministic_ok": 1}, "The flush was not counted.")
+    until(lambda: tally_of(home, FLUSHES) == {"deterministic_ok": 1}, "The flush was not counted.")
     assert not distilled(home, project)
     go.write_text("")
     until(lambda: distilled(home, project), "Nothing was distilled.")
     (insight,) = distilled(home, project)
     assert insight.body.text == "Staging listens on port 5433." and insight.session == "s-1"
-    until(lambda: outcomes(home) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
+    until(lambda: tally_of(home, FLUSHES) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
     with Client(home, scope=scope_of_folder(project, Home(home))) as client:
         assert client.status().flushes == {"deterministic_ok": 1, "distilled_ok": 1}
 

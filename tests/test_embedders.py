@@ -37,9 +37,7 @@ from memtape.flows.embed.target import http_target
 from memtape.flows.endpoint import HttpTarget
 from memtape.schemas.embedding import MINILM_KEY, EmbedderOptions, EmbedderRefusal, Probed, Resolved, embedder_key
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
-from memtape.state.text.normal import content_key
 from memtape.state.vectors.choice import resolve
-from memtape.state.vectors.floor import floor_vector
 from memtape.state.vectors.recorded import quantised
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -495,16 +493,13 @@ def test_plain_http_to_another_machine_needs_a_yes() -> None:
 # --- The floor ---
 
 
-@given(st.text(max_size=200))
-def test_the_floor_as_an_embedder_is_the_floor_of_the_reducer(text: str) -> None:
-    (embedding,) = FloorEmbedder().embed_documents([text])
-    sparse = floor_vector(content_key(text))
-    if isinstance(embedding, EmbeddingFailure):
-        assert not text.strip() or not sparse.square
-        return
-    dense = np.zeros(384, dtype="<i2")
-    dense[sparse.dims] = sparse.values
-    assert quantised(embedding) == dense.tobytes()
+def test_the_floor_embeds_a_question_as_a_document() -> None:
+    floor = FloorEmbedder()
+    (document,) = floor.embed_documents(["Deploys run on Fridays."])
+    assert isinstance(document, np.ndarray) and document.shape == (384,) and document.dtype == np.float32
+    assert (floor.embed_query("Deploys run on Fridays.") == document).all()
+    with pytest.raises(NotEmbedded):
+        floor.embed_query("")
 
 
 # --- Which one is in effect ---

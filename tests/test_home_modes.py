@@ -28,8 +28,8 @@ def usual_umask() -> Iterator[None]:
 
 
 def is_of_a_library(path: Path) -> bool:
-    """Whether LanceDB or Bytewax has made it, which choose modes by themselves, in a folder of ours."""
-    return any(part.suffix == ".lance" for part in (path, *path.parents)) or path.parent.name == "recovery"
+    """Whether LanceDB has made it, which chooses modes by itself, in a folder of ours."""
+    return any(part.suffix == ".lance" for part in (path, *path.parents))
 
 
 def test_every_file_of_a_walk_is_readable_by_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from test_hooks import events_of, told
 
 from memtape.schemas.events import Captured
 from memtape.schemas.ids import derived_id
+from memtape.sinks.home.counts import LEFT_OUT, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pause
-from memtape.sinks.home.tallies import LEFT_OUT, tally_of
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.last_answers import copilot_answer
 from memtape.tools.capture.native_ids import HEARD, heard, opencode_message

@@ -115,7 +115,7 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         return Guarded("turns", TurnRow(**shown, captions=(), offset_of=offset), 1, offset)
     more: dict[str, Any] = {
         "canonical": id, "importance_given": None, "first_at": at, "last_at": at, "confirmations": 0, "ids": (id,),
-        "members": (), "echoes": (), "revises": None, "similarity": 0, "replaced": False,
+        "members": (), "echoes": (), "replaced": False,
         "wordings": () if hidden else tuple(Wording(id_of(number + n), its) for n, its in enumerate(others, start=1)),
     }  # fmt: skip
     return Guarded("memories", MemoryRow(**shown, **more), 1, offset)

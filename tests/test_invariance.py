@@ -1,4 +1,4 @@
-"""One log, one state hash, whatever the batches, workers, epochs, restarts, hash seed, time zone, BLAS and locale.
+"""One log, one state hash, whatever the batches, epochs, restarts, hash seed, time zone, BLAS and locale.
 
 Every way in which two runs could differ is a factor with a few levels. All combinations would be thousands, but what
 goes wrong nearly always needs one or two factors, so that a sample in which every pair of levels meets is enough. Each
@@ -41,7 +41,6 @@ STEPS = 4
 
 HOW = {
     "mode": ("replay", "incremental"),
-    "workers": (1, 2),
     "batch": (1, 7, 500),
     "epoch_s": (0, 1, 10),
 }
@@ -171,7 +170,7 @@ def project(path: Path, row: Row) -> Row:
     for step in range(steps):
         log.share = (step + 1, steps)
         epoch = timedelta(seconds=row["epoch_s"])
-        options = FlowOptions(row["workers"], epoch=epoch, batch_events=row["batch"])
+        options = FlowOptions(epoch=epoch, batch_events=row["batch"])
         projector = Projector(home, log, once=True, options=options)
         projector.run()
         if projector.doubts:  # Of views that were made anew an owner lays the pages: some may be no more.

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from builders import START, captured, configured, event
-from kafka_broker import PASSWORD, USER, Broker, free_ports, new_topic
+from kafka_broker import Broker, free_ports, new_topic
 from soaked import soaked
 
 from memtape.schemas.codec import blanked, decode, encode
@@ -203,39 +203,6 @@ def test_a_broker_that_is_not_there_is_said_in_one_sentence(monkeypatch: pytest.
     with pytest.raises(MemtapeError, match=r"does not answer") as refusal:
         KafkaLog(f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
     assert "\n" not in str(refusal.value) and refusal.value.hint
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_a_log_is_kept_and_projected_over_tls_with_a_password")
-def test_who_has_the_password_is_let_in_and_nobody_else(
-    kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not kafka.login:
-        pytest.skip("this broker asks for no password")
-    url = f"kafka://{kafka.login}/{new_topic()}?security=SASL_PLAINTEXT&mechanism=PLAIN&user={USER}"
-    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
-    monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
-    # The library is not told more than that the connection ended.
-    with pytest.raises(MemtapeError, match=f"does not let {USER} in|does not answer") as refusal:
-        opened(1, url)
-    assert PASSWORD_VARIABLE in refusal.value.hint and "=wrong" not in f"{refusal.value} {refusal.value.hint}"
-    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
-    assert opened(1, url).append([captured("one", scope=A)]) == [Position(0, 2)]
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_a_log_is_kept_and_projected_over_tls_with_a_password")
-def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
-    kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not kafka.private:
-        pytest.skip("no OpenSSL to make a certificate with")
-    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 2.0)
-    url = f"kafka://{kafka.private}/{new_topic()}?security=SSL"
-    with pytest.raises(MemtapeError, match=r"(?i)certificate"):
-        opened(1, url)
-    assert kafka.folder
-    assert opened(1, f"{url}&cafile={kafka.folder / 'ca.pem'}").append([captured("one", scope=A)]) == [Position(0, 2)]
 
 
 # The topic
@@ -829,17 +796,6 @@ def test_an_append_that_is_not_confirmed_in_time_is_unknown_and_can_be_repeated(
 
 
 @pytest.mark.slow
-def test_a_closed_log_says_so(opened: Open) -> None:
-    log = opened(1)
-    log.append([captured("one", scope=A)])
-    log.close()
-    uses: Sequence[Callable[[], object]] = (log.ends, lambda: log.append([captured("x")]), lambda: log.read(0, 0, 1))
-    for use in uses:
-        with pytest.raises(MemtapeError, match="is closed"):
-            use()
-
-
-@pytest.mark.slow
 def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: Any, tmp_path: Path) -> None:
     """Two producers, so that ticks stand twice, and a stranger's poison; projected in two steps by two handles."""
     home, log = Home(tmp_path / "home"), opened(2)
@@ -863,60 +819,6 @@ def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: A
     with Owner(fresh, opened(None, url_of(log))) as owner:
         owner.project()
     assert verify(fresh, log).state_hash == hashes[-1] != hashes[0]
-
-
-@pytest.mark.slow
-def test_many_threads_read_one_log(opened: Open) -> None:
-    log = opened(4)
-    log.append([captured(str(number), scope=f"project:{number % 20}") for number in range(2_000)])
-    whole = [log.read(partition, 0, 1_000_000) for partition in range(4)]
-    errors: list[BaseException] = []
-
-    def walk(partition: int, size: int) -> None:
-        try:
-            offset, found = 0, []
-            while page := log.read(partition, offset, size):
-                found += page
-                offset = page[-1].offset + 1
-            assert found == whole[partition]
-        except BaseException as error:
-            errors.append(error)
-
-    run_all([threading.Thread(target=walk, args=[number % 4, 7 + 50 * number]) for number in range(8)])
-    assert errors == []
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_many_threads_read_one_log")
-def test_figures_are_printed(opened: Open) -> None:
-    log, count = opened(4), 10_000
-    events = [
-        captured(f"some fact, the {number}th, about a port", scope=f"project:{number % 50}") for number in range(count)
-    ]
-
-    def timed(name: str, times: int, work: Callable[[], object]) -> None:
-        began = time.perf_counter()
-        work()
-        took = time.perf_counter() - began
-        print(f"{name}: {times / took:,.0f} a second, {took / times * 1_000:.2f} ms each")
-
-    def walk() -> None:
-        for partition in range(4):
-            offset = 0
-            while page := log.read(partition, offset, 500):
-                offset = page[-1].offset + 1
-
-    timed("append, by 500", count, lambda: [log.append(events[at : at + 500]) for at in range(0, count, 500)])
-    timed("append, one by one", 200, lambda: [log.append([given]) for given in events[:200]])
-    timed("read, by 500", sum(log.ends()), walk)
-    timed(
-        "read of one scope",
-        sum(log.ends()),
-        lambda: [log.read(number, 0, count, scope="project:7") for number in range(4)],
-    )
-    ends = log.ends()
-    timed("read at the end", 200, lambda: [log.read(0, ends[0], 10) for _ in range(200)])
-    timed("open", 3, lambda: [opened(None, url_of(log)) for _ in range(3)])
 
 
 def run_all(threads: list[threading.Thread], start: bool = True) -> None:

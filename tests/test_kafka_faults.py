@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +28,7 @@ from test_views import history, vault_bytes
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_EVENT_BYTES
-from memtape.schemas.log import Log, slots_between
+from memtape.schemas.log import Log
 from memtape.schemas.rows import TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
@@ -206,20 +205,13 @@ def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_on
 def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> None:
     log, home = opened(), Home(tmp_path / "home")
     events, rng = history(400), random.Random(SEED)
-    old = tmp_path / "recovery"
     for part in (events[:200], events[200:]):
         for at in range(0, 200, 50):
             log.append(part[at : at + 50])
         _project(home, log)
-        if not old.exists():
-            shutil.copytree(home.current().recovery, old)
     leaves, vault = _state_of(home, log), vault_bytes(home)
     log.append(events)  # A producer that has lost its place.
     log.append(rng.sample(events, 100))
-    _project(home, log)
-    assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
-    shutil.rmtree(home.current().recovery)
-    shutil.copytree(old, home.current().recovery)
     _project(home, log)
     assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
     print(f"seed {SEED}: {len(events):,} events, {sum(log.ends()):,} records, state hash {leaves}")
@@ -260,9 +252,9 @@ def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: A
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mechanism", "processes"), soaked([("PLAIN", 1), ("SCRAM-SHA-512", 2)], ("PLAIN", 1)))
+@pytest.mark.parametrize(("mechanism", "workers"), soaked([("PLAIN", 1), ("SCRAM-SHA-512", 2)], ("PLAIN", 1)))
 def test_a_log_is_kept_and_projected_over_tls_with_a_password(
-    kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, processes: int
+    kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, workers: int
 ) -> None:
     if not kafka.secret or kafka.folder is None:
         pytest.skip("no OpenSSL to make a certificate with, or the broker is not ours")
@@ -278,7 +270,7 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
             opened(url)
     log, home = opened(url), Home(tmp_path / "home")
     log.append(history(100))
-    _project(home, log, processes=processes)
+    _project(home, log, workers=workers)
     assert verify(home, log).ok
     assert not any(PASSWORD.encode() in path.read_bytes() for path in home.path.rglob("*") if path.is_file())
 
@@ -296,80 +288,19 @@ def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opene
     origin = Home(tmp_path / "embedded")
     embedded = _copy(log, origin)
     found: dict[str, tuple[str, dict[str, bytes]]] = {}
-    for name, source, workers, processes in (
-        ("embedded", embedded, 1, 1),
-        ("kafka, 1 worker", log, 1, 1),
-        ("kafka, 2 workers", log, 2, 1),
-        ("kafka, 2 processes", log, 1, 2),
+    for name, source, workers in (
+        ("embedded", embedded, 1),
+        ("kafka, 1 worker", log, 1),
+        ("kafka, 2 workers", log, 2),
     ):
         home = origin if source is embedded else Home(tmp_path / name)
-        with Owner(home, source, workers=workers, processes=processes) as owner:
+        with Owner(home, source, workers=workers) as owner:
             owner.project()
         verdict = verify(home, source)
         assert verdict.ok, (name, verdict.differences[:5])
         found[name] = verdict.state_hash, vault_bytes(home)
         print(f"{name}: {verdict.state_hash} over {verdict.events:,} events")
     assert all(one == found["embedded"] for one in found.values())
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
-def test_figures_beside_the_bare_client_are_printed(kafka: Broker, opened: Open, tmp_path: Path) -> None:
-    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-
-    log, home, count = opened(), Home(tmp_path / "home"), 10_000
-    events = [
-        captured(f"some fact, the {number}th, about a port", number, "turn", scope=f"project:{number % 50}")
-        for number in range(count)
-    ]
-    keyed = [(partition_of(each.scope or "", PARTITIONS), encode(each)) for each in events]
-    log.append(events[:1])
-    bare = new_topic()
-    kafka_log = opened(kafka.url(bare))
-    producer = KafkaProducer(
-        bootstrap_servers=[kafka.server], acks="all", enable_idempotence=True, compression_type="zstd",
-        batch_size=256 * 1_024, retry_backoff_ms=10,
-    )  # fmt: skip
-    places = [TopicPartition(bare, number) for number in range(PARTITIONS)]
-    consumer = KafkaConsumer(bootstrap_servers=[kafka.server], group_id=None, auto_offset_reset="earliest")
-    consumer.assign(places)
-    total = 0
-
-    def produce() -> None:
-        for at in range(0, count, 500):
-            sent = [producer.send(bare, value=value, partition=place) for place, value in keyed[at : at + 500]]
-            for future in sent:
-                future.get(WAIT_S)
-
-    def consume() -> None:
-        read, end = 0, sum(consumer.end_offsets(places).values())
-        while read < end:
-            read += sum(map(len, consumer.poll(1_000, max_records=2_000).values()))
-
-    def read() -> None:
-        nonlocal total
-        ends = log.ends()
-        total = sum(sum(1 for _ in slots_between(log, number, 0, ends[number])) for number in range(PARTITIONS))
-
-    bare_produce = _timed(produce)
-    own_produce = _timed(lambda: [log.append(events[at : at + 500]) for at in range(0, count, 500)])
-    bare_consume, own_consume = _timed(consume), _timed(read)
-    project = _timed(lambda: _project(home, log))
-    again = _timed(lambda: _project(home, log))
-    print()
-    print("| what | records/s | of the bare client |\n| --- | ---: | ---: |")
-    for what, seconds, beside in (
-        ("kafka-python, produce by 500", bare_produce, bare_produce),
-        ("append by 500", own_produce, bare_produce),
-        ("kafka-python, consume", bare_consume, bare_consume),
-        ("read", own_consume, bare_consume),
-        ("run --once", project, bare_consume),
-    ):
-        print(f"| {what} | {count / seconds:,.0f} | {beside / seconds:.2f} |")
-    print(f"{total:,} records; run --once with nothing new {again:.2f} s")
-    producer.close()
-    consumer.close()
-    kafka_log.close()
 
 
 def _start(program: str, *words: str) -> subprocess.Popen[str]:
@@ -390,8 +321,8 @@ def _kill_projectors(url: str, home: Home, over: threading.Event, kills: list[in
         projector.communicate()
 
 
-def _project(home: Home, log: Log, processes: int = 1) -> None:
-    with Owner(home, log, processes=processes) as owner:
+def _project(home: Home, log: Log, workers: int = 1) -> None:
+    with Owner(home, log, workers=workers) as owner:
         owner.project()
 
 
@@ -422,9 +353,3 @@ def _copy(log: KafkaLog, home: Home) -> EmbeddedLog:
         embedded.append_raw(number, [slot.payload for slot in log.read(number, 0, end)])
         assert decode(embedded.read(number, 0, 1)[0].payload).type == "configured"
     return embedded
-
-
-def _timed(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start

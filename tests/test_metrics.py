@@ -27,11 +27,10 @@ from memtape.schemas import metrics as table
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
-from memtape.schemas.metrics import METRICS, SAMPLED, sample_names
+from memtape.schemas.metrics import METRICS, sample_names
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home import samples
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, NAME, Counts, note
 from memtape.sinks.home.disk import KINDS
-from memtape.sinks.home.samples import NAME, Samples, note
 from memtape.tools.ask.metrics import OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 
@@ -149,8 +148,8 @@ def test_no_label_is_free_and_no_metric_has_a_text(home: Path) -> None:
 
 
 def test_a_value_that_this_version_does_not_know_is_told_as_other(home: Path) -> None:
-    (home / "left-out.json").write_bytes(b'{"the secret of Brunhilde": 3, "paused": 2}')
-    (home / "flushes.json").write_bytes(b'{"brunhilde_ok": 1}')
+    note(home, [(LEFT_OUT, "the secret of Brunhilde", "", 3), (LEFT_OUT, "paused", "", 2)])
+    note(home, [(FLUSHES, "brunhilde_ok", "", 1)])
     with Client(home, scope=SCOPE) as client:
         found = scraped(exposition(client.home, client.log)[0])
     assert (
@@ -163,54 +162,33 @@ def test_a_value_that_this_version_does_not_know_is_told_as_other(home: Path) ->
 def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
     """Each of eight processes appends 200 times, three samples at once."""
     script = (
-        "import sys\nfrom memtape.sinks.home.samples import note\n"
+        "import sys\nfrom memtape.sinks.home.counts import note\n"
         "for n in range(200):\n"
         "    note(sys.argv[1], [('recall', 'cli', 'found', n), ('hits', 'dense', '', 2), ('error', 'hook', '', 1)])\n"
     )
     words, env = [sys.executable, "-c", script, str(tmp_path)], {**os.environ, "PYTHONPATH": str(ROOT)}
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: subprocess.run(words, env=env, check=True), range(8)))
-    samples = Samples(tmp_path)
-    assert samples.sums("recall", "cli", "found", (99, 199)) == (1_600, 8 * sum(range(200)), (800, 1_600))
+    samples = Counts(tmp_path)
+    assert samples.sums("recall", "cli", "found") == (
+        1_600,
+        8 * sum(range(200)),
+        (1_600,) * len(table.RECALL_BUCKETS_S),
+    )
     assert samples.sums("hits", "dense").total == 3_200 and samples.sums("error", "hook").samples == 1_600
     assert samples.sums("recall", "cli", "nothing").samples == samples.sums("recall", "mcp").samples == 0
-
-
-@pytest.mark.parametrize("left", range(20))
-def test_what_a_full_disk_cut_short_costs_no_other_sample(tmp_path: Path, left: int) -> None:
-    note(tmp_path, [("error", "cli", "", 1)] * 3)
-    path = tmp_path / NAME
-    path.write_bytes(path.read_bytes()[: 2 * 20 + left])
-    for _ in range(5):
-        note(tmp_path, [("error", "cli", "", 1)])
-    assert Samples(tmp_path).sums("error", "cli") == (7, 7, ())
-
-
-def test_samples_are_begun_anew_before_they_fill_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "MOST_BYTES", 2_000)
-    for number in range(1, 251):
-        note(tmp_path, [("error", "cli", "", 1)])
-        assert not (tmp_path / NAME).exists() or (tmp_path / NAME).stat().st_size <= 2_000
-        assert Samples(tmp_path).sums("error", "cli").total == number % 101
 
 
 def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
     note(tmp_path / "nowhere", [("error", "cli", "", 1)])
     (tmp_path / NAME).mkdir()
     note(tmp_path, [("error", "cli", "", -5)])
-    assert not len(Samples(tmp_path).rows) and not (tmp_path / "nowhere").exists()
-
-
-def test_files_of_samples_are_read_for_ever() -> None:
-    """A number or a place that had another meaning would have old files say something else."""
-    assert [(name, its.number) for name, its in SAMPLED.items()] == [
-        ("recall", 1), ("hits", 2), ("results", 3), ("duplicates", 4), ("step", 5), ("error", 6), ("hook", 7),
-    ]  # fmt: skip
-    assert table.DOORS[:5] == ("cli", "python", "mcp", "prompt", "page") and table.OUTCOMES == ("found", "nothing")
-    assert table.STEPS[:4] == ("fold", "write", "snapshot", "rebuild") and LANES[:5] == (
-        "sparse", "dense", "hot", "fresh", "edges",
-    )  # fmt: skip
-    assert table.FAULTS[:5] == ("cli", "hook", "mcp", "page", "worker")
+    assert Counts(tmp_path).sums("error", "cli") == (0, 0, ()) and not (tmp_path / "nowhere").exists()
+    (tmp_path / NAME).rmdir()
+    (tmp_path / NAME).write_bytes(b"no database" * 100)
+    note(tmp_path, [("error", "cli", "", 1)])
+    note(tmp_path, [("error", "cli", "", 1)])
+    assert Counts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
 
 
 def test_a_command_is_measured_from_its_start_and_a_paused_one_is_not(home: Path) -> None:
@@ -219,17 +197,16 @@ def test_a_command_is_measured_from_its_start_and_a_paused_one_is_not(home: Path
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run(words, env=env, check=True, capture_output=True)
     took_us = (time.monotonic() - began) * 1_000_000
-    (measured,) = Samples(home).of("recall", "cli")["value"].tolist()
-    assert took_us / 4 < measured < took_us
-    before = (home / NAME).read_bytes()
+    before = Counts(home).sums("recall", "cli")
+    assert before.samples == 1 and took_us / 4 < before.total < took_us
     subprocess.run(words, env=env | {"MEMTAPE_CAPTURE": "off"}, check=True, capture_output=True)
-    assert (home / NAME).read_bytes().count(b"MT\x01") == before.count(b"MT\x01")
+    assert Counts(home).sums("recall", "cli") == before
 
 
 def test_an_error_of_a_command_is_counted(home: Path) -> None:
     words = [sys.executable, "-m", "memtape", "show", "nothing-has-this", "--home", str(home), "--scope", SCOPE]
     assert subprocess.run(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True).returncode == 1
-    assert Samples(home).sums("error", "cli").total == 1
+    assert Counts(home).sums("error", "cli").total == 1
 
 
 def test_who_keeps_nothing_notes_nothing(tmp_path: Path) -> None:

@@ -25,16 +25,12 @@ from builders import (
     SLUGS,
     START,
     TINY,
-    captured,
     configured,
-    forgotten,
     histories,
     pack,
-    restored,
     slots,
 )
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
 from test_golden_log import golden_slots
@@ -78,7 +74,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
-from memtape.state.core.partition import Partition, fold
+from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.subjects import aging
 from memtape.state.views.filters import make_filters
@@ -609,7 +605,6 @@ class Life:
         settings = Settings(
             embedder=rng.choice((FLOOR, FLOOR, TINY, ELSEWHERE)),
             fold_cosine_hundredths=rng.choice((85, 85, 85, -1)),
-            revision_cosine_hundredths=rng.choice((60, 60, 40, 80)),
             echo_window_s=rng.choice((1_800, 60)),
             at_lead_s=rng.choice((3_600, 0)),
             refolded=rng.randint(0, 3),
@@ -632,7 +627,7 @@ class Life:
             self.model.tick(number, (self.now + ahead) // HOUR, accepted=accepted)
 
     def project(self) -> None:
-        with Owner(self.home, self.log, workers=self.rng.choice((1, 2))) as owner:
+        with Owner(self.home, self.log) as owner:
             owner.project()
 
     def restart(self) -> None:
@@ -642,8 +637,7 @@ class Life:
 
     def rebuild(self) -> None:
         self.project()
-        scope = self.rng.choice((None, None, *SCOPES))
-        rebuild_or_ask(self.home, self.log, scope, lambda *_: None, lambda _: None)
+        rebuild_or_ask(self.home, self.log, lambda *_: None, lambda _: None)
 
     def lose_views(self) -> None:
         build = self.home.current()
@@ -1023,43 +1017,6 @@ def test_passes_that_have_room_for_few_move_what_the_model_says(events: list[Eve
         patch.setattr(model_aging, "MOST_MOVED", 4)
         history = slots([configured(), *events])
         differs = rows_differ(told(history, 1), replay(history).partitions.values())
-    assert not differs, differs
-
-
-@st.composite
-def patterns(draw: st.DrawFn) -> list[Event]:
-    """A history of texts that differ in one word, so that many are equally near, and whose captures come and go."""
-    events: list[Event] = []
-    for number in range(draw(st.integers(3, 25))):
-        if draw(st.integers(0, 3)):
-            subject = draw(st.sampled_from(("The staging database", "the staging db")))
-            port = draw(st.integers(5432, 5435))
-            origin = draw(st.sampled_from(("user", "operator")))
-            sent = START + number * MINUTE
-            events.append(captured(f"{subject} listens on port {port}", number, origin=origin, sent=sent))
-        else:
-            make = draw(st.sampled_from((forgotten, restored)))
-            events.append(make([draw(st.integers(0, number))], f"t{number}"))
-    return events
-
-
-# The name of the first memory moves behind that of the second, which then is the earlier one.
-MOVED = [
-    captured("The staging database listens on port 5433", 0),
-    captured("The staging database listens on port 5434", 1, sent=START + MINUTE),
-    captured("The staging db listens on port 5433", 2, sent=START + 2 * MINUTE),
-    forgotten([0], "f", sent=START + 3 * MINUTE),
-    captured("The staging database listens on port 5435", 3, sent=START + 4 * MINUTE),
-]
-
-
-@example(MOVED)
-@given(patterns())
-def test_of_equally_near_memories_the_earliest_is_revised(events: list[Event]) -> None:
-    history = slots([configured(), *events])
-    partition = Partition(0)
-    fold(partition, history)
-    differs = rows_differ(told(history, 1), [partition])
     assert not differs, differs
 
 

@@ -16,8 +16,8 @@ from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
 from memtape.schemas.events import MAX_TEXT_BYTES
+from memtape.sinks.home.counts import LEFT_OUT, tally_of
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.tallies import LEFT_OUT, tally_of
 from memtape.state.text.courtesies import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client

@@ -227,7 +227,7 @@ def test_a_published_file_is_measured(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--svg", "x.svg"), ("--model", "m")],
+    [("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")],
 )
 def test_what_is_for_retrievers_is_refused_with_inject(tmp_path: Path, more: tuple[str, ...]) -> None:
     file = tmp_path / "locomo.json"

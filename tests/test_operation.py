@@ -10,14 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from memtape.schemas.times import DAY_US
-from memtape.sinks.home.samples import Samples
+from memtape.sinks.home.counts import Counts
 from memtape.tools.client import Client
-from memtape.tools.keep.operations import LEVELS
+from memtape.tools.keep.operations import Operation
 from memtape.tools.keep.owner import Owner
 
 ROOT = Path(__file__).parent.parent
@@ -70,7 +70,7 @@ def test_a_log_is_lines_of_json_from_a_level_on_without_a_text(home: Path, level
     assert all(getattr(logging, line["level"].upper()) >= least for line in lines)
     assert ({"started", "epoch", "stopped"} <= events) == (level == "debug")
     assert ("folded" in events) == (level == "debug")
-    assert all({"at", "level", "event"} <= line.keys() and line["event"] in LEVELS for line in lines)
+    assert all({"at", "level", "event"} <= line.keys() and line["event"] in get_args(Operation) for line in lines)
     assert not any(word in done.stderr for word in SECRETS)
 
 
@@ -87,7 +87,7 @@ def test_a_worker_that_fails_is_told_by_the_kind_of_its_error(home: Path, caplog
         worker.once()
     (record,) = [record for record in caplog.records if record.message == "worker_failed"]
     assert record.__dict__["facts"] == {"error": "Leaky", "worker": "extract"} and record.levelname == "ERROR"
-    assert Samples(home).sums("error", "worker").total == 1
+    assert Counts(home).sums("error", "worker").total == 1
 
 
 def test_tail_tells_what_came_and_what_comes(home: Path) -> None:

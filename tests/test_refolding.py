@@ -30,7 +30,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Operation
 from memtape.schemas.rows import MemoryRow
 from memtape.schemas.settings import Settings
-from memtape.sinks.logs.configuring import configure, settings_on
+from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
@@ -40,7 +40,6 @@ from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.refolding import past_embedders
 
 SCOPE = "project:mine"
 LONG, SHORT, PLAIN = "The staging database listens on port 5433.", "the staging db listens on port 5433", "We sail."
@@ -204,15 +203,3 @@ def test_it_waits_for_a_projector_that_runs(client: Client) -> None:
             owner.stop()
             running.join()
     assert client.verify().ok
-
-
-def test_the_embedder_names_what_was_folded_under_others(client: Client) -> None:
-    assert past_embedders(client.log) == ()
-    configure(client.log, lambda now: Settings(embedder=TINY))
-    assert past_embedders(client.log) == ()
-    client.capture(LONG)
-    configure(client.log, lambda now: Settings(embedder=FLOOR))
-    assert past_embedders(client.log) == (TINY,)
-    assert f"some were made under {TINY}; `memtape refold --dry-run`" in command(client, "embedder", "status")
-    client.refold()
-    assert past_embedders(client.log) == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from base64 import b64encode
 from collections.abc import Callable
@@ -130,17 +129,6 @@ def vectors(home: Path, rows: list[bytes]) -> Shard:
     return shard
 
 
-def vector_index(home: Path) -> None:
-    """An index that LanceDB made of a table which is gone: it keeps the vectors there at another length."""
-    random = np.random.default_rng(0)
-    rows = [VECTOR, *(quantised(row) for row in random.normal(size=(300, 16)).astype(np.float32))]
-    vectors(home, rows)
-    made = lance.dataset(home / f"builds/1/lance/p00/{_vectors_table('m@1/16')}.lance")
-    made.create_index("vector", "IVF_FLAT", metric="cosine", num_partitions=4)
-    for path in (home / "builds").rglob("data"):
-        shutil.rmtree(path)
-
-
 def old_vectors(home: Path) -> None:
     vectors(home, [VECTOR, LIKE_IT])
     table = lance.dataset(home / f"builds/1/lance/p00/{_vectors_table('m@1/16')}.lance")
@@ -150,7 +138,6 @@ def old_vectors(home: Path) -> None:
 VECTOR_PLACES: dict[str, Callable[[Path], None]] = {
     "a table": lambda home: vectors(home, [LIKE_IT, VECTOR]) and None,
     "an old version of a table": old_vectors,
-    "an index": vector_index,
     "a snapshot": file("builds/1/state/p00/1.snapshot", b"\x00" * 99 + VECTOR + b"\x00"),
     "the log": lambda home: database(home, b64encode(VECTOR).decode()),
 }
@@ -189,16 +176,6 @@ def test_a_table_that_was_made_anew_holds_nothing(tmp_path: Path) -> None:
     assert kinds(tmp_path) == set()
 
 
-@pytest.mark.parametrize("page", [512, 4096, 65536])
-@pytest.mark.parametrize("length", [300, 3_000, 70_000])
-def test_a_text_longer_than_a_page_is_found_whole(page: int, length: int, tmp_path: Path) -> None:
-    """No line of it is short enough to stand on one page, so that only the joined pages show it."""
-    text = " ".join(f"word{number}" for number in range(length // 8))
-    database(tmp_path, text, page=page)
-    needles = Needles(ids=(), texts=(text,), words=())
-    assert any(place.found for place in search_home(tmp_path, needles))
-
-
 def test_an_id_may_stand_in_headers_and_gone_rows_and_nowhere_else(tmp_path: Path) -> None:
     rows = pa.table({"key": [f"s/{ID}"], "id": [ID], "text": [None], "gone": [True]})
     lance.write_dataset(rows, tmp_path / "t.lance")
@@ -212,12 +189,6 @@ def test_a_living_row_that_names_an_id_is_found(tmp_path: Path) -> None:
     rows = pa.table({"id": ["x"], "members": [[{"id": ID, "how": "same"}]], "gone": [False]})
     lance.write_dataset(rows, tmp_path / "t.lance")
     assert kinds(tmp_path) == {"id"}
-
-
-@pytest.mark.parametrize("stem", [True, False])
-def test_a_full_text_index_is_said_to_be_unread(stem: bool, tmp_path: Path) -> None:
-    table(tmp_path, [CANARY, OTHER]).create_scalar_index("text", "INVERTED", stem=stem)
-    assert any("full-text index" in (place.unreadable or "") for place in look(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,12 @@ def test_a_request_that_fails_is_answered_and_the_projector_goes_on(
     disturb(home)
     with serving(home) as notes:
         with pytest.raises(MemtapeError, match=r"Error: .*2"):
-            rebuild_or_ask(home, log, None, lambda *_: None, lambda note: None)
+            rebuild_or_ask(home, log, lambda *_: None, lambda note: None)
         assert [note for note in notes if note.startswith("A request (rebuild) failed: ")]
         assert not Requests(home.requests).waiting()
         (home.path / "builds" / "2").unlink()
         log.append([captured("two", scope="project:a")])
-        assert rebuild_or_ask(home, log, None, lambda *_: None, lambda note: None).build == 2
+        assert rebuild_or_ask(home, log, lambda *_: None, lambda note: None).build == 2
     assert verify(home, log).ok
 
 
@@ -85,9 +85,9 @@ def test_what_is_no_request_is_answered_or_left_alone(home: Home) -> None:
     (home.requests / "folder.json").mkdir()
     (home.requests / "nonsense.json").write_bytes(b"\xff{")
     log = EmbeddedLog(home.log_path, 2)
-    unknown = Requests(home.requests).ask(Request(verb="dance", scope=None, pid=os.getpid()))
+    unknown = Requests(home.requests).ask(Request(verb="dance", pid=os.getpid()))
     with serving(home):
-        assert rebuild_or_ask(home, log, None, lambda *_: None, lambda note: None).build == 2
+        assert rebuild_or_ask(home, log, lambda *_: None, lambda note: None).build == 2
     told = [Requests(home.requests).answer(id) for id in ("nonsense", unknown)]
     assert all(reply is not None and reply.finished and "does not know" in (reply.error or "") for reply in told)
     assert not Requests(home.requests).waiting()

@@ -23,7 +23,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.state.text import statement_cues as cues
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements

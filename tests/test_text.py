@@ -17,8 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtape.state.text import lexicon
-from memtape.state.text.common_words import common_words
+from memtape.state.text.lexicon import common_words
 from memtape.state.text.normal import (
     _MARKS,
     _PAIRED,
@@ -71,17 +70,6 @@ def test_pairs_are_many_and_labelled() -> None:
 def test_what_differs_stays_apart(label: str) -> None:
     pairs = [pair for pair in PAIRS if pair["label"] == label]
     assert [pair for pair in pairs if folds(pair) or normal_text(pair["a"]) == normal_text(pair["b"])] == []
-
-
-def test_what_differs_in_form_folds() -> None:
-    missed = [p for p in PAIRS if p["label"] == "same" and not p["why"].startswith("paraphrase") and not folds(p)]
-    assert missed == []
-
-
-def test_recall_is_no_less_than_measured() -> None:
-    """Most paraphrases are there for embedders; the floor finds what differs in form, and a few of them."""
-    same = [folds(pair) for pair in PAIRS if pair["label"] == "same"]
-    assert sum(same) / len(same) >= 0.21
 
 
 # --- Laws ---
@@ -154,18 +142,14 @@ def test_words_are_plain_and_lower_case(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "normal"),
     [
-        ("The  Server\tRuns\non Port 8080.", "the server runs on port 8080."),
-        ("The User Prefers Dark Mode On Tuesday", "the user prefers dark mode On tuesday"),
-        ("I use PostgreSQL, GitHub and JavaScript", "i use postgresql, github and javascript"),
-        ("NEVER expose the API", "never expose the api"),
+        ("The  Server\tRuns\non Port 8080.", "the Server Runs on Port 8080."),
         ("Die Maße", "die Maße"),
         ("¿Cómo está Rosa?", "¿cómo está Rosa?"),
-        ("Die Katze mag Fisch und Milch", "die Katze mag Fisch und Milch"),
-        ("(See the Wiki.) It helps.", "(see the wiki.) it helps."),
-        ("- The user's Cat", "- the user's cat"),
+        ("(See the Wiki.) It helps.", "(see the Wiki.) it helps."),
+        ("- The user's Cat", "- the user's Cat"),
     ],
 )
-def test_plain_words_are_lower_case(text: str, normal: str) -> None:
+def test_words_that_open_a_sentence_are_lower_case(text: str, normal: str) -> None:
     assert normal_text(text) == normal
 
 
@@ -186,7 +170,7 @@ def test_case_stays_in_code_and_identifiers(text: str) -> None:
     ["`Foo Bar Baz`", "``Foo ` Bar Baz``", "```py Foo Bar ```", "`Foo` and `Bar`", "`Foo Bar without end"],
 )
 def test_case_stays_within_code_spans(words_in_code: str) -> None:
-    assert normal_text(f"Then Say {words_in_code}") == f"then Say {words_in_code}"
+    assert normal_text(f"Then say {words_in_code}") == f"then say {words_in_code}"
 
 
 @pytest.mark.parametrize(
@@ -214,9 +198,7 @@ def test_case_stays_where_it_tells_words_apart(a: str, b: str) -> None:
     assert normal_text(a) != normal_text(b)
 
 
-@pytest.mark.parametrize(
-    "text", ["It is late", "May we leave?", "Who called?", "Go home", "Will it run?", "Us too", "Fine. It is late"]
-)
+@pytest.mark.parametrize("text", ["It is late", "Who called?", "Go home", "Us too", "Fine. It is late"])
 def test_a_capital_that_only_opens_a_sentence_goes(text: str) -> None:
     assert normal_text(text) == text.lower()
 
@@ -228,11 +210,7 @@ def test_a_capital_that_only_opens_a_sentence_goes(text: str) -> None:
     ("text", "key"),
     [
         ("", ""),
-        ("The user doesn't like it.", "user does not like it"),
-        ("Please don't push to main!", "do not push to main"),
-        ("The user's repo, in short", "user's repository , in short"),
-        ("It costs 5% of the data centre", "it costs 5 % of the data center"),
-        ("She runs twelve kilometres", "she runs 12 km"),
+        ("It costs 5% of the data centre", "it costs 5 % of the data centre"),
         ("Call `user_id` or `main`", "call user_id or `main`"),
         ("我有两只猫。", "我 有 两 只 猫"),
         ("ポートは８０８０です", "ポ ー ト は 8080 で す"),
@@ -248,30 +226,12 @@ def test_keys(text: str, key: str) -> None:
         ("git add .", "git add."),
         ("what is 5!", "what is 5"),
         ("rm / tmp", "rm /tmp"),
-        ('He said "don\'t"', 'He said "do not"'),
-        ("The host is db", "The host is database"),
         ("We eat at ten.", "We eat at ten?"),
         ("南京市 长江大桥", "南京 市长 江大桥"),
     ],
 )
 def test_keys_that_differ(a: str, b: str) -> None:
     assert content_key(a) != content_key(b)
-
-
-def test_what_is_read_for_a_word_is_read_for_itself() -> None:
-    readings = (lexicon.CONTRACTIONS | lexicon.SYNONYMS).values()
-    known = lexicon.CONTRACTIONS.keys() | lexicon.SYNONYMS.keys()
-    assert [reading for reading in readings if any(word in known for word in reading)] == []
-
-
-def test_no_word_that_turns_a_meaning_is_read_for_another() -> None:
-    turning = """
-        not no never none without nor neither all some any only just few many most more less every each both either
-        i you he she we they me him her us them who what which in on at to from by with for of off over under before
-        after until is are was were be been has had will would shall should can could may might must if unless or and
-        but
-    """.split()
-    assert [word for word in turning if word in lexicon.SYNONYMS or word in lexicon.UNITS] == []
 
 
 # --- Words to search by ---

@@ -101,8 +101,8 @@ def sound(home: Home, log: EmbeddedLog) -> Verification:
     return verdict
 
 
-def rebuild(home: Home, log: EmbeddedLog, scope: str | None = None) -> rebuilding.Rebuilt:
-    return rebuild_or_ask(home, log, scope, lambda *_: None, lambda _: None)
+def rebuild(home: Home, log: EmbeddedLog) -> rebuilding.Rebuilt:
+    return rebuild_or_ask(home, log, lambda *_: None, lambda _: None)
 
 
 def test_a_restart_goes_on_from_snapshot_and_log(home: Home, stepped: EmbeddedLog) -> None:
@@ -139,19 +139,6 @@ def test_a_doubtful_snapshot_is_discarded_and_said(home: Home, stepped: Embedded
     if "missing" not in name:
         assert notes
         assert all("was discarded" in note for note in notes)
-
-
-@pytest.mark.parametrize("data", soaked([None, b"", b"garbage" * 1000], b"garbage" * 1000))
-def test_a_doubtful_recovery_store_is_discarded_and_said(home: Home, log: EmbeddedLog, data: bytes | None) -> None:
-    before = sound(home, log)
-    for path in home.current().recovery.iterdir():
-        path.unlink() if data is None else path.write_bytes(data)
-    notes: list[str] = []
-    with Owner(home, log, notes.append) as owner:
-        owner.project()
-    assert len(notes) == 1
-    assert "recovery store was discarded" in notes[0]
-    assert sound(home, log) == before
 
 
 def test_a_snapshot_holds_no_text_of_a_turn_and_what_needs_one_has_it(
@@ -279,17 +266,6 @@ def test_searches_are_served_while_builds_are_switched(home: Home, log: Embedded
     assert all(answers)
 
 
-@pytest.mark.parametrize("how", soaked(["a changed row", "an edited page", "a page too many"], "a changed row"))
-def test_one_scope_is_mended_in_place(home: Home, log: EmbeddedLog, before: str, how: str) -> None:
-    break_views(home, log, how)
-    (scope,) = {difference.scope for difference in verify(home, log).differences}
-    assert not verify(home, log, scope=scope).ok
-    rebuild(home, log, scope)
-    assert home.current().number == 1
-    assert verify(home, log, scope=scope).ok
-    assert sound(home, log).state_hash == before
-
-
 def test_a_rebuild_that_was_cut_short_goes_on(
     home: Home, stepped: EmbeddedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,7 +294,7 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, be
             assert daemon.poll() is None
             time.sleep(0.02)
         notes: list[str] = []
-        made = rebuild_or_ask(home, log, None, lambda *_: None, notes.append)
+        made = rebuild_or_ask(home, log, lambda *_: None, notes.append)
         assert (made.build, len(notes)) == (2, 1)
         assert f"pid {daemon.pid}" in notes[0]
         log.append([captured("one more", "more", scope="project:a")])
@@ -327,7 +303,7 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, be
             while client.status().lag:
                 assert daemon.poll() is None
                 time.sleep(0.05)
-        unknown = Requests(home.requests).ask(Request(verb="dance", scope=None, pid=1))
+        unknown = Requests(home.requests).ask(Request(verb="dance", pid=1))
         while (reply := Requests(home.requests).answer(unknown)) is None:
             assert daemon.poll() is None
             time.sleep(0.02)

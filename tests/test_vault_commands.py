@@ -63,7 +63,7 @@ def mine(folder: Path, made: dict[str, bytes]) -> bool:
     return (folder / "out.md").is_symlink() and made.items() <= files_of(folder).items()
 
 
-@pytest.mark.parametrize("command", [("rebuild",), ("rebuild", "--scope", SCOPE), ("run", "--once", "--no-embed")])
+@pytest.mark.parametrize("command", [("rebuild",), ("run", "--once", "--no-embed")])
 def test_notes_stay_and_are_no_difference(home: Home, folder: Path, command: tuple[str, ...]) -> None:
     made = notes(folder)
     assert run("verify").exit_code == 0

@@ -1,4 +1,4 @@
-"""The flow and the sinks with everything real: one home, one log, whatever the batches, workers and epochs."""
+"""The flow and the sinks with everything real: one home, one log, whatever the batches and epochs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 SEED = 11
-WAYS = ((7, 2, 0), (500, 1, 10), (500, 1, 0), (1, 2, 1), (500, 2, 10), (7, 1, 10))
-"""Events of a batch, workers, and seconds of an epoch, of which zero is an epoch for each batch."""
+WAYS = ((7, 0), (500, 10), (500, 0), (1, 1), (7, 10))
+"""Events of a batch, and seconds of an epoch, of which zero is an epoch for each batch."""
 
 
 def history(count: int, seed: int = SEED) -> list[Event]:
@@ -85,22 +85,22 @@ def vault_bytes(home: Home) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(("ways",), soaked(((WAYS[:2],), (WAYS,)), (WAYS[:2],)))
 def test_the_same_log_gives_the_same_views_however_it_is_projected(
-    tmp_path: Path, ways: tuple[tuple[int, int, int], ...]
+    tmp_path: Path, ways: tuple[tuple[int, int], ...]
 ) -> None:
-    """Batches of 1, 7 and 500, one and two workers, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
+    """Batches of 1, 7 and 500, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
     origin = Home(tmp_path / "origin")
     filled(origin, 300).close()
     hashes, vaults = {}, {}
-    for number, (batch, workers, epoch_s) in enumerate(ways):
+    for number, (batch, epoch_s) in enumerate(ways):
         home = Home(tmp_path / f"home{number}")
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
         epoch = timedelta(seconds=epoch_s)
-        options = FlowOptions(workers, epoch=epoch, batch_events=batch)
+        options = FlowOptions(epoch=epoch, batch_events=batch)
         Projector(home, log, once=True, options=options).run()
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
-        hashes[batch, workers, epoch_s], vaults[batch, workers, epoch_s] = verdict.state_hash, vault_bytes(home)
+        hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)
     assert len(set(hashes.values())) == 1, hashes
     first = next(iter(vaults.values()))
     assert first
@@ -169,7 +169,7 @@ def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
         key=key, id="x", scope="project:a", canonical="x", kind="fact", text=text, tags=("t",),
         source=None, branch=None, path=None, actor="Ada", origin="user",
         session=None, importance_given=None, seq=0, at=1, first_at=1, last_at=1,
-        confirmations=0, ids=("x",), members=(), echoes=(), revises=None, similarity=0, replaced=False, hidden=False,
+        confirmations=0, ids=("x",), members=(), echoes=(), replaced=False, hidden=False,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from memtape.sinks.proof.remains import Needles, search_home
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.fold.rule import NEW, Verdict
+from memtape.state.fold.candidates import NEW, Verdict
 from memtape.state.index.parts import part_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, text_vectors

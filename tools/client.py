@@ -164,12 +164,12 @@ class Client(Deciding):
         """Return slots of the log as they are, from an offset on."""
         return self.log.read(partition, offset, limit, types=types)
 
-    def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verification:
+    def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare the result with the views, of all scopes or one."""
         check_kept(self.home, "A verification")
         from memtape.tools.keep.verify import verify
 
-        return verify(self.home, self.log, scope=scope, on_progress=on_progress)
+        return verify(self.home, self.log, on_progress=on_progress)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -208,14 +208,12 @@ class Client(Deciding):
         usable model.
         """
         check_kept(self.home, "What a model is asked")
-        from memtape.flows.workers.distill import distill_session
-        from memtape.sinks.home.asked_windows import AskedWindows
+        from memtape.flows.workers.distill import EndedSession, distill_session
+        from memtape.sinks.home.marks import AskedWindows
         from memtape.tools.keep.facts import FactAsker
 
         asked, ask = AskedWindows(self.home), FactAsker(self.home)
-        return distill_session(
-            self.log, asked, ask, now_us, session, scope=scope, since_us=since_us, again=again, on_window=on_window
-        )
+        return distill_session(self.log, asked, ask, now_us, EndedSession(session, scope, since_us, again), on_window)
 
     def consolidate(
         self,

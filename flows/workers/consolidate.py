@@ -70,12 +70,14 @@ class Passed(NamedTuple):
 
 
 class Consolidation(Worker):
-    """Consolidates each scope whose gate is open; `marks` returns the state of passes by scope, as of the views."""
+    """Consolidates each scope whose gate is open.
+
+    `marks` returns the state of passes by scope, as of the views; nothing where consolidation is not wanted.
+    """
 
     def __init__(
         self, log: Log, marks: Callable[[], Mapping[str, PassMark]], state_at: StateAt, conclude: Conclude,
-        alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int],
-        is_wanted: Callable[[], bool], on_note: OnNote,
+        alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int], on_note: OnNote,
     ) -> None:  # fmt: skip
         super().__init__(on_note)
         self._log = log
@@ -84,13 +86,12 @@ class Consolidation(Worker):
         self._conclude = conclude
         self._alone = alone
         self._now_us = now_us
-        self._is_wanted = is_wanted
         self._look_at = 0
 
     def catch_up(self) -> None:
         """Run a pass in each scope that may have one; add the number of decisions to `done`."""
         now = self._now_us()
-        if not self._is_wanted() or now < self._look_at:
+        if now < self._look_at:
             return
         self._look_at = now + LOOK_US
         may = [scope for scope, mark in self._marks().items() if scope != GLOBAL and gate(mark, now).is_open]

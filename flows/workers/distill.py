@@ -240,16 +240,25 @@ class Distilled(NamedTuple):
 OnWindow = Callable[[int, int], None]
 
 
+class EndedSession(NamedTuple):
+    """A session to extract facts from: its name, in any scope or one, from a time on, or `again` all of it."""
+
+    name: str
+    scope: str | None = None
+    since_us: int = MIN_TIME_US
+    again: bool = False
+
+
 def distill_session(
-    log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
-    since_us: int = MIN_TIME_US, again: bool = False, on_window: OnWindow = lambda done, total: None,
+    log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], ended: EndedSession,
+    on_window: OnWindow = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
-    """Extract facts by a model from an ended session, in any scope or one, from a time on.
+    """Extract facts by a model from an ended session.
 
     The model is asked about windows without a known answer, or `again` about all. `on_window` is called with
     the number of finished windows, and of all. Raises `MemtapeError` if the model cannot be reached.
     """
-    talk = Talk(log, lambda event: event.session == name and event.at >= since_us)
+    talk, scope = Talk(log, lambda event: event.session == ended.name and event.at >= ended.since_us), ended.scope
     ends = log.ends()
     for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
         talk.read(number, 0, ends[number], scope)
@@ -257,7 +266,7 @@ def distill_session(
 
     def left(session: LogSession) -> list[Window]:
         turns = talk.standing(session)
-        is_done = (lambda _: False) if again else asking.is_settled
+        is_done = (lambda _: False) if ended.again else asking.is_settled
         return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US)  # None is open.
 
     events: list[Event] = []
@@ -269,7 +278,7 @@ def distill_session(
         with asked.alone(WAIT_S):
             if window not in left(session):  # Another process has asked meanwhile.
                 continue
-            answered = asking.about(session, window, again=again)
+            answered = asking.about(session, window, again=ended.again)
         events += answered.events
         problems += [answered.problem] if answered.problem else []
     on_window(len(found), len(found))

@@ -82,11 +82,6 @@ class Build:
         """Snapshots of the partitions."""
         return self.path / "state"
 
-    @property
-    def recovery(self) -> Path:
-        """Bytewax's own recovery store, which holds the next offset of each partition."""
-        return self.path / "state" / "recovery"
-
     def snapshots(self, partition: int) -> Path:
         """The snapshots of one partition."""
         return self.state / f"p{partition:02}"
@@ -355,6 +350,16 @@ class Home:
         folder = self.path / "epochs"
         folder.mkdir(mode=0o700, exist_ok=True)
         return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")
+
+    def lease(self, partition: int) -> FileLock:
+        """The lock of a process that projects a partition for the home's owner, held until the process ends."""
+        folder = self.path / "epochs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return FileLock(folder / f"lease-p{partition:02}.lock", f"The lease of partition {partition}")
+
+    def leases(self) -> list[FileLock]:
+        """Return the locks of all leases that were ever given."""
+        return [FileLock(path, "A lease") for path in sorted((self.path / "epochs").glob("lease-*.lock"))]
 
     def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
         """Hold the locks of partitions, waiting up to `wait_s` for each; raises `Locked`."""

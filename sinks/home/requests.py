@@ -15,10 +15,9 @@ from memtape.sinks.home.folders import write_whole
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A request; `scope` is None for everything. `pid` is the asker's."""
+    """A request; `pid` is the asker's."""
 
     verb: str
-    scope: str | None
     pid: int
 
 

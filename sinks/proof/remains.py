@@ -1,8 +1,8 @@
 """The search of a home's bytes for remnants, deleted or not by their formats: the proof of an erasure.
 
-Each file is decoded by its form (LanceDB's data files of every version, segments of the search index,
-SQLite's pages and frames, Markdown), since compressed text cannot be found in raw bytes. Nothing is skipped:
-an unreadable file is reported.
+Compressed files are decoded by their form (LanceDB's data files of every version, segments of the search index);
+all others are read as bytes, a database's free pages and old frames too. Nothing is skipped: an unreadable file is
+reported.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from memtape.sinks.home.sqlite_files import opened
 from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_segment, read_vectors
 from memtape.sinks.logs.known_ids import MAGIC as IDS_MAGIC
 from memtape.sinks.logs.known_ids import said_in
-from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
-from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
 from memtape.sinks.tables import INDEX
 from memtape.sinks.zones import ZoneInPage
@@ -39,10 +37,6 @@ OVERLAP_BYTES = 256 * 1024
 ROWS_AT_ONCE = 1_024
 SAME_COSINE = 1 - 1e-9
 """From here on two vectors are one, scaled otherwise; one that differs by a single rounded component is at 1 - 3e-8."""
-TERMS_COLUMN = "_token_fst_bytes"
-"""The column in which LanceDB stores the words of a full-text index, as an automaton. Memtape makes no such
-index.
-"""
 
 STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
 """Runs of words in every home, with or without captures: names of tables and columns, headings of pages."""
@@ -102,6 +96,13 @@ class SearchedFile(NamedTuple):
     found: tuple[Remnant, ...]
     unreadable: str | None = None
     own: bool = False
+
+
+class Piece(NamedTuple):
+    """Bytes of a file or a slot, and their position."""
+
+    where: str
+    data: bytes
 
 
 class _Grain(NamedTuple):
@@ -255,14 +256,8 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
         return "search index", "batches", _index(path)
     if path.parent.parent.name == INDEX and VECTORS_NAME.fullmatch(path.name):
         return "search index", "batches", _index_vectors(path)
-    if path.suffix == ".idx":
-        return "LanceDB index", "batches", _lance(path)
     with opened(path) as file:
         head = file.read(32)
-    if head.startswith(SQLITE_MAGIC):
-        return "SQLite pages", "pages", _grains(pages_of_database(path))
-    if path.name.endswith("-wal"):
-        return "SQLite write-ahead frames", "frames", _grains(pages_of_wal(path))
     if head.startswith(IDS_MAGIC):
         return "ids of the log", "pieces", _grains([Piece("header", said_in(path.read_bytes()))])
     form = "snapshot" if head.startswith(SNAPSHOT_MAGIC) else "Markdown" if path.suffix == ".md" else "bytes"
@@ -292,8 +287,6 @@ def _lance(path: Path) -> Iterator[_Grain]:
 
     reader = LanceFileReader(str(path))
     names = reader.metadata().schema.names
-    if TERMS_COLUMN in names:
-        raise MemtapeError("it is a full-text index, in which no word can be looked for")
     for number, batch in enumerate(reader.read_all(batch_size=ROWS_AT_ONCE).to_batches()):
         gone = batch.column("gone").to_pylist() if "gone" in names else [False] * batch.num_rows
         for name in names:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from memtape.schemas.events import Actor
 from memtape.schemas.times import format_day
 from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster, may_replace
-from memtape.state.fold.specifics import same_specifics
+from memtape.state.fold.near_verbatim import same_specifics
 from memtape.state.text.replacing import replaces
 
 MOST_PREVIOUS = 5

@@ -17,14 +17,14 @@ import msgspec
 import Stemmer
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.rows import ALL_FED, TABLES, Counters, Fed, GoneRow, MemoryRow, Row, TurnRow
+from memtape.schemas.rows import TABLES, Counters, GoneRow, MemoryRow, Row, TurnRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
 from memtape.state.index.entries import KINDS, ORIGINS
 from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
-from memtape.state.text.common_words import words_digest
+from memtape.state.text.lexicon import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
 VIEWS_VERSION = 1
@@ -63,17 +63,6 @@ def changed_rules(recorded: str) -> list[str]:
     """Return the names in `rules_version` that changed, came or went since the recorded one."""
     before, now = (dict(said.partition("=")[::2] for said in rules.split(",")) for rules in (recorded, rules_version()))
     return [name for name in before | now if before.get(name) != now.get(name)]
-
-
-def fed_by(rules: Iterable[str]) -> list[Fed]:
-    """Return the views to rebuild after a change of these rules: all, unless of subjects or columns.
-
-    The search index follows from the rows, and counts are in the watermark: neither is named here.
-    """
-    feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "vault") for name in TABLES}
-    feeds |= {subject.name: subject.feeds for subject in SUBJECTS}
-    feeds |= {"index": (), f"index{_COLUMNS}": (), f"counters{_COLUMNS}": ()}
-    return list(dict.fromkeys(fed for rule in rules for fed in feeds.get(rule, ALL_FED)))
 
 
 def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import blake2b
-from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Captured, Configured, Embedded, Erased, Event, Ticked
+from memtape.schemas.events import Captured, Configured, Erased, Event, Ticked
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import Change, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
@@ -22,11 +21,6 @@ from memtape.state.core import scope as scope_state
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
-from memtape.state.fold.rule import ComparisonForms
-from memtape.state.subjects import memories
-
-CHUNK_SLOTS = 128
-"""How many slots are looked at ahead, so that their vectors are compared at once; no result depends on it."""
 
 
 class Partition:
@@ -66,18 +60,16 @@ class Folded(NamedTuple):
 def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
     """Fold slots of this partition, in order; an undecodable slot becomes a dead letter and stops nothing."""
     folded = Folded({}, [])
-    for chunk in _chunks(slots):
-        read = [(slot, _decoded(slot)) for slot in chunk]
-        _expect(state, [event for _, event in read if isinstance(event, Event)])
-        for slot, event in read:
-            error = event if isinstance(event, InvalidEvent) else _fault(state, event)
-            if error is not None:
-                state.counters.dead_letters += 1
-                folded.dead_letters.append(dead_letter(slot, error))
-            elif isinstance(event, Event):
-                for change in evolve(state, event, slot.offset):
-                    folded.changes[change] = slot.offset
-            state.offset = slot.offset + 1
+    for slot in slots:
+        event = _decoded(slot)
+        error = event if isinstance(event, InvalidEvent) else _fault(state, event)
+        if error is not None:
+            state.counters.dead_letters += 1
+            folded.dead_letters.append(dead_letter(slot, error))
+        elif isinstance(event, Event):
+            for change in evolve(state, event, slot.offset):
+                folded.changes[change] = slot.offset
+        state.offset = slot.offset + 1
     return folded
 
 
@@ -134,30 +126,6 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     return state
 
 
-def packed(state: Partition) -> bytes:
-    """Return a snapshot with the readings of texts, a cache without effect on answers.
-
-    Without them a start reads all compared texts again: 10,000 take some seconds.
-    """
-    known = {name: memories.readings(scope.memories) for name, scope in state.scopes.items()}
-    return msgspec.msgpack.encode((snapshot(state), known))
-
-
-def unpacked(data: bytes, bodies: Bodies | None = None) -> Partition:
-    """Return the state that was packed; `bodies` as for `restore`."""
-    kept, known = msgspec.msgpack.decode(data, type=tuple[bytes, dict[str, dict[int, ComparisonForms]]])
-    state = restore(kept, bodies)
-    for name, readings in known.items():
-        state.scopes[name].memories.readings = readings
-    return state
-
-
-def _chunks(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
-    rest = iter(slots)
-    while chunk := list(islice(rest, CHUNK_SLOTS)):
-        yield chunk
-
-
 def _decoded(slot: Slot) -> Event | InvalidEvent:
     try:
         return decode(slot.payload)
@@ -172,16 +140,6 @@ def _fault(state: Partition, event: Event) -> InvalidEvent | None:
     if isinstance(event.body, Ticked) and event.body.partition != state.number:
         return InvalidEvent("misplaced", f"A tick of another partition than {state.number}.", "$.body.partition")
     return None
-
-
-def _expect(state: Partition, events: list[Event]) -> None:
-    """Let scopes compare the coming vectors in one product, ten times as fast as one by one."""
-    coming: dict[str, list[Event]] = {}
-    for event in events:
-        if isinstance(event.body, Embedded) and event.scope in state.scopes:
-            coming.setdefault(event.scope, []).append(event)
-    for name, embedded in coming.items():
-        scope_state.expect(state.scopes[name], embedded, state.settings.embedder)
 
 
 def _configure(state: Partition, configured: Configured, event: Event, offset: int) -> list[Change]:

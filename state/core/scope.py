@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import msgspec
 
 from memtape.schemas.codec import content_digest
-from memtape.schemas.events import Embedded, Erased, Event, Recalled, may_write
+from memtape.schemas.events import Erased, Event, Recalled, may_write
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
-from memtape.schemas.rows import ALL_FED, Change, Counters, Fed
+from memtape.schemas.rows import Change, Counters
 from memtape.schemas.settings import Settings
 from memtape.schemas.texts import texts_of_body
 from memtape.state.core.bodies import Bodies, KeptBodies
@@ -68,41 +68,34 @@ from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
 from memtape.state.subjects.withdrawals import Withdrawals
 
-_BY_EDGES: tuple[Fed, ...] = ("edges", "vault")
-_BY_USAGE: tuple[Fed, ...] = ("uses", "conflicts", *_BY_EDGES)
-_BY_AGING: tuple[Fed, ...] = ("summaries", "archive", "vectors")
-_BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_AGING, *_BY_USAGE)
 
-
-def _subject(
-    name: str, version: int, new: Callable[[], Any], module: ModuleType, feeds: tuple[Fed, ...], *, sparse: bool = False
-) -> Subject:
-    return Subject(name, version, feeds, new, module.evolve, module.snapshot, module.restore, module.digest, sparse)
+def _subject(name: str, version: int, new: Callable[[], Any], module: ModuleType, *, sparse: bool = False) -> Subject:
+    return Subject(name, version, new, module.evolve, module.snapshot, module.restore, module.digest, sparse)
 
 
 SUBJECTS = (
-    _subject("decisions", 1, Decisions, decisions, ("memories", "conflicts", *_BY_AGING, "vault"), sparse=True),
-    _subject("captures", 1, Captures, captures, ALL_FED),
-    _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", "pages", *_BY_MEMORIES), sparse=True),
-    _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", "pages", *_BY_MEMORIES)),
-    _subject("pages", 1, Pages, pages, ("memories", "pages", "vault"), sparse=True),
-    _subject("embeddings", 1, Embeddings, embeddings, _BY_MEMORIES),
-    _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
-    _subject("recalls", 1, Recalls, recalls, _BY_MEMORIES),
-    _subject("memories", 1, Memories, memories, _BY_MEMORIES),
-    _subject("validity", 1, Validity, validity, ("memories", "conflicts", "vault"), sparse=True),
-    _subject("covers", 1, Covers, covers, ("memories", "conflicts", "vault"), sparse=True),
-    _subject("passes", 1, Passes, passes, ("vault",), sparse=True),
-    _subject("pins", 1, Pins, pins, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
-    _subject("usage", 1, Usage, usage, ("turns", *_BY_MEMORIES)),
-    _subject("edges", 1, Edges, edges, _BY_EDGES),
-    _subject("lifecycle", 1, Lifecycle, lifecycle, ("memories", "turns", *_BY_AGING, "vault"), sparse=True),
-    _subject("conflicts", 1, Conflicts, conflicts, ("conflicts", "vault"), sparse=True),
-    _subject("instructions", 1, Instructions, instructions, ("vault",), sparse=True),
-    _subject("threads", 1, Threads, threads, ("vault",), sparse=True),
-    _subject("people", 1, People, people, ("vault",), sparse=True),
+    _subject("decisions", 1, Decisions, decisions, sparse=True),
+    _subject("captures", 1, Captures, captures),
+    _subject("withdrawals", 1, Withdrawals, withdrawals, sparse=True),
+    _subject("tombstones", 1, Tombstones, tombstones),
+    _subject("pages", 1, Pages, pages, sparse=True),
+    _subject("embeddings", 1, Embeddings, embeddings),
+    _subject("paraphrases", 1, Paraphrases, paraphrases, sparse=True),
+    _subject("recalls", 1, Recalls, recalls),
+    _subject("memories", 1, Memories, memories),
+    _subject("validity", 1, Validity, validity, sparse=True),
+    _subject("covers", 1, Covers, covers, sparse=True),
+    _subject("passes", 1, Passes, passes, sparse=True),
+    _subject("pins", 1, Pins, pins, sparse=True),
+    _subject("usage", 1, Usage, usage),
+    _subject("edges", 1, Edges, edges),
+    _subject("lifecycle", 1, Lifecycle, lifecycle, sparse=True),
+    _subject("conflicts", 1, Conflicts, conflicts, sparse=True),
+    _subject("instructions", 1, Instructions, instructions, sparse=True),
+    _subject("threads", 1, Threads, threads, sparse=True),
+    _subject("people", 1, People, people, sparse=True),
 )
-"""Every subject of a scope with its version and tables, in the order in which an event passes them.
+"""Every subject of a scope with its version, in the order in which an event passes them.
 
 A subject reads only earlier ones.
 """
@@ -271,15 +264,3 @@ def refold(
     if changes:
         state.changed = offset
     return changes
-
-
-def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
-    """Get ready for `embedded` events that are about to be folded, many at once; it changes no state."""
-    vectors: dict[str, list[bytes]] = {}
-    for event in events:
-        body = event.body
-        capture = state.captures.get(event.refs[0]) if event.refs else None
-        if isinstance(body, Embedded) and body.embedder == embedder and capture is not None and body.vector is not None:
-            vectors.setdefault(capture.family or "", []).append(body.vector)
-    for family, expected in vectors.items():
-        memories.expect(state.memories, family, expected)

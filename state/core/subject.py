@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from memtape.schemas.events import Event
-from memtape.schemas.rows import Change, Fed
+from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 
 
@@ -14,15 +14,13 @@ class Subject(NamedTuple):
     """The functions of one subject. Its state is Any here, and a class of its own in its file.
 
     `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
-    its rules. `feeds` are the tables whose rows another rule here may change, also by way of subjects that
-    read this one. `evolve` applies any event and returns the changed rows and entries; it never raises.
+    its rules. `evolve` applies any event and returns the changed rows and entries; it never raises.
     `restore` gets the scope with all earlier subjects of the table restored. `digest` yields the content of
     the hash. A `sparse` subject has no leaf while empty, so that a new subject changes no older hash.
     """
 
     name: str
     version: int
-    feeds: tuple[Fed, ...]
     new: Callable[[], Any]
     evolve: Callable[[Any, Event, Context[Any]], list[Change]]
     snapshot: Callable[[Any], bytes]

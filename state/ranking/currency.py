@@ -20,9 +20,8 @@ from memtape.schemas.times import HOUR_US
 from memtape.state.index.parts import Floats
 from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
-from memtape.state.text.claims import singles_of
+from memtape.state.text.claims import GENERIC, SAYS_NOTHING, singles_of
 from memtape.state.text.replacing import without_serial
-from memtape.state.text.slots import GENERIC, SAYS_NOTHING
 from memtape.state.text.terms import terms
 
 AMONG = 50

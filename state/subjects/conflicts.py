@@ -63,8 +63,7 @@ class Conflicts:
     """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
 
     `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
-    rest follows: `naming` has by captured id its conflicts, `pending` the pending ones, `revising` by each
-    memory's birth the seq that the memory revises, and `revisers` the inverse.
+    rest follows: `naming` has by captured id its conflicts, and `pending` the pending ones.
     """
 
     def __init__(self) -> None:
@@ -73,8 +72,6 @@ class Conflicts:
         self.about: dict[bytes, list[int]] = {}
         self.naming: dict[str, list[str]] = {}
         self.pending: dict[str, None] = {}
-        self.revising: dict[int, int] = {}
-        self.revisers: dict[int, dict[int, None]] = {}
 
     def of_memory(self, of: HasValidity, memory: Memory) -> list[ConflictState]:
         """Return the conflicts with a memory as a side."""
@@ -96,8 +93,6 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
         return []
     named = (_memory(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
     touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named if memory is not None)))
-    for birth in touched:
-        _follow(state, birth, of)
     used = _note_uses(state, event, context)
     changed = dict[str, None]()
     if isinstance(body, Settled):
@@ -108,7 +103,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
             changed[conflict.id] = None
     for birth in dict.fromkeys((*touched, *used)):
         memory = of.memories.by_birth.get(birth)
-        for other in () if memory is None else _rivals(state, of, memory):
+        for other in () if memory is None else _rivals(of, memory):
             if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
                 _put(state, raised)
                 changed[raised.id] = None
@@ -133,8 +128,6 @@ def restore(data: bytes, of: HasValidity) -> Conflicts:
     )
     for conflict in conflicts:
         _put(state, conflict)
-    for birth in of.memories.by_birth:
-        _follow(state, birth, of)
     return state
 
 
@@ -147,42 +140,10 @@ def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
 # --- The sides of a conflict ---
 
 
-def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:
-    """Record which memory a memory revises, in both directions."""
-    memory = of.memories.by_birth.get(birth)
-    after = memory.revises.seq if memory is not None and memory.revises is not None else None
-    before = state.revising.pop(birth, None)
-    if before is not None:
-        del state.revisers[before][birth]
-    if after is not None:
-        state.revising[birth] = after
-        state.revisers.setdefault(after, {})[birth] = None
-
-
-def _rivals(state: Conflicts, of: HasValidity, memory: Memory) -> list[Memory]:
-    """Return the memories that contradict a memory: by a tie of validity, or as a revision that denies it.
-
-    A revision alone is only similar: of 1,000 sentences of talk every eighth revises another, and none
-    contradicts it.
-    """
-    ties = of.validity
-    births = dict.fromkeys((*ties.newer.get(memory.birth, ()), *ties.older.get(memory.birth, ())))
-    revisions = dict[int, None]()
-    if memory.revises is not None and (revised := of.memories.of(memory.revises.seq)) is not None:
-        revisions[revised.birth] = None
-    for join in memory.joins if state.revisers else ():
-        revisions |= state.revisers.get(join.seq, {})
-    births |= {birth: None for birth in revisions if birth not in births and _denies(of, memory, birth)}
-    births.pop(memory.birth, None)
+def _rivals(of: HasValidity, memory: Memory) -> list[Memory]:
+    """Return the memories with another value of the same thing, by a tie of validity."""
+    births = dict.fromkeys((*of.validity.newer.get(memory.birth, ()), *of.validity.older.get(memory.birth, ())))
     return [rival for birth in births if (rival := of.memories.by_birth.get(birth)) is not None]
-
-
-def _denies(of: HasValidity, memory: Memory, birth: int) -> bool:
-    other = of.memories.by_birth[birth]
-    if memory.canonical < 0 or other.canonical < 0:
-        return False
-    one, two = (of.captures.body(of.captures.by_seq[it.canonical]).text for it in (memory, other))
-    return oppose(one, two)
 
 
 def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[int]:
@@ -196,7 +157,7 @@ def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) ->
     births = {memory.birth: None for memory in found.values()}
     noted = dict[int, None]()
     for seq, memory in found.items():
-        rivals = _rivals(state, of, memory)
+        rivals = _rivals(of, memory)
         if rivals and (isinstance(event.body, Used) or not any(other.birth in births for other in rivals)):
             state.uses[seq] = LastUse(context.seq, event.id)
             noted[memory.birth] = None

@@ -17,8 +17,7 @@ from memtape.schemas.events import Captured, Edited, Embedded, Event, Forgotten,
 from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
-from memtape.state.fold.dense import DenseCandidates
-from memtape.state.fold.rule import NEW, WAITING, Candidates, ComparisonForms, How, Verdict, judge_same
+from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
 from memtape.state.subjects.apart import Apart, Split
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
@@ -35,15 +34,11 @@ class Join(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct):
-    """One memory. `name` and `canonical` are seqs derived from living captures; canonical is -1 without any.
-
-    `revises` is the tie to the capture that was the name of the revised memory.
-    """
+    """One memory. `name` and `canonical` are seqs derived from living captures; canonical is -1 without any."""
 
     birth: int
     members: list[Join]
     echoes: list[Join]
-    revises: Join | None
     name: int = -1
     canonical: int = -1
 
@@ -67,10 +62,8 @@ class _Index:
 
     def __init__(self, embedder: str) -> None:
         families = [family for family in dict.fromkeys(FAMILIES.values()) if family not in REPLACING]
-        by_words = embedder == FLOOR
         self.embedder = embedder
-        self.by_words = {family: Candidates() for family in families if by_words}
-        self.by_vectors = {family: DenseCandidates() for family in families if not by_words}
+        self.of_family = {family: Candidates() for family in families}
 
 
 class MemoryInputs(HasCaptures, Protocol):
@@ -86,8 +79,7 @@ class Memories:
     `alive` counts the visible ones. `moved` are the births of new, removed or changed ones, until `leading`
     reads them. `gone` are the births that an event removes, because they merge with others. `waiting` are
     memories by themselves until their first vector, each with the seqs shown to its session at its capture.
-    `apart` are the splits by people, which hold even after refolding. `readings` has, by the seqs of
-    canonical texts, the readings from before a start, until an index is built.
+    `apart` are the splits by people, which hold even after refolding.
     """
 
     def __init__(self) -> None:
@@ -103,7 +95,6 @@ class Memories:
         self.waiting: dict[int, tuple[int, ...]] = {}
         self.moved: dict[int, None] = {}
         self._alive: dict[int, None] = {}
-        self.readings: dict[int, ComparisonForms] = {}
         self._index: _Index | None = None
 
     @property
@@ -177,8 +168,6 @@ def _compare(state: Memories, capture: Capture, of: MemoryInputs, settings: Sett
     if verdict.how == "similar":
         _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, of, changes)
         return
-    if verdict.how == "revision":
-        _revise(state, memory, state.by_birth[verdict.birth], verdict, of, changes)
     _offer(state, memory, of)
 
 
@@ -188,12 +177,6 @@ def take_up(state: Memories, of: MemoryInputs, embedder: str) -> None:
     for birth in list(state.waiting):
         if of.embeddings.of_text(embedder, of.captures.by_seq[birth]) is not None:
             del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
-
-
-def expect(state: Memories, family: str, vectors: Sequence[bytes]) -> None:
-    """Get ready for vectors of a family that are about to be judged; no result depends on it."""
-    if state._index is not None and family in state._index.by_vectors:
-        state._index.by_vectors[family].expect(vectors)
 
 
 def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list[str]) -> None:
@@ -238,14 +221,6 @@ def restore(data: bytes, of: MemoryInputs) -> Memories:
     return state
 
 
-def readings(state: Memories) -> dict[int, ComparisonForms]:
-    """Return by seq the readings of the canonical texts that are compared by their words."""
-    if state._index is None:
-        return state.readings
-    known = (pair for candidates in state._index.by_words.values() for pair in candidates.readings())
-    return {state.by_birth[birth].canonical: reading for birth, reading in known}
-
-
 def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
     """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
     by_seq = of.captures.by_seq
@@ -255,8 +230,7 @@ def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
 
     for memory in state.by_birth.values():
         spoken = by_seq[memory.canonical].id if memory.canonical >= 0 else None
-        revises = ties([memory.revises]) if memory.revises else None
-        yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes), revises
+        yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes)
     for birth, shown in sorted(state.waiting.items()):
         yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
     for split in state.apart.splits:
@@ -289,10 +263,9 @@ def place(
             return
         memory.members.append(Join(capture.seq, verdict.how, verdict.similarity))
     else:
-        tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
         # An echo stays an echo, even without a memory to fold with.
         founder = Join(capture.seq, "echo" if echoed else "new", verdict.similarity)
-        memory = Memory(capture.seq, [founder], [], tie)
+        memory = Memory(capture.seq, [founder], [])
         state.by_birth[memory.birth] = memory
         if verdict.how == "waiting":
             state.waiting[capture.seq] = shown
@@ -308,7 +281,7 @@ def place(
 
 def stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
     """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
-    memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
+    memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [])
     state.by_birth[memory.birth] = memory
     _know(state, memory, text)
     _refresh(state, memory, of, changes)
@@ -328,7 +301,7 @@ def judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Setting
     if settings.embedder != FLOOR:
         return WAITING
     index, text = _indexed(state, of, FLOOR), of.captures.body(capture).text
-    return _without(state, barred, of, lambda: index.by_words[family].judge(text, settings, state.name_of))
+    return _without(state, barred, of, lambda: index.of_family[family].judge(text))
 
 
 def judge_by_vector(
@@ -337,7 +310,7 @@ def judge_by_vector(
     """Return the verdict on a text by its vector under the embedder that decides; `barred` as for `judge`."""
     if settings.fold_cosine_hundredths < 0:
         return NEW
-    candidates = _indexed(state, of, settings.embedder).by_vectors[capture.family or ""]
+    candidates = _indexed(state, of, settings.embedder).of_family[capture.family or ""]
     text = of.captures.body(capture).text
     return _without(state, barred, of, lambda: candidates.judge(text, vector, settings.fold_cosine()))
 
@@ -364,7 +337,6 @@ def _indexed(state: Memories, of: MemoryInputs, embedder: str) -> _Index:
         state._index = _Index(embedder)
         for memory in state.living():
             _offer(state, memory, of)
-        state.readings = {}
     return state._index
 
 
@@ -393,8 +365,6 @@ def _absorb(
         state.birth_of[join.seq] = early.birth
     early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
     early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
-    ties = (tie for tie in (early.revises, late.revises) if tie is not None)
-    early.revises = next((tie for tie in ties if state.birth_of[tie.seq] != early.birth), None)
     _refresh(state, early, of, changes)
 
 
@@ -411,16 +381,6 @@ def _remove(state: Memories, memory: Memory, of: MemoryInputs) -> None:
     _unrank(state, memory)
 
 
-def _revise(
-    state: Memories, waited: Memory, other: Memory, verdict: Verdict, of: MemoryInputs, changes: list[str]
-) -> None:
-    """Tie the later of two memories to the earlier, unless it revises one already."""
-    early, late = (waited, other) if waited.birth < other.birth else (other, waited)
-    if late.revises is None:
-        late.revises = Join(early.name, "revision", verdict.similarity)
-        changes.append(of.captures.by_seq[late.name].id)
-
-
 def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: MemoryInputs, changes: list[str]) -> None:
     """Keep the first group, which holds the birth, as the memory, and make a memory of each further group."""
     for join in memory.members:
@@ -432,7 +392,7 @@ def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: Memory
     made = []
     for group in groups[1:]:
         birth = group[0].seq
-        made.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], None, name=birth))
+        made.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], name=birth))
         state.by_birth[birth] = made[-1]
     for part in (memory, *made):
         for join in part.members:
@@ -468,11 +428,9 @@ def _offer(state: Memories, memory: Memory, of: MemoryInputs) -> None:
         return
     spoken = of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
     vector = None if spoken is None else of.embeddings.of_text(index.embedder, spoken)
-    if spoken is not None and family in index.by_words:
-        known = state.readings.get(spoken.seq)
-        index.by_words[family].put(memory.birth, of.captures.body(spoken).text, memory.name, known)
-    elif spoken is not None and vector is not None and family in index.by_vectors and memory.birth not in state.waiting:
-        index.by_vectors[family].put(memory.birth, of.captures.body(spoken).text, vector, memory.name)
+    may_fold = index.embedder == FLOOR or (vector is not None and memory.birth not in state.waiting)
+    if spoken is not None and may_fold and family in index.of_family:
+        index.of_family[family].put(memory.birth, of.captures.body(spoken).text, memory.name, vector or b"")
     else:
         _withdraw(state, memory, of)
 
@@ -480,9 +438,8 @@ def _offer(state: Memories, memory: Memory, of: MemoryInputs) -> None:
 def _withdraw(state: Memories, memory: Memory, of: MemoryInputs) -> None:
     """Take a memory out of the index."""
     family = of.captures.by_seq[memory.birth].family or ""
-    candidates = state._index and (state._index.by_words.get(family) or state._index.by_vectors.get(family))
-    if candidates:
-        candidates.drop(memory.birth)
+    if state._index is not None and family in state._index.of_family:
+        state._index.of_family[family].drop(memory.birth)
 
 
 def _rank(state: Memories, memory: Memory) -> None:

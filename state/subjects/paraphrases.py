@@ -17,8 +17,7 @@ from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restore
 from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
-from memtape.state.fold.dense import DenseCandidates
-from memtape.state.fold.rule import Candidates
+from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.tombstones import Tombstones, ends_ban
@@ -49,7 +48,7 @@ class Paraphrases:
         self.times: dict[int, int] = {}
         self.banned: dict[int, int] = {}
         self.hidden: dict[int, int] = {}
-        self._index: dict[str, Candidates | DenseCandidates] | None = None
+        self._index: dict[str, Candidates] | None = None
 
 
 def evolve(state: Paraphrases, event: Event, context: Context[ParaphraseInputs]) -> list[Change]:
@@ -183,13 +182,10 @@ def _alike(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings:
     text = of.captures.body(capture).text
     if index is None or settings.fold_cosine_hundredths < 0:
         return None
-    if isinstance(index, Candidates):
-        verdict = index.judge(text, settings, lambda key: key)
-    else:
-        vector = of.embeddings.of_text(settings.embedder, capture)
-        if vector is None:
-            return None
-        verdict = index.judge(text, vector, settings.fold_cosine())
+    vector = None if settings.embedder == FLOOR else of.embeddings.of_text(settings.embedder, capture)
+    if vector is None and settings.embedder != FLOOR:
+        return None
+    verdict = index.judge(text, vector or b"", settings.fold_cosine())
     return verdict.birth if verdict.how == "similar" else None
 
 
@@ -199,7 +195,7 @@ def _key(capture: Capture, of: ParaphraseInputs) -> int:
     return next(seq for seq in seqs if of.captures.by_seq[seq].family == capture.family)
 
 
-def _indexed(state: Paraphrases, of: ParaphraseInputs, embedder: str) -> dict[str, Candidates | DenseCandidates]:
+def _indexed(state: Paraphrases, of: ParaphraseInputs, embedder: str) -> dict[str, Candidates]:
     """Return the index of forgotten texts by family, built at first use after a start or restore."""
     if state._index is None:
         state._index = {}
@@ -208,15 +204,10 @@ def _indexed(state: Paraphrases, of: ParaphraseInputs, embedder: str) -> dict[st
     return state._index
 
 
-def _put(index: dict[str, Candidates | DenseCandidates], key: int, of: ParaphraseInputs, embedder: str) -> None:
+def _put(index: dict[str, Candidates], key: int, of: ParaphraseInputs, embedder: str) -> None:
     """Add a forgotten text to the compared texts, if the text has a vector by the embedder."""
     capture = of.captures.by_seq[key]
     family, text = capture.family or "", of.captures.body(capture).text
-    if embedder == FLOOR:
-        candidates = index.setdefault(family, Candidates())
-        assert isinstance(candidates, Candidates)
-        candidates.put(key, text, key)
-    elif (vector := of.embeddings.of_text(embedder, capture)) is not None:
-        dense = index.setdefault(family, DenseCandidates())
-        assert isinstance(dense, DenseCandidates)
-        dense.put(key, text, vector, key)
+    vector = b"" if embedder == FLOOR else of.embeddings.of_text(embedder, capture)
+    if vector is not None:
+        index.setdefault(family, Candidates()).put(key, text, key, vector)

@@ -7,20 +7,15 @@ memory, and a consolidation's text stands alone. A hidden text is compared only 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from memtape.schemas.embedding import FLOOR
 from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
-from memtape.state.fold.rule import WAITING, Verdict
+from memtape.state.fold.candidates import WAITING, Verdict
 from memtape.state.subjects import memories
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memories, MemoryInputs
-
-AHEAD = 128
-"""Captures whose vectors are compared at once, ten times as fast as one by one; no result depends on it."""
 
 
 def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
@@ -34,16 +29,13 @@ def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
     state.clear()
     state.moved |= moved
     captures = [of.captures.by_seq[seq] for seq in of.captures.ordinals]
-    for start in range(0, len(captures), AHEAD):
-        some = captures[start : start + AHEAD]
-        _expect(state, some, of, settings.embedder)
-        for capture in some:
-            if capture.made:
-                memories.stand_alone(state, capture, of, names)
-            else:
-                verdict = _judge(state, capture, of, settings)
-                shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
-                memories.place(state, capture, verdict, shown, of, names, echoed=echoed)
+    for capture in captures:
+        if capture.made:
+            memories.stand_alone(state, capture, of, names)
+        else:
+            verdict = _judge(state, capture, of, settings)
+            shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
+            memories.place(state, capture, verdict, shown, of, names, echoed=echoed)
     after = _standing(state, of)
     context.gone, state.gone = [birth for birth in births if birth not in state.by_birth], []
     context.touched = [name for name in before | after if before.get(name) != after.get(name)]
@@ -61,20 +53,9 @@ def _judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settin
 
 
 def _standing(state: Memories, of: MemoryInputs) -> dict[str, tuple[Any, ...]]:
-    """Return by memory name the inputs of the memory's row: members, echoes, revision and canonical text."""
+    """Return by memory name the inputs of the memory's row: members, echoes and canonical text."""
     by_seq = of.captures.by_seq
     standing: dict[str, tuple[Any, ...]] = {}
     for memory in state.by_birth.values():
-        made_of = tuple(memory.members), tuple(memory.echoes), memory.revises
-        standing[by_seq[memory.name].id] = (*made_of, memory.canonical)
+        standing[by_seq[memory.name].id] = tuple(memory.members), tuple(memory.echoes), memory.canonical
     return standing
-
-
-def _expect(state: Memories, captures: Sequence[Capture], of: MemoryInputs, embedder: str) -> None:
-    vectors: dict[str, list[bytes]] = {}
-    for capture in captures if embedder != FLOOR else ():
-        vector = of.embeddings.of_text(embedder, capture)
-        if vector is not None:
-            vectors.setdefault(capture.family or "", []).append(vector)
-    for family, its in vectors.items():
-        memories.expect(state, family, its)

@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.claims import Claim, differ, pattern_of, reading, singles_of
+from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_of
+from memtape.state.text.lexicon import word_list
 from memtape.state.text.terms import ENGLISH, worded_terms
 
 _I = re.IGNORECASE
 MOST_WORDS = 12
 """A longer correction has more than a value."""
 _OPENER = lazy(
-    r"\A(?:(?:oh|ah|hm+|oops|my (?:bad|mistake)|apologies|sorry|wait|hey|ok(?:ay)?|well|no|nope|nah|wrong|actually"
+    r"\A(?:(?:oh|ah|hm+|oops|my (?:bad|mistake)|apologies|sorry|wait|hey|ok(?:ay)?|well|no|nope|nah|wrong"
+    r"|actually"
     r"|correction|not quite"
     r"|that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)|i meant(?: to say)?)"
     r"\b[\s,:;.!–—-]*)+",
@@ -26,15 +28,12 @@ _OPENER = lazy(
 )
 _SPOKEN_OF = lazy(r"\A(?:it|that|this|they|he|she)(?:'s|'re)?\b\s*", _I)
 _INSTEAD = lazy(
-    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+|at\s+)?(?P<old>[^,;]+)\Z", _I
+    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+"
+    r"|at\s+)?(?P<old>[^,;]+)\Z",
+    _I,
 )
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
-_SAYS_NOTHING = frozenset(
-    "it that this they he she is are was were be been should must has have had to the a an on in at by of for with now"
-    " actually really instead not and my our your his her their its".split()
-)
-FREE = ("any",)
-"""Classes that any words belong to; they correct nothing."""
+_SAYS_NOTHING = word_list("words of a correction")
 
 
 class Correction(NamedTuple):
@@ -71,7 +70,7 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
     `near` is the text spoken last: of several values, the value in `near` is corrected.
     """
     near = correction.instead_of or near
-    found = dict.fromkeys(_readings(text, correction, near))
+    found = dict.fromkeys(_readings(text, correction.said, near))
     if len(found) > 1:
         found = {it: None for it in found if _holds(near, it.older)}
     only = next(iter(found), None)
@@ -80,52 +79,34 @@ def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
     return None if correction.instead_of and not _holds(correction.instead_of, only.older) else only
 
 
-def _readings(text: str, correction: Correction, near: str) -> Iterator[Corrected]:
+def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
     """Yield the corrected text for each value of a text that the correction may mean."""
-    stands = reading(text)
-    if stands.supposes:
-        return
     held = frozenset(term for _, term in worded_terms(text, ENGLISH))
-    for clause in stands.clauses:
-        for claim in (*clause.claims, *singles_of(clause.text)):
-            value = None if claim.cls in FREE else _value_of(correction.said, claim.cls)
-            if value is None:
-                continue
-            if _has_another(text, claim.value) and not _holds(near, claim.value):
-                continue  # The text has another value that may be meant.
-            rest = correction.said[: value.start()]
-            if any(word not in _SAYS_NOTHING and term not in held for word, term in worded_terms(rest, ENGLISH)):
-                continue  # The correction names terms not in the text.
-            made = _with_value(text, claim.value, value[0])
-            if made is not None and _tells(made, claim, value[0]):
-                yield Corrected(made, claim.value, value[0])
+    for claim in () if reading(text).supposes else _claims(text):
+        spans = () if claim.cls == "any" else spans_of(said, claim.cls)
+        if len(spans) != 1 or spans[0][1] != len(said):
+            continue  # A correction ends with its only value.
+        if _shapes(text).count(_shapes(claim.value)[0]) > 1 and not _holds(near, claim.value):
+            continue  # The text has another value that may be meant.
+        rest, value = said[: spans[0][0]], said[spans[0][0] :]
+        stands = list(re.finditer(rf"(?<!\w){re.escape(claim.value)}(?!\w){_DAY_BEHIND}", text))
+        if len(stands) != 1 or any(
+            word not in _SAYS_NOTHING and term not in held for word, term in worded_terms(rest, ENGLISH)
+        ):
+            continue  # The correction names terms not in the text.
+        made = text[: stands[0].start()] + value + text[stands[0].end() :]
+        if any(it.slot == claim.slot and it.value == value and differ(it.tokens, claim.tokens) for it in _claims(made)):
+            yield Corrected(made, claim.value, value)
 
 
-def _value_of(said: str, cls: str) -> re.Match[str] | None:
-    """Return the only value of a class, with which a correction ends."""
-    found = list(pattern_of(cls).finditer(said))
-    return found[0] if len(found) == 1 and found[0].end() == len(said) else None
+def _claims(text: str) -> list[Claim]:
+    clauses = reading(text).clauses
+    return [claim for clause in clauses for claim in (*clause.claims, *singles_of(clause.text))]
 
 
-def _has_another(text: str, value: str) -> bool:
-    """Return whether a text has another value with digits in the same form."""
-    shapes = [re.sub(r"\d+", "0", word.strip(".,:;!")) for word in text.split() if any(map(str.isdigit, word))]
-    return shapes.count(re.sub(r"\d+", "0", value)) > 1
-
-
-def _with_value(text: str, older: str, newer: str) -> str | None:
-    """Return a text with another value, and without the date that was put behind the first; None if it has it twice."""
-    found = list(re.finditer(rf"(?<!\w){re.escape(older)}(?!\w){_DAY_BEHIND}", text))
-    return text[: found[0].start()] + newer + text[found[0].end() :] if len(found) == 1 else None
-
-
-def _tells(made: str, claim: Claim, value: str) -> bool:
-    """Return whether a text has a new value in the slot of a claim."""
-    for clause in reading(made).clauses:
-        for its in (*clause.claims, *singles_of(clause.text)):
-            if (its.slot, its.cls) == (claim.slot, claim.cls) and its.value == value:
-                return differ(its.tokens, claim.tokens)
-    return False
+def _shapes(text: str) -> list[str]:
+    """Return the words of a text, with their numbers made equal."""
+    return re.sub(r"\d+", "0", text).replace(". ", " ").rstrip(".").split()
 
 
 def _holds(text: str, value: str) -> bool:

@@ -1,12 +1,13 @@
 """Texts as the fold and the search read them: the normal text, the key of the content, the words.
 
-The rule of this file: nothing is dropped by default. Every character of a text is in its key unless a rule
-here or a list in `lexicon` gives a reason to drop it, so that texts of different meaning have different keys.
-Rules of English apply to English only. No thresholds and no statistics live here, and no word lists.
+Nothing is dropped by default: every character of a text is in its key unless a rule here gives a reason to drop
+it, so that texts of different meaning have different keys. No thresholds and no statistics live here, and no word
+lists.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -24,7 +25,6 @@ _CLOSERS = "\"')]}”’»,;:?!.…」』】。、"
 _VERBATIM = frozenset("\"'[]{}“”‘„‚«»「」『』【】")
 _PLAIN = lazy(r"[^\W\d_]+(?:['’‑-][^\W\d_]+)*")
 _JOINT = lazy(r"(['’‑-])")
-_LETTERS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _BACKTICKS = lazy("`+")
 
 # What is remembered of single chunks saves most of the work; long chunks are rare and would fill the memory.
@@ -32,53 +32,27 @@ _CACHED = 32_768
 _SHORT = 40
 
 
+_ANNOUNCERS = frozenset("- * • – note: remember: fyi fyi: fyi,".split())
+"""Openings of a text before its first sentence."""
+
+
 # --- The normal text ---
 
 
 def normal_text(text: str) -> str:
-    """Return the text in NFC, its white space folded, its plain words in lower case.
+    """Return the text in NFC, its white space folded, the words that open its sentences in lower case.
 
-    Two texts with one normal text are one memory, in any context. So case stays in code, paths and
-    identifiers, and wherever it distinguishes two words.
+    Two texts with one normal text are one memory, in any context. So case stays everywhere else, and in code and names.
     """
     text = " ".join(unicodedata.normalize("NFC", text).split())
     if text == text.lower():
         return text
-    found = frozenset(_LETTERS.findall(text.lower()))
-    plain = _is_english(found) and found.isdisjoint(lexicon.ABOUT_TYPING)
-    chunks = _chunks(text)
-    before = ""
+    chunks, before = _chunks(text), ""
     for index, chunk in enumerate(chunks):
-        if chunk != chunk.lower() and "`" not in chunk and not is_unit(before, chunk):
-            lower = _lower_chunk if len(chunk) <= _SHORT else _lower_chunk.__wrapped__
-            opens = _opens_sentence(index, before) and not _is_named(chunk, chunks[index + 1 : index + 2])
-            chunks[index] = lower(chunk, opens, plain)
+        if chunk != chunk.lower() and "`" not in chunk and _opens_sentence(index, before):
+            chunks[index] = _lower_opening(chunk)
         before = chunk
     return unicodedata.normalize("NFC", " ".join(chunks))
-
-
-_UNIT = lazy(r"[^\W\d_]{1,3}[.,;:!?)]*")
-_NO_CASE = frozenset(
-    "am pm usd eur gbp min sec hr hrs kb mb gb tb jan feb mar apr may jun jul aug sep oct nov dec".split()
-)
-"""Units behind a number with the same meaning in small letters and capitals."""
-
-
-def is_unit(before: str, word: str) -> bool:
-    """Return whether a word may be a unit behind a number, with meaningful capitals: `5 mg` is not `5 Mg`."""
-    return before[-1:].isdigit() and _UNIT.fullmatch(word) is not None and word.strip(".,;:!?)").lower() not in _NO_CASE
-
-
-def _is_named(word: str, after: list[str]) -> bool:
-    """Return whether a word that opens a sentence is a name: Mark approved, but `Mark the page` is none."""
-    if word.lower().removesuffix("'s") not in lexicon.FIRST_NAMES or not after:
-        return False
-    return after[0].lower().strip(_CLOSERS) not in lexicon.BEHIND_VERBS
-
-
-def _is_english(found: frozenset[str]) -> bool:
-    """Return whether a text with these words may be read as English."""
-    return found.isdisjoint(lexicon.FOREIGN) and not found.isdisjoint(lexicon.ENGLISH)
 
 
 def _chunks(text: str) -> list[str]:
@@ -103,41 +77,25 @@ def _chunks(text: str) -> list[str]:
 
 def _opens_sentence(index: int, before: str) -> bool:
     """Return whether the chunk after `before` opens a sentence, so that its capital may be meaningless."""
-    if index == 0 or (index == 1 and before.lower() in lexicon.ANNOUNCERS):
+    if index == 0 or (index == 1 and before.lower() in _ANNOUNCERS):
         return True
-    return before.rstrip("\"')]”’»").endswith((".", "!", "?", "…")) and before.lower() not in lexicon.ABBREVIATIONS
+    return before.rstrip("\"')]”’»").endswith((".", "!", "?", "…")) and before.lower() not in _ABBREVIATIONS
 
 
-@lru_cache(_CACHED)
-def _lower_chunk(chunk: str, opens: bool, plain: bool) -> str:
-    """Return a chunk with its words in lower case; words inside a sentence only in `plain` text."""
+_ABBREVIATIONS = lexicon.word_list("abbreviations")
+
+
+def _lower_opening(chunk: str) -> str:
+    """Return a chunk that opens a sentence with its first word in lower case, unless the capitals have a meaning."""
     opened, core, closed = _peeled(chunk)
-    if not (opens or plain) or not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
+    if not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
         return chunk
     if core.lower().replace("’", "'") in lexicon.CONTRACTIONS:
         return chunk.lower()
-    parts = _JOINT.split(core)  # Word, joint, word, joint, word.
-    parts[0] = _lower_word(parts[0], opens, plain)
-    for index in range(2, len(parts), 2):
-        clitic = parts[index - 1] in "'’" and len(parts[index]) == 1
-        parts[index] = parts[index].lower() if clitic else _lower_word(parts[index], False, plain)
-    return opened + "".join(parts) + closed
-
-
-def _lower_word(word: str, opens: bool, plain: bool) -> str:
-    """Return a word in lower case, or unchanged if its capitals have a meaning."""
+    word, joint, rest = _JOINT.split(core, 1) if _JOINT.search(core) else (core, "", "")
     lower = word.lower()
-    if len(word) == 1:
-        return lower if (plain and word == "I") or (opens and word == "A") else word
-    if word.isupper():
-        tells = not plain or lower not in lexicon.PLAIN_CAPITALS
-    elif word[1:] != lower[1:]:
-        tells = not plain or lower not in lexicon.PLAIN_PRODUCTS
-    elif opens:
-        tells = lower in lexicon.NAMES
-    else:
-        tells = not plain or lower in lexicon.NAMES or lower in lexicon.NAMES_INSIDE
-    return word if tells else lower
+    tells = word != "A" if len(word) == 1 else word[1:] != lower[1:] or lower in lexicon.NAMES
+    return chunk if tells else opened + lower + joint + rest + closed
 
 
 def _peeled(run: str) -> tuple[str, str, str]:
@@ -157,43 +115,21 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 _FINAL_STOP = lazy(r"""(?<=[\w)\]"'”’%`])\.$|(?<=\w)[。！]+$""")
-_FINAL_BANG = lazy(r"""(?:^|\s)["'(]?([^\W\d_]{2,}(?:['’-][^\W\d_]+)*)(!+)$""")
-_NUMBER = lazy(r"\d[\d.,:]*")
+_FINAL_BANG = lazy(r"(?<=[^\W\d_]{2})!+$")
+_CALLS = lazy(r"\b(?:methods?|functions?|macros?|calls?)\b", re.IGNORECASE)
+"""Words about code, whose names may end in an exclamation mark."""
 _WITH_UNIT = lazy(r"(\d[\d.,:]*)(%|[kcm]m|kg|ms|[KMGT]B|[kMG]?Hz|px|[ap]m|[AP]M)")
 _CODE = lazy(r"`([\w./\\:@-]*\w)`")
-_QUOTES = frozenset("\"'")
-_TOUCHED = frozenset(["the", *lexicon.CONTRACTIONS, *lexicon.SYNONYMS, *lexicon.UNITS])
 
 
 def content_key(text: str) -> tuple[str, ...]:
-    """Return the content tokens of a text in their order; on the lexical floor, equal keys are one memory.
+    """Return the tokens of a text in their order, without its last full stop.
 
     Punctuation has tokens of its own, and a different one for a separate mark: `git add .` is not `git add`.
     """
     text = normal_text(text)
-    tokens = _tokens(_without_end(text))
-    found = frozenset(tokens)
-    if not (found.isdisjoint(_QUOTES) and found.isdisjoint(lexicon.ABOUT_WORDS) and _is_english(found)):
-        return tuple(tokens)
-    tokens = _without_lead_in(tokens)
-    if found.isdisjoint(_TOUCHED):
-        return tuple(tokens)
-    names = not found.isdisjoint(lexicon.ABOUT_NAMES)
-    read: list[str] = []
-    for index, token in enumerate(tokens):
-        if token in _TOUCHED:
-            read += _reading(tokens, index, names)
-        else:
-            read.append(token)
-    return tuple(read)
-
-
-def _without_end(text: str) -> str:
-    """Return a text without its last full stop or exclamation marks, unless they belong to the last word."""
-    if text.endswith("!"):
-        bang = _FINAL_BANG.search(text)
-        return text[: bang.start(2)] if bang and bang[1] not in lexicon.BANGS else text
-    return _FINAL_STOP.sub("", text) if text.endswith((".", "。", "！")) else text
+    end = _FINAL_STOP if not text.endswith("!") else None if _CALLS.search(text) else _FINAL_BANG
+    return tuple(_tokens(text if end is None else end.sub("", text)))
 
 
 def _tokens(text: str) -> list[str]:
@@ -231,51 +167,9 @@ def _core_tokens(core: str) -> tuple[str, ...]:
     if with_unit:
         return with_unit[1], with_unit[2]
     code = _CODE.fullmatch(core)
-    if code and not code[1].isalpha() and code[1] not in _TOUCHED:
+    if code and not code[1].isalpha():
         return (code[1],)  # It would be no word without the backticks either.
     return (core,)
-
-
-def _without_lead_in(tokens: list[str]) -> list[str]:
-    if tokens and tokens[0] in lexicon.BULLETS and len(tokens) > 1 and tokens[1].isalpha() and len(tokens[1]) > 1:
-        tokens = tokens[1:]
-    if tokens and tokens[0] in lexicon.LEAD_INS:
-        for lead_in, followers in lexicon.LEAD_INS[tokens[0]]:
-            size = len(lead_in)
-            if tuple(tokens[:size]) == lead_in and len(tokens) > size and (not followers or tokens[size] in followers):
-                return tokens[size:]
-    return tokens
-
-
-def _reading(tokens: list[str], index: int, names: bool) -> tuple[str, ...]:
-    """Return the tokens for a token with variants, given its neighbours and whether names are possible."""
-    token = tokens[index]
-    if token in lexicon.CONTRACTIONS:
-        return lexicon.CONTRACTIONS[token]
-    before = tokens[index - 1] if index else "."
-    if token == "the":
-        return () if before == "." and _is_plain_subject(tokens[index + 1 : index + 3]) else ("the",)
-    counted = before in lexicon.NUMBERS or _NUMBER.fullmatch(before) is not None
-    if token in lexicon.UNITS:
-        return lexicon.UNITS[token] if counted else (token,)
-    return (token,) if names or _is_literal(token, before, counted) else lexicon.SYNONYMS[token]
-
-
-def _is_literal(token: str, before: str, counted: bool) -> bool:
-    """Return whether the word before makes a token literal: `Five Guys`, `60 dB`, `in docs`, `keep mum`."""
-    if token in lexicon.NUMBERS:
-        return before == "."
-    if token in lexicon.SPELLINGS:
-        return False
-    return counted or before in lexicon.LITERAL_AFTER or (before, token) in lexicon.OTHER_READINGS
-
-
-def _is_plain_subject(tokens: list[str]) -> bool:
-    """Return whether `the` before these two tokens is without meaning: `the user prefers`."""
-    if not tokens:
-        return False
-    noun = tokens[0].removesuffix("'s")
-    return noun in lexicon.ONE_OF_A_KIND and (noun != tokens[0] or tokens[-1] in lexicon.FINITE)
 
 
 # --- Words to search by ---
@@ -289,6 +183,8 @@ _WORD = lazy(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
 _PLAIN_WORD = lazy(r"\w+(?:[./\\:@'’-]+\w+)*")
 """The same where a text has nothing but plain characters, in a third of the time."""
 _SEPARATORS = lazy(r"[./\\:@'’_-]+")
+_PRODUCTS = lexicon.word_list("products")
+"""Products whose inner capitals tell nothing apart."""
 _HUMP = lazy(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
 
 
@@ -330,7 +226,7 @@ def _pairs(run: str) -> list[str]:
 def _with_parts(run: str) -> list[str]:
     run = run.replace("’", "'").removesuffix("'s")
     whole = run.lower()
-    if whole in lexicon.PLAIN_PRODUCTS or whole in lexicon.CONTRACTIONS or not any(map(str.isalpha, whole)):
+    if whole in _PRODUCTS or whole in lexicon.CONTRACTIONS or not any(map(str.isalpha, whole)):
         return [whole]
     parts: list[str] = []
     for piece in _SEPARATORS.split(run):

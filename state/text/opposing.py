@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text import slots
+from memtape.state.text.claims import DENIES
 from memtape.state.text.lexicon import word_set
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
@@ -19,7 +19,6 @@ LEAST_SHARED = 2
 """Minimum of equal terms for two texts about one thing."""
 MOST_CHARS = 300
 """A longer text wants more than one thing."""
-_DENIES = lazy(slots.DENIES, re.IGNORECASE)
 _DENYING = word_set("never not no cannot without")
 _SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
 _USES = frozenset(terms("use put leave", ENGLISH))
@@ -54,7 +53,7 @@ def standing_of(text: str) -> TopicSide | None:
     """Return the topic and side of a text; None for a question, a long text, or too few terms."""
     if "?" in text or len(text) > MOST_CHARS:
         return None
-    denies = bool(_DENIES.search(text))
+    denies = bool(DENIES.search(text))
     preferred = _PREFERS.match(text)
     if preferred is not None:
         first, second = (tuple(terms(part)) for part in preferred.groups())

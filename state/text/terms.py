@@ -13,8 +13,7 @@ from functools import cache, lru_cache
 from Stemmer import Stemmer
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.common_words import common_words
-from memtape.state.text.lexicon import SEARCH_STOP
+from memtape.state.text.lexicon import SEARCH_STOP, common_words
 from memtape.state.text.normal import runs, words, words_of_run
 
 ENGLISH = "english"

@@ -12,6 +12,7 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.validity import predecessors
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +29,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The changed memories, by kind of change, and the number of new turns.
 
-    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it revises another, else
+    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it replaced another, else
     in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
     """
 
@@ -105,7 +106,7 @@ def _changed(scope: Scope, memory: Memory, came: list[int]) -> Changed:
         kind=spoken.kind,
         text=scope.captures.body(spoken).text,
         captures=tuple(by_seq[seq].id for seq in came),
-        revises=by_seq[memory.revises.seq].id if memory.revises else None,
+        revises=next((by_seq[it.name].id for it in predecessors(scope, memory)), None),
     )
 
 

@@ -119,8 +119,6 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         ids=tuple(by_seq[join.seq].id for join in memory.joins),
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
-        revises=None if memory.revises is None else by_seq[memory.revises.seq].id,
-        similarity=0 if memory.revises is None else memory.revises.similarity,
         replaced=family in REPLACING and scope.validity.current.get(family) != memory.birth,
         hidden=memory.canonical < 0,
         provenance=_provenance(scope, memory),

@@ -26,7 +26,7 @@ for alerts. Sources of the figures:
 - **log**: the ends of the log and the events behind the watermarks, at each scrape.
 - **watermark**: the counts of the views. No table is read.
 - **home**: small files of the home: tallies, locks, the disk.
-- **samples**: measurements of each process, in `samples` of the home. Delete the file at any time; its counters then
+- **samples**: measurements of each process, in `counts.db` of the home. Delete the file at any time; its counters then
   begin at zero.
 
 No load drops an event. A rule that leaves something out counts it in `memtape_dropped_total` and

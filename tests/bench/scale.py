@@ -192,7 +192,7 @@ def rebuild(home: Path, count: int) -> Figures:
 
     with Client(home, scope=SCOPE) as client:
         meter = Meter()
-        rebuild_or_ask(client.home, client.log, None, lambda *_: None, lambda _: None)
+        rebuild_or_ask(client.home, client.log, lambda *_: None, lambda _: None)
         return meter.told("rebuild")
 
 

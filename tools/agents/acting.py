@@ -6,7 +6,7 @@ module.
 
 from __future__ import annotations
 
-from memtape.sinks.home.tallies import LEFT_OUT, count_one
+from memtape.sinks.home.counts import LEFT_OUT, count_one
 from memtape.tools.agents.turn import SOURCES, HookCall
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.writing import now_us

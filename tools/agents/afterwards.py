@@ -42,7 +42,7 @@ def flush(turn: HookCall) -> bytes:
 
     Where a model is configured, a detached process distils the flush once durable.
     """
-    from memtape.sinks.home.flushes import count_outcome
+    from memtape.sinks.home.counts import FLUSHES, count_one
     from memtape.tools.agents.distilling import is_wanted
     from memtape.tools.agents.flushing import latest
 
@@ -63,9 +63,9 @@ def flush(turn: HookCall) -> bytes:
                     tags=(FLUSH_TAG,),
                 )
                 receipts = client.capture_many([line])
-        count_outcome(turn.home, "deterministic_ok")
+        count_one(turn.home, FLUSHES, "deterministic_ok")
     except Exception:
-        count_outcome(turn.home, "error")
+        count_one(turn.home, FLUSHES, "error")
         raise
     if receipts and not receipts[0].spooled and is_wanted(turn.home):
         place = receipts[0].position

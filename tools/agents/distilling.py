@@ -17,7 +17,7 @@ from memtape.schemas.errors import BadAnswer, InvalidEvent, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
-from memtape.sinks.home.flushes import count_outcome
+from memtape.sinks.home.counts import FLUSHES, count_one
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
@@ -61,12 +61,12 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
     try:
         kept = _distill(home, flushed, limit_s)
     except ModelTimeout:
-        count_outcome(home, "timeout")
+        count_one(home, FLUSHES, "timeout")
         raise
     except Exception:
-        count_outcome(home, "error")
+        count_one(home, FLUSHES, "error")
         raise
-    count_outcome(home, "distilled_ok")
+    count_one(home, FLUSHES, "distilled_ok")
     return kept
 
 

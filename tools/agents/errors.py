@@ -15,8 +15,8 @@ from pathlib import Path
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
+from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.samples import note
 from memtape.tools.capture.profiles import keeps_nothing
 
 ERRORS_NAME = "agents.log"

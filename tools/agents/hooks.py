@@ -19,11 +19,10 @@ from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
+from memtape.sinks.home.counts import LEFT_OUT, LESSENED, count_one, note
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
-from memtape.sinks.home.samples import note
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed
 from memtape.tools.agents.hook_hosts import (

@@ -16,7 +16,7 @@ import orjson
 
 from memtape import __version__
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
-from memtape.sinks.home.samples import note
+from memtape.sinks.home.counts import note
 from memtape.tools.agents import acting, hooks
 from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
 from memtape.tools.agents.hook_hosts import SERVED, read

@@ -397,15 +397,11 @@ class Asking(Writer):
 
         return self._read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
 
-    def compare_shadows(self, since: str | None = None) -> Any:
-        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadow_report`.
+    def compare_shadows(self) -> Any:
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadows`."""
+        from memtape.tools.ask.shadows import compare_shadows
 
-        `since` is a time or an age.
-        """
-        from memtape.tools.ask.shadow_report import compare_shadows
-
-        after = None if since is None else parse_time(since, now_us())
-        return self._read(lambda views, scope: compare_shadows(views, self.log, scope, after))
+        return self._read(lambda views, scope: compare_shadows(self.log, scope))
 
     def held(self, *, as_of: str | None = None) -> ScopeHeld:
         """Return how much the scope shows, now or in the past."""

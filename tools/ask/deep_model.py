@@ -7,7 +7,7 @@ choice missing from an answer keeps all, and an empty one keeps nothing. Memorie
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,7 @@ from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTi
 from memtape.schemas.events import Failure
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
-from memtape.state.ranking.deep.ground import Ground
-from memtape.state.ranking.deep.rules import Judge, Rules, StepDecision
-from memtape.state.ranking.deep.seen import Spot
+from memtape.state.ranking.deep import RULES, DeepSearch, Judge, Spot, StepDecision
 from memtape.tools.keep.models import about, author, is_named, model_for, without_thoughts
 
 if TYPE_CHECKING:
@@ -42,11 +40,14 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 def judge_of(home: Home, redactor: Redactor) -> Judge:
     """Return the judge of a deep search's steps: the configured model, else rules."""
-    return ModelJudge(home, redactor) if is_named(home) else Rules()
+    if not is_named(home):
+        return RULES
+    model = ModelJudge(home, redactor)
+    return {"filter": model.filter, "walk": model.walk, "gate": model.gate}
 
 
 class ModelJudge:
-    """A `Judge` that asks the model of a home. After a late or missing answer no question is asked."""
+    """The decisions of the model of a home. After a late or missing answer no question is asked."""
 
     def __init__(self, home: Home, redactor: Redactor) -> None:
         self._home = home
@@ -55,73 +56,51 @@ class ModelJudge:
         self._walked: dict[Spot, bool] = {}
         self._gone: Failure = ""
 
-    def filter(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
-        """See `Judge.filter`. Texts judged before stay, and texts beyond `SHOWN` too."""
+    def filter(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+        """Return which seen texts are kept. Texts judged before stay, and texts beyond `SHOWN` too."""
         asked = [spot for spot in spots if spot not in self._judged][:SHOWN]
-        if not asked:
-            return StepDecision(spots)
         self._judged |= dict.fromkeys(asked)
+        return self._ask(_FILTER, _FILTER_FORM, search, asked, spots) if asked else StepDecision(spots)
 
-        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
-            return _without(spots, _dropped(answer, asked)), ""
-
-        return self._told(_prompt(_FILTER, _FILTER_FORM, question, ground, asked), spots, told)
-
-    def walk(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
-        """See `Judge.walk`. Pages that a model has chosen before, or has not, are not asked about again."""
+    def walk(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+        """Return which pages are opened. A page is asked about once."""
         asked = [spot for spot in spots if spot not in self._walked][:SHOWN]
-        self._walked |= dict.fromkeys(asked, False)
+        told = self._ask(_WALK, _FILTER_FORM, search, asked, ()) if asked else StepDecision(())
+        self._walked |= dict.fromkeys(asked, False) | dict.fromkeys(told.kept, True)
+        return told._replace(kept=[spot for spot in spots if self._walked.get(spot)])
 
-        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
-            return _without(asked, _dropped(answer, asked)), ""
+    def gate(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+        """Return the best texts to keep, and the next query."""
+        return self._ask(_GATE, _GATE_FORM, search, spots, spots)
 
-        done = (
-            self._told(_prompt(_WALK, _FILTER_FORM, question, ground, asked), (), told) if asked else StepDecision(())
-        )
-        self._walked |= dict.fromkeys(done.kept, True)
-        return done._replace(kept=[spot for spot in spots if self._walked.get(spot)])
-
-    def gate(self, question: str, ground: Ground, spots: Sequence[Spot], number: int) -> StepDecision:
-        """See `Judge.gate`."""
-
-        def told(answer: Mapping[str, Any]) -> tuple[Sequence[Spot], str]:
-            is_ready, query = answer.get("ready", True), answer.get("query", "")
-            if not isinstance(is_ready, bool) or not isinstance(query, str) or not (is_ready or query.strip()):
-                raise BadAnswer("The model's answer does not say what is missing.")
-            kept = _without(spots, _dropped(answer, spots))
-            return kept, "" if is_ready else self._redactor.question(one_line(query, QUERY_CHARS))
-
-        return self._told(_prompt(_GATE, _GATE_FORM, question, ground, spots), spots, told)
-
-    def _told(
-        self, prompt: str, spots: Sequence[Spot], told: Callable[[Mapping[str, Any]], tuple[Sequence[Spot], str]]
+    def _ask(
+        self, task: str, form: str, search: DeepSearch, asked: Sequence[Spot], otherwise: Sequence[Spot]
     ) -> StepDecision:
-        """Return the parsed answer of a model; without an answer keep all texts and ask nothing further."""
+        """Return what the model says about the `asked` texts; without a right answer `otherwise` are kept."""
         if self._gone:
-            return StepDecision(spots, by=self._name, failure=self._gone)
+            return StepDecision(otherwise, by=self._name, failure=self._gone)
+        prompt = _prompt(task, form, search, asked)
         answer, failure = self._answer(prompt)
         cost = len(prompt) + len(answer) if failure in ("", "silent", "late") else 0
         if not failure:
             try:
-                kept, query = told(_object(answer))
-                return StepDecision(kept, query, self._name, cost)
+                told = _object(answer)
+                dropped = _dropped(told, asked)
+                kept = [spot for spot in (otherwise or asked) if spot not in dropped]
+                query = _missing(told) if form == _GATE_FORM else ""
+                return StepDecision(kept, query and self._redactor.question(query), self._name, cost)
             except BadAnswer:
                 failure = "wrong"
         self._gone = failure if failure in ("late", "unreachable", "spent") else ""
-        return StepDecision(spots, by=self._name, cost=cost, failure=failure)
+        return StepDecision(otherwise, by=self._name, cost=cost, failure=failure)
 
     def _answer(self, prompt: str) -> tuple[str, Failure]:
+        failed: dict[type[MemtapeError], Failure] = {ModelTimeout: "late", BadAnswer: "silent", BudgetSpent: "spent"}
         try:
             model = model_for(self._home, "recall")
             return ("", "unreachable") if model is None else (model.answer(prompt, LIMIT_S), "")
-        except ModelTimeout:
-            return "", "late"
-        except BadAnswer:
-            return "", "silent"
-        except BudgetSpent:
-            return "", "spent"
-        except MemtapeError:
-            return "", "unreachable"
+        except MemtapeError as error:
+            return "", next((failure for kind, failure in failed.items() if isinstance(error, kind)), "unreachable")
 
     @cached_property
     def _name(self) -> str:
@@ -132,9 +111,17 @@ class ModelJudge:
             return "model"
 
 
-def _prompt(task: str, form: str, question: str, ground: Ground, spots: Sequence[Spot]) -> str:
-    lines = [f"{n}. {one_line(ground.text(spot), SHOWN_CHARS)}" for n, spot in enumerate(spots, start=1)]
-    return about(_WHAT, task, "\n".join((f"Question: {one_line(question, QUERY_CHARS)}", *lines)), form)
+def _missing(told: Mapping[str, Any]) -> str:
+    """Return the next query of a gate's answer, empty where the search is ready. Raises `BadAnswer`."""
+    is_ready, query = told.get("ready", True), told.get("query", "")
+    if not isinstance(is_ready, bool) or not isinstance(query, str) or not (is_ready or query.strip()):
+        raise BadAnswer("The model's answer does not say what is missing.")
+    return "" if is_ready else one_line(query, QUERY_CHARS)
+
+
+def _prompt(task: str, form: str, search: DeepSearch, spots: Sequence[Spot]) -> str:
+    lines = [f"{n}. {one_line(search.text(spot), SHOWN_CHARS)}" for n, spot in enumerate(spots, start=1)]
+    return about(_WHAT, task, "\n".join((f"Question: {one_line(search.question, QUERY_CHARS)}", *lines)), form)
 
 
 def _object(answer: str) -> Mapping[str, Any]:
@@ -161,7 +148,3 @@ def _dropped(answer: Mapping[str, Any], asked: Sequence[Spot]) -> dict[Spot, Non
         raise BadAnswer("The model's answer chooses what it was not shown.")
     kept = dict.fromkeys(numbers)
     return {spot: None for n, spot in enumerate(asked, start=1) if n not in kept}
-
-
-def _without(spots: Sequence[Spot], dropped: Mapping[Spot, None]) -> list[Spot]:
-    return [spot for spot in spots if spot not in dropped]

@@ -93,7 +93,6 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     scope: str
-    revises: str | None
     events: tuple[Behind, ...]
 
 
@@ -151,26 +150,24 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     log = retriever.log
     if (summary := retriever.summary(scope, id)) is not None:
         behind = tuple(_captures(log, summary.scope, summary.sources, "source", "summed up"))
-        return Explained(id=id, scope=summary.scope, revises=None, events=behind)
+        return Explained(id=id, scope=summary.scope, events=behind)
     found = retriever.find(scope, id)
     if isinstance(found, Event):
         assert found.scope is not None
         partition = partition_of(found.scope, log.partitions)
         events = list(_waiting(log, partition, retriever.offset(partition), found.scope, id))
         events = events or list(_captures(log, found.scope, (id,), "capture", "purged"))
-        return Explained(id=id, scope=found.scope, revises=None, events=tuple(events))
+        return Explained(id=id, scope=found.scope, events=tuple(events))
     partition = partition_of(found.scope, log.partitions)
     if isinstance(found, MemoryRow):
         ties = [("member", member) for member in found.members] + [("echo", echo) for echo in found.echoes]
-        name, ids, revises = found.id, found.ids, found.revises
+        name, ids = found.id, found.ids
     else:
         ties = [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
-        name, ids, revises = found.id, (found.id,), None
+        name, ids = found.id, (found.id,)
     events = [_behind(log, partition, part, tie) for part, tie in ties]
     events += _tombstones(log, partition, found.scope, ids)
-    return Explained(
-        id=name, scope=found.scope, revises=revises, events=tuple(sorted(events, key=lambda event: event.offset))
-    )
+    return Explained(id=name, scope=found.scope, events=tuple(sorted(events, key=lambda event: event.offset)))
 
 
 def pending(log: Log, retriever: Retriever, scopes: Iterable[str]) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtape import STARTED_NS
 from memtape.schemas.lanes import LANES
 from memtape.schemas.metrics import Door
+from memtape.sinks.home.counts import Noted, note
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.samples import Noted, note
 
 if TYPE_CHECKING:
     from memtape.tools.ask.retrieval import Answer

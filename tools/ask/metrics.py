@@ -22,18 +22,16 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import (
+    BUCKETS_S,
     DOORS,
     FAULTS,
     METRICS,
     MICROSECONDS,
     OUTCOMES,
-    RECALL_BUCKETS_S,
-    STEP_BUCKETS_S,
     STEPS,
 )
-from memtape.sinks.home.flushes import Outcome
+from memtape.sinks.home.counts import Counts, FlushOutcome
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.samples import Samples
 from memtape.state.views.health import HealthState
 from memtape.tools.ask.reading import Reader
 from memtape.tools.ask.status import Status, status
@@ -68,7 +66,7 @@ class _HomeCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         reader = Reader(self._home, self._log)
         state = reader.held(lambda views: status(self._home, self._log, views, self._profile, letters=False))
-        samples = Samples(self._home.path)
+        samples = Counts(self._home.path)
         counted = {**of_log(state), **of_home(state), **of_samples(samples)}
         for name, values in counted.items():
             metric = METRICS[name]
@@ -77,9 +75,9 @@ class _HomeCollector(Collector):
             for labels, value in values.items():
                 made.add_metric(labels, value)
             yield made
-        yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS, RECALL_BUCKETS_S)
-        yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS, STEP_BUCKETS_S)
-        yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",), RECALL_BUCKETS_S)
+        yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS)
+        yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS)
+        yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",))
 
 
 def of_log(state: Status) -> dict[str, Values]:
@@ -117,7 +115,7 @@ def of_home(state: Status) -> dict[str, Values]:
     """Return the metrics from a home's files, apart from its views."""
     return {
         "memtape_embedder_degraded": {(): int(state.embedder.degraded)},
-        "memtape_flushes": _known(state.flushes, get_args(Outcome)),
+        "memtape_flushes": _known(state.flushes, get_args(FlushOutcome)),
         "memtape_dropped": _known(state.left_out, REASONS),
         "memtape_model_calls": {(): state.model.total.calls},
         "memtape_model_tokens": {(): state.model.total.tokens},
@@ -127,7 +125,7 @@ def of_home(state: Status) -> dict[str, Values]:
     }
 
 
-def of_samples(samples: Samples) -> dict[str, Values]:
+def of_samples(samples: Counts) -> dict[str, Values]:
     """Return the metrics from the samples of processes."""
     return {
         "memtape_recalls": {
@@ -149,13 +147,11 @@ def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
     return found
 
 
-def _histogram(
-    name: str, samples: Samples, series: str, labels: Sequence[str], bounds_s: Sequence[float]
-) -> HistogramMetricFamily:
-    metric = METRICS[name]
+def _histogram(name: str, samples: Counts, series: str, labels: Sequence[str]) -> HistogramMetricFamily:
+    metric, bounds_s = METRICS[name], BUCKETS_S[series]
     made = HistogramMetricFamily(name, metric.help, labels=metric.labels)
     for label in labels:
-        sums = samples.sums(series, label, bounds=[round(bound * MICROSECONDS) for bound in bounds_s])
+        sums = samples.sums(series, label)
         buckets = [(str(bound), float(count)) for bound, count in zip(bounds_s, sums.at_most, strict=True)]
         own = [label] if metric.labels else []
         made.add_metric(own, [*buckets, ("+Inf", float(sums.samples))], sums.total / MICROSECONDS)

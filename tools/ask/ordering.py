@@ -174,7 +174,7 @@ def _rankings(
         field_of(ready, partial(rank, ready, among), among, now, asked.session, follows="edges" in asked.lanes)
         for ready, among in scopes
     ]
-    return looked(asked.query, readies, fields, asked.deep, limit)
+    return looked(asked.query, fields, asked.deep, limit)
 
 
 def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None) -> Ranking:

@@ -17,14 +17,13 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.log import Log
 from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, tally_of
 from memtape.sinks.home.disk import disk_of
-from memtape.sinks.home.embedding_marks import EmbeddingMarks
-from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
-from memtape.sinks.home.tallies import LEFT_OUT, LESSENED, tally_of
 from memtape.sinks.logs.spool import Spool
 from memtape.sinks.page_files import kept
 from memtape.sinks.unfinished_erasures import commands_that_finish
@@ -230,7 +229,7 @@ def _of_files(home: Home, now_us: int) -> dict[str, Any]:
         "spooled": Spool(home).count(),
         "kept": tuple(kept(home)),
         "zones": tuple(zone_problems(home)),
-        "flushes": outcomes(home.path),
+        "flushes": tally_of(home.path, FLUSHES),
         "left_out": tally_of(home.path, LEFT_OUT),
         "lessened": tally_of(home.path, LESSENED),
         "paused": tuple(pauses_of(home.path).lasting(now_us)),

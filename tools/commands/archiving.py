@@ -170,7 +170,7 @@ def why_of(client: Client, id: str) -> tuple[Explained, Age | None]:
     except NotFound:
         if not age.purged:
             raise
-        return Explained(id=age.id, scope=age.scope, revises=None, events=()), age
+        return Explained(id=age.id, scope=age.scope, events=()), age
 
 
 def age_lines(age: Age) -> Iterator[str]:

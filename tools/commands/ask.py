@@ -209,8 +209,6 @@ def why(
     if printed_json({**msgspec.structs.asdict(explanation), "age": age}):
         return
     say(f"Memory {explanation.id} in {explanation.scope}")
-    if explanation.revises:
-        say(f"revises {explanation.revises}")
     for behind in explanation.events:
         say(_behind(behind))
     # What has left the views has no row that tells more.
@@ -390,8 +388,6 @@ def _opened(opened: Opened) -> list[str]:
         lines += [f"also said: {one_line(wording.text)} ({wording.id})" for wording in memory.wordings]
         if memory.made_of:
             lines.append(f"made of {', '.join(memory.made_of)}")
-        if memory.revises:
-            lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
     if opened.last_used_at is not None:
         lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
     return [*lines, *_hidden(opened)]

@@ -179,10 +179,6 @@ def embedder_lines(state: EmbedderState) -> list[str]:
     if state.waiting or state.embedded or state.failed:
         done = f"{state.embedded:,} of {state.texts:,} texts, {state.waiting:,} wait"
         lines.append(f"vectors       {done}" + (f", {state.failed:,} failed" if state.failed else ""))
-    if state.past:
-        lines.append(
-            f"folds         some were made under {', '.join(state.past)}; `memtape refold --dry-run` shows them anew"
-        )
     lines += [f"drift         {state.drift}"] if state.drift else []
     lines += [f"note          {state.warning}"] if state.warning else []
     lines += [f"offer         {state.offer}"] if state.offer else []

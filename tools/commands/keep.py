@@ -40,12 +40,7 @@ PROJECTOR_WAIT_S = 5.0
 
 @click.command()
 @click.option("--once", is_flag=True, help="Project what there is and end.")
-@click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Threads to project with, per process."
-)
-@click.option(
-    "--processes", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with."
-)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with.")
 @click.option(
     "--embed/--no-embed",
     default=True,
@@ -64,7 +59,6 @@ def run(
     client: Client,
     once: bool,
     workers: int,
-    processes: int,
     embed: bool,
     metrics: int | None,
     logs: bool,
@@ -79,16 +73,17 @@ def run(
     is only noted.
 
     One command at a time can do this; a second one waits for five seconds, and is then told the pid of the
-    first. With --processes it starts others, which share the partitions. They exchange pickles on loopback, and
-    while they start anybody on this machine can connect: use --workers where others than you can log in.
+    first. With --workers it starts as many processes, which share the partitions by leases.
 
     \b
     Example:
       memtape run --once
       memtape run --metrics 9464 --log-format json
     """
+    from memtape.tools.ask.shadows import Shadows
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
+    from memtape.tools.keep.workers import WORKERS, WorkerKind
 
     note = (lambda said: operation("noted")) if logs else _note
     serving: AbstractContextManager[int | None] = nullcontext()
@@ -97,7 +92,8 @@ def run(
 
         serving = served_metrics(client.home, client.log, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
-    with Owner(client.home, client.log, note, workers, processes, lock_wait_s=wait_s) as owner, serving as port:
+    kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
+    with Owner(client.home, client.log, note, workers, lock_wait_s=wait_s, kinds=kinds) as owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
         operation("serving", port=port or 0)
@@ -154,7 +150,6 @@ def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bo
 
 
 @click.command()
-@click.option("--scope", help="Only this scope.")
 @click.option("--erased", "erased", multiple=True, metavar="ID", help="Instead see that this is gone; may be repeated.")
 @click.option(
     "--text",
@@ -164,7 +159,7 @@ def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bo
     help="With --erased: a file with what was erased, to be looked for in every file of the home.",
 )
 @with_home
-def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...]) -> None:
+def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
     Exits 1 and names each difference. `memtape rebuild` mends it. With --erased it searches for erased ids
@@ -180,7 +175,7 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
         _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
         return
     with progress(client.reader.projected(), "Replaying") as bar:
-        verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
+        verdict = client.verify(lambda done: bar.update(done - bar.pos))
     if not printed_json(
         verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]}
     ):
@@ -231,9 +226,8 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> No
 
 
 @click.command()
-@click.option("--scope", help="Only this scope, in place.")
 @with_home
-def rebuild(client: Client, scope: str | None) -> None:
+def rebuild(client: Client) -> None:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
@@ -247,7 +241,7 @@ def rebuild(client: Client, scope: str | None) -> None:
 
     started = time.monotonic()
     with Phases() as phases:
-        made = rebuild_or_ask(client.home, client.log, scope, phases.update, _note)
+        made = rebuild_or_ask(client.home, client.log, phases.update, _note)
     seconds = time.monotonic() - started
     if not printed_json({**made._asdict(), "seconds": round(seconds, 3)}):
         say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")

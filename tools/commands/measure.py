@@ -14,7 +14,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.retrievers import STATES, State
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICES, local_settings
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, printed_json, say, with_client, with_folder, with_home
@@ -38,9 +38,6 @@ retriever_option = click.option(
 )
 @click.option("--embedder", "choice", type=click.Choice(CHOICES), help="The embedder, by default that of this machine.")
 @click.option("--model", help="For local: a name of the Hugging Face hub, or a folder.")
-@click.option(
-    "--svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw a chart to this file."
-)
 @click.option("--inject", is_flag=True, help="Measure what a hook adds to prompts instead.")
 @click.option(
     "--foreign",
@@ -55,7 +52,6 @@ def eval_command(
     without: tuple[Lane, ...],
     choice: str | None,
     model: str | None,
-    svg: Path | None,
     inject: bool,
     foreign: Path | None,
 ) -> None:
@@ -68,12 +64,12 @@ def eval_command(
 
     \b
     Example:
-      memtape eval locomo10.json --retriever bm25 --retriever memtape --svg recall.svg
+      memtape eval locomo10.json --retriever bm25 --retriever memtape
       memtape eval locomo10.json --embedder floor --without sparse --json
       memtape eval locomo10.json --inject
     """
     if inject or foreign is not None:
-        if not inject or retrievers or without or choice is not None or model is not None or svg is not None:
+        if not inject or retrievers or without or choice is not None or model is not None:
             raise MemtapeError(
                 "--inject measures hooks, which find by words alone; the other options are for retrievers.",
                 "Give --inject with FILE, --foreign and --json alone.",
@@ -83,17 +79,10 @@ def eval_command(
     from memtape.tools.ask.retrievers import without as less
     from memtape.tools.measure.evaluating import evaluate
 
-    _check_folder(svg)
     embedder = _embedder(home, choice, model)
     names = [*(retrievers or NAMES), *map(less, without)]
     with Phases() as phases:
         measured = evaluate(file, list(dict.fromkeys(names)), embedder, phases.update)
-    if svg is not None:
-        from memtape.tools.measure.chart import bars
-
-        asked = many(measured["questions"], "question")
-        title = f"{file.name}: evidence found by turn, {asked}, {measured['embedder']}"
-        write_whole(svg, bars(title, measured["retrievers"]).encode())
     _print_measured(measured)
 
 
@@ -160,21 +149,8 @@ def _injected(sets: Mapping[str, Mapping[str, Any]]) -> list[str]:
 @retriever_option
 @click.option("--limit", default=1_000, show_default=True, type=click.IntRange(1, 100_000), help="The latest searches.")
 @click.option("--shadow", is_flag=True, help="Instead compare what shadows answered beside the searches.")
-@click.option("--since", help="With --shadow: searches from this time or age on, as 2026-03-01 or 7d.")
-@click.option(
-    "--svg",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="With --shadow: draw a chart to this file.",
-)
 @with_client
-def compare_command(
-    client: Client,
-    retrievers: tuple[str, ...],
-    limit: int,
-    shadow: bool,
-    since: str | None,
-    svg: Path | None,
-) -> None:
+def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, shadow: bool) -> None:
     """Ask several retrievers the past questions of this project, and compare their results.
 
     Recall counts the used results of a search (`memtape used`). Without any known use there is nothing to
@@ -182,21 +158,20 @@ def compare_command(
     current views; nothing is put on the log.
 
     With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape retriever set`)
-    beside the answers given. Only shown results can be used, so the active retriever has the advantage: a win
-    is a result that was used all the same, found by another search or named by somebody.
+    beside the answers given. Only shown results are likely to be used, so the active retriever has the advantage.
 
     \b
     Example:
       memtape compare --retriever bm25 --retriever memtape
-      memtape compare --shadow --since 7d --svg shadow.svg
+      memtape compare --shadow
     """
     if shadow:
         if retrievers:
             raise click.UsageError("--retriever asks again, and --shadow tells what was answered.")
-        _compare_shadows(client, since, svg)
+        told = client.compare_shadows()
+        if not printed_json(told):
+            say("\n".join(_shadows(told)))
         return
-    if since is not None or svg is not None:
-        raise click.UsageError("--since and --svg are for --shadow.")
     with Phases() as phases:
         told = client.compare(retrievers, limit, phases.update)
     if printed_json(told):
@@ -216,57 +191,19 @@ def compare_command(
     say("\n".join(_compared(told)))
 
 
-def _compare_shadows(client: Client, since: str | None, svg: Path | None) -> None:
-    """Print the results of shadows beside the answers, and draw a chart."""
-    from memtape.tools.ask.shadow_report import charted
-
-    _check_folder(svg)
-    told = client.compare_shadows(since)
-    if svg is not None:
-        from memtape.tools.measure.chart import bars
-
-        judged = many(sum(its["judged"] for its in told["shadows"].values()), "answer")
-        write_whole(svg, bars(f"Found of what was used, {judged} of shadows", charted(told)).encode())
-    if printed_json(told):
-        return
-    asked, searches = f"{told['asked']:,}", many(told["searches"], "search", "searches")
-    say(
-        f"{asked} of {searches} of {client.scope} were answered by shadows, which are asked {told['percent']} % of all."
-    )
+def _shadows(told: Mapping[str, Any]) -> list[str]:
+    """Return the lines about shadows' results beside the answers."""
+    lines = [f"Shadows answer {told['percent']} % of all searches, of which there are {told['searches']:,}."]
     for name, its in told["shadows"].items():
-        say("\n".join(_of_shadow(name, its)))
-
-
-def _of_shadow(name: str, its: Mapping[str, Any]) -> list[str]:
-    """Return the lines about a shadow's results beside the answers."""
-    failed = ", ".join(f"{count:,} {why}" for why, count in its["failed"].items() if count)
-    lines = [f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed and '; ' + failed}"]
-    lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
-    if not its["judged"]:
-        return [*lines, "  Nothing is known to have been used of these searches: `memtape used ID --recall RECALL_ID`."]
-    heads = [f"@{cut}" for cut in its["recall"]["active"]]
-    lines += _table(
-        f"  recall of what was used ({its['judged']:,})",
-        heads,
-        {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()},
-    )
-    for what, who in (("wins", "only the shadow found"), ("losses", "only the answer had")):
-        lines.append(f"  {what}: {many(its[what], 'memory', 'memories')} that {who} and that were used")
-        lines += [f"    {_example(example)}" for example in its["examples"][what]]
-    latency = its["latency_ms"]
-    return [*lines, f"  latency in ms: p50 {latency['p50']:.1f}, p95 {latency['p95']:.1f}"]
-
-
-def _example(example: Mapping[str, Any]) -> str:
-    places = ", ".join(f"{who} {place or 'nowhere'}" for who, place in example["places"].items())
-    line = "(shown no longer)" if example["line"] is None else one_line(example["line"], 100)
-    return f"{one_line(example['query'], 80)} -> {line} ({example['id']}; {places})"
-
-
-def _check_folder(svg: Path | None) -> None:
-    """Raise `MemtapeError` where a chart could not be written."""
-    if svg is not None and not svg.absolute().parent.is_dir():
-        raise MemtapeError(f"There is no folder {svg.parent} for the chart.", "Make it first, or name another.")
+        failed = f", {its['failed']:,} failed" if its["failed"] else ""
+        lines.append(f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed}")
+        lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
+        found = {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()}
+        if its["judged"]:
+            heads = [f"@{cut}" for cut in its["recall"]["active"]]
+            lines += _table(f"  recall of what was used ({its['judged']:,})", heads, found)
+        lines.append(f"  latency in ms: p50 {its['latency_ms']['p50']:.1f}, p95 {its['latency_ms']['p95']:.1f}")
+    return lines
 
 
 def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -22,9 +22,9 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
+from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import HOME_VARIABLE, Home, default_home
 from memtape.sinks.home.pauses import stores_nothing
-from memtape.sinks.home.samples import note
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import profile_option

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import PassMark, project_told
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.folders import write_whole
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.telling import held, lives_told
@@ -258,11 +255,8 @@ CHARTS = (
 @click.command()
 @click.option("--since", default="30d", show_default=True, help="From then on: ISO 8601, or an age as 3d.")
 @click.option("--scope", help="Only this scope, by default all of the home.")
-@click.option(
-    "--svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw a picture to this file."
-)
 @with_home
-def stats(client: Client, since: str, scope: str | None, svg: Path | None) -> None:
+def stats(client: Client, since: str, scope: str | None) -> None:
     """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
 
     A use rate above 100 % says that recalls were used more than once.
@@ -270,20 +264,12 @@ def stats(client: Client, since: str, scope: str | None, svg: Path | None) -> No
     \b
     Example:
       memtape stats --since 90d
-      memtape stats --svg growth.svg
+      memtape stats --scope project:shop
     """
-    if svg is not None and not svg.parent.is_dir():
-        raise MemtapeError(f"There is no folder {svg.parent} for the picture.", "Make it first, or name another.")
     now = now_us()
     with Phases() as phases:
         found = client.stats(parse_time(since, now), scope, lambda done, total: phases.update("reading", done, total))
     groups = grouped(found.days)
-    if svg is not None:
-        from memtape.tools.measure.chart import columns
-
-        title = f"Memtape, {found.days[0].day} to {found.days[-1].day}"
-        panels = {f"{its.title} {its.unit}".strip(): [its.value(days) or 0 for days in groups] for its in CHARTS}
-        write_whole(svg, columns(title, [days[0].day for days in groups], panels).encode())
     if printed_json(found):
         return
     of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""

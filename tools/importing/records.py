@@ -63,6 +63,7 @@ Found = Record | Skipped
 Take = Callable[[dict[str, Any], State], Iterator[Found]]
 """A parser of one row; it may change the state."""
 
+
 def turn(source: str, role: Role, text: str, **fields: Any) -> Found:
     """Return a turn of a user or an assistant, or the skip of a text without words of its own."""
     words, session, is_user = said(text), fields.get("session"), role == "user"

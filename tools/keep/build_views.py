@@ -67,6 +67,13 @@ class BuildViews:
         target.start(self.watermarks, [self.strayed(number) for number in self.numbers])
         return target
 
+    def go_by(self, bases: Sequence[Basis]) -> None:
+        """Take the bases of the home's owner, who has discarded all unfit views."""
+        self.bases = list(bases)
+        target = BuildTarget(self.home, self.build, self.shards, self.bases, self.log.erased, vault=self.vault)
+        target.written_before = [mark.offset if mark is not None else 0 for mark in self.watermarks]
+        self.target = target
+
     def _nothing_was_erased(self, number: int) -> bool:
         """Whether the views have read a whole partition without an erasure, and need no further look."""
         mark = self.watermarks[number]

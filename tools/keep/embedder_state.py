@@ -24,7 +24,7 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     `configured` decides folds; `next` takes over when no text waits for it; both are keys on the log.
     `effective` is this machine's embedder, as a kind or, once opened, a key. `degraded`: it does not answer,
     and new texts wait. `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under
-    `next`, else under `configured`. `past` are former embedders under which some captures are folded.
+    `next`, else under `configured`.
     """
 
     configured: str
@@ -37,7 +37,6 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     embedded: int
     failed: int
     waiting: int
-    past: tuple[str, ...] = ()
     offer: str = ""
     """The benefit and the cost of an installed local model; empty without an offer."""
 
@@ -60,7 +59,6 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         embedded=embedded,
         failed=failed,
         waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
-        past=_past(log) if opened else (),
         offer=_offer(home, history, counters.texts),
     )
 
@@ -80,12 +78,6 @@ def _offer(home: Home, history: list[Settings], texts: int) -> str:
         "MiniLM is installed and finds what is said in other words. `memtape embedder set local` and "
         f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."
     )
-
-
-def _past(log: Log) -> tuple[str, ...]:
-    from memtape.tools.keep.refolding import past_embedders
-
-    return past_embedders(log)
 
 
 def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:

@@ -28,8 +28,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.proof.remains import Needles, SearchedFile, search_home, search_log, without_structure
-from memtape.sinks.proof.sqlite_pages import Piece
+from memtape.sinks.proof.remains import Needles, Piece, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.unfinished_erasures import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of

@@ -13,8 +13,8 @@ import orjson
 
 from memtape.schemas.metrics import OnStep, Step
 from memtape.schemas.times import format_time
+from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.samples import note
 
 LOGGER = logging.getLogger("memtape")
 LOGGER.addHandler(logging.NullHandler())
@@ -40,26 +40,16 @@ Operation = Literal[
     "broken",
 ]
 LEVELS: dict[Operation, int] = {
-    "started": logging.INFO,
-    "serving": logging.INFO,
-    "stopped": logging.INFO,
-    "epoch": logging.INFO,
     "folded": logging.DEBUG,
-    "snapshot": logging.INFO,
-    "rebuilt": logging.INFO,
-    "erased": logging.INFO,
-    "worker_done": logging.INFO,
+    "answered": logging.DEBUG,
+    "locked": logging.WARNING,
+    "noted": logging.WARNING,
     "worker_failed": logging.ERROR,
     "request_failed": logging.ERROR,
     "flow_failed": logging.ERROR,
-    "locked": logging.WARNING,
-    "noted": logging.WARNING,
-    "taken": logging.INFO,
-    "answered": logging.DEBUG,
-    "refused": logging.INFO,
     "broken": logging.ERROR,
 }
-"""At which level each event of operation is told."""
+"""At which level an event of operation is told; all others are information."""
 STEPS_TOLD: dict[Step, Operation] = {
     "fold": "folded",
     "write": "epoch",
@@ -70,7 +60,7 @@ STEPS_TOLD: dict[Step, Operation] = {
 
 def operation(name: Operation, **facts: int | str) -> None:
     """Tell an event of operation. Texts among the facts are words of this program: a name of a worker or an error."""
-    LOGGER.log(LEVELS[name], name, extra={"facts": facts})
+    LOGGER.log(LEVELS.get(name, logging.INFO), name, extra={"facts": facts})
 
 
 def steps_of(home: Home) -> OnStep:

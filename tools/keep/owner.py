@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -13,7 +13,7 @@ from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.locks import FileLock, all_of
 from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
@@ -29,12 +29,10 @@ from memtape.tools.keep.rebuild import (
     mend_vault,
     reason_to_rebuild,
     rebuild,
-    rebuild_scope,
     strayed_views,
 )
-from memtape.tools.keep.refresh import refresh
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
-from memtape.tools.keep.workers import WORKERS
+from memtape.tools.keep.workers import WORKERS, WorkerKind
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
@@ -48,8 +46,8 @@ REPLY_EVERY_S = 0.2
 class Owner:
     """The only process that writes a home's views. A context manager: the lock is held inside.
 
-    `on_note` gets a sentence about each discarded or rebuilt view. With several `processes`, child processes
-    run the flow, with `workers` threads each; the owner itself does the rest.
+    `on_note` gets a sentence about each discarded or rebuilt view. `kinds` are the workers beside the views. With
+    several `workers`, other processes run the flow; the owner itself does the rest.
     """
 
     def __init__(
@@ -58,22 +56,22 @@ class Owner:
         log: Log,
         on_note: OnNote = lambda note: None,
         workers: int = 1,
-        processes: int = 1,
         *,
         lock_wait_s: float = LOCK_WAIT_S,
+        kinds: Mapping[str, WorkerKind] = WORKERS,
     ) -> None:
         self._home = home
         self._log = log
         self._on_note = on_note
         self._workers = workers
-        self._processes = processes
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
         self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._seen: BuildViews | None = None
-        self._beside = {name: kind.make(home, log, on_note) for name, kind in WORKERS.items()}
+        self._kinds = kinds
+        self._beside = {name: kind.make(home, log, on_note) for name, kind in kinds.items()}
         for name, worker in self._beside.items():
             worker.on_failure = partial(failure, home, "worker_failed", worker=name)
         self._stopped = False
@@ -82,11 +80,14 @@ class Owner:
     def __enter__(self) -> Owner:
         try:
             self._lock.acquire(self._lock_wait_s)
+            with all_of(self._home.leases(), self._lock_wait_s):
+                pass  # No process of a killed owner is left.
         except Locked as refusal:
+            self._lock.release()
             operation("locked", pid=refusal.pid or 0)
             raise
         self._kept = kept(self._home)
-        operation("started", workers=self._workers, processes=self._processes)
+        operation("started", workers=self._workers)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -108,7 +109,7 @@ class Owner:
         """
         self._log.check_briefly()
         self._mend(on_phase)
-        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once == "before"]:
+        for worker in [self._beside[name] for name, kind in self._kinds.items() if kind.once == "before"]:
             worker.once()
         events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
@@ -128,7 +129,7 @@ class Owner:
         A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
         """
         before = self._done
-        workers = {name: self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"}
+        workers = {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == "after"}
         for name, worker in workers.items():
             if name in without:
                 continue
@@ -189,13 +190,11 @@ class Owner:
                 self._answer(id)
         return events
 
-    def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
-        """Rebuild all views, or the views of one scope."""
+    def rebuild(self, on_phase: OnPhase) -> Rebuilt:
+        """Rebuild all views."""
         self._log.check()
         self._hear_people()
         with self._timed_rebuild():
-            if scope is not None:
-                return rebuild_scope(self._home, self._log, scope, on_phase)
             return rebuild(self._home, self._log, on_phase, self._workers)
 
     @contextmanager
@@ -224,7 +223,7 @@ class Owner:
             self._log,
             once=once,
             views=self._look(),
-            options=FlowOptions(self._workers, self._processes, self._lock),
+            options=FlowOptions(self._workers),
         )
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
@@ -279,9 +278,8 @@ class Owner:
             self._log.check()  # What has harmed the one may have harmed the other.
         if reason is not None or astray or damaged:
             with self._timed_rebuild():
-                if reason is None or astray or damaged or not refresh(views, on_phase, self._on_note):
-                    only = None if reason is not None else sorted({*astray, *damaged})
-                    rebuild(self._home, self._log, on_phase, self._workers, only)
+                only = None if reason is not None else sorted({*astray, *damaged})
+                rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
@@ -293,7 +291,7 @@ class Owner:
 
     def _hear_people(self) -> None:
         """Append the edits of people in pages, before pages are written again."""
-        for worker in (self._beside[name] for name, kind in WORKERS.items() if kind.once == "first"):
+        for worker in (self._beside[name] for name, kind in self._kinds.items() if kind.once == "first"):
             worker.once()
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
@@ -342,8 +340,8 @@ class Owner:
     def _do(self, request: Request | None, on_phase: OnPhase) -> str:
         self._seen = None  # What is asked may follow from what has come onto the log just now.
         match request:
-            case Request(verb="rebuild", scope=scope):
-                made = self.rebuild(scope, on_phase)
+            case Request(verb="rebuild"):
+                made = self.rebuild(on_phase)
                 return f"{made.build} {made.events} {made.state_hash}"
             case Request(verb="scrub"):
                 self._mend(on_phase)  # An erasure that was cut short may have left more than its own.
@@ -363,16 +361,16 @@ def _failure(error: BaseException) -> Reply:
     return Reply(phase="", done=0, total=0, finished=True, error=text, hint=hint.encode(errors="replace").decode())
 
 
-def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+def rebuild_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
     """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
-    request = Request(verb="rebuild", scope=scope, pid=os.getpid())
+    request = Request(verb="rebuild", pid=os.getpid())
     build, events, state_hash = _as_owner_or_ask(home, log, request, on_phase, on_note).split()
     return Rebuilt(int(build), int(events), state_hash)
 
 
 def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     """Scrub as the home's owner, or ask its running projector. Raises the errors of `scrub`."""
-    _as_owner_or_ask(home, log, Request(verb="scrub", scope=None, pid=os.getpid()), on_phase, on_note)
+    _as_owner_or_ask(home, log, Request(verb="scrub", pid=os.getpid()), on_phase, on_note)
 
 
 def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, on_note: OnNote) -> str:

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
-from memtape.sinks.home.folders import Home, make_folder
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import Home
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.cluster_process import cause_of, told_panic
 from memtape.tools.keep.operations import steps_of
 
 if TYPE_CHECKING:
     from memtape.sinks.epochs import BuildTarget
 
 PROGRESS_S = 0.1
+PANIC = "panicked at"
+"""The words of libraries in Rust about an unhandled error, whose text names lines of Rust."""
 
 OnProgress = Callable[[int], None]
 
 
 class FlowOptions(NamedTuple):
-    """The way a flow runs: in `workers` threads of this process, or of each of the `processes` it starts.
+    """The way a flow runs: in this process, or in several `workers` that share the partitions by leases.
 
-    The processes inherit the projector's `lock` and hold it until the last has ended. `epoch` and
-    `batch_events` are by default those of `flows.views`.
+    `epoch` and `batch_events` are by default those of `flows.views`, `partitions` all of the log.
     """
 
     workers: int = 1
-    processes: int = 1
-    lock: FileLock | None = None
     epoch: timedelta | None = None
     batch_events: int | None = None
+    partitions: Sequence[int] | None = None
 
 
-ONE_THREAD = FlowOptions()
+ONE_PROCESS = FlowOptions()
 
 
 class Projector:
@@ -55,7 +54,7 @@ class Projector:
         *,
         once: bool,
         views: BuildViews | None = None,
-        options: FlowOptions = ONE_THREAD,
+        options: FlowOptions = ONE_PROCESS,
     ) -> None:
         # Bytewax and the flows are for who projects; whoever captures never pays for their import.
         from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
@@ -95,7 +94,7 @@ class Projector:
 
         def flow() -> None:
             try:
-                self._run_recovering(target)
+                self._run_flow(target)
             except BaseException as error:  # Whatever ends the flow is raised again below, in the caller's thread.
                 failures.append(error)
 
@@ -107,54 +106,40 @@ class Projector:
             if on_progress is not None:
                 on_progress(self._control.events_read)
         if failures:
-            raise told_panic(cause_of(failures[0]))
-
-    def _run_recovering(self, target: BuildTarget) -> None:
-        """Run the flow on its recovery store; a store that Bytewax cannot use is discarded and made anew."""
-        from memtape.flows.views import is_about_recovery, prepare_recovery
-        from memtape.tools.keep.cluster import UnusableRecovery
-
-        folder = self._build.recovery
-        make_folder(folder.parent)
-        try:
-            if not folder.is_dir():
-                prepare_recovery(folder)
-            self._run_flow(target)
-        except Exception as error:
-            if not isinstance(error, UnusableRecovery) and not is_about_recovery(error):
-                raise
-            self.doubts.append(f"The recovery store was discarded, since Bytewax cannot use it: {folder}.")
-            shutil.rmtree(folder, ignore_errors=True)
-            prepare_recovery(folder)
-            self._run_flow(target)
+            raise _cause_of(failures[0])
 
     def _run_flow(self, target: BuildTarget) -> None:
         from memtape.flows.views import run_flow, views
 
-        if self._options.processes == 1:
-            run_flow(views(self._log, target, self._control), self._options.workers, self._epoch, self._build.recovery)
-        else:
-            self._run_cluster(target)
+        if self._options.workers == 1:
+            run_flow(views(self._log, target, self._control, self._options.partitions), self._epoch)
+            return
+        from memtape.tools.keep.leases import Orders, project_shared
 
-    def _run_cluster(self, target: BuildTarget) -> None:
-        from memtape.tools.keep.cluster import log_of, run_cluster
-        from memtape.tools.keep.cluster_process import Orders
-
-        numbers = range(self._log.partitions)
         orders = Orders(
             home=os.path.abspath(self._home.path),
             build=self._build.number,
             vault=self._views.vault,
-            log=log_of(self._log),
             once=self._control.once,
             batch_events=self._control.batch_events,
             epoch_s=self._epoch.total_seconds(),
-            workers=self._options.workers,
-            addresses=(),
-            process=0,
-            bases=tuple(target.basis(number) for number in numbers),
-            written=tuple(target.written(number) for number in numbers),
+            bases=tuple(target.basis(number) for number in self._views.numbers),
         )
-        lock = self._options.lock
-        held = [] if lock is None or lock.fd is None else [lock.fd]
-        self.doubts += run_cluster(orders, self._options.processes, self._control, held)
+        self.doubts += project_shared(orders, self._options.workers, self._views, self._control)
+
+
+def _cause_of(error: BaseException) -> BaseException:
+    """Return the error of Memtape or the system that Bytewax has wrapped, and a library's panic as a sentence."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (MemtapeError, OSError)):
+            return cause
+        cause = cause.__cause__
+    if not (PANIC in str(error) or type(error).__name__ == "PanicException"):
+        return error
+    quoted = re.findall(r'"([^"]{1,200})"', str(error))
+    why = f": {quoted[-1]}" if quoted else ""
+    return MemtapeError(
+        f"The views could not be written{why}.",
+        "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
+    )

@@ -12,17 +12,16 @@ from typing import NamedTuple
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
-from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark
+from memtape.schemas.rows import Page, ScopeMark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import WATERMARK_FILE
-from memtape.sinks.tables import Shard, foreign, table_of
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import changed_rules
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
-from memtape.state.views.rows import all_changes, guarded_rows
+from memtape.state.views.rows import all_changes
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.projector import FlowOptions, Projector
 from memtape.tools.keep.states import state_at
@@ -98,39 +97,6 @@ def discard_old_builds(home: Home) -> None:
     for build in home.builds():
         if build.number < served.number:
             build.discard()
-
-
-def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuilt:
-    """Write the rows and pages of one scope again, in place, as the log says at the watermark of its partition."""
-    build = home.current()
-    number = partition_of(scope, log.partitions)
-    shard = Shard(build.shard(number), number)
-    try:
-        watermark = shard.watermark() if shard.exists() else None
-        found: list[Row] = [row for table in TABLES for row in shard.all_rows(table) if row.scope == scope]
-    except Exception as error:  # LanceDB names no class for damage.
-        raise MemtapeError(
-            f"The tables of {scope} cannot be read.", "`memtape rebuild` without --scope makes them all anew."
-        ) from error
-    why = foreign(log, watermark) if watermark is not None else ""
-    if why:
-        raise MemtapeError(f"The views are not of the log as it is: {why}.", "`memtape run --once` makes them anew.")
-    if watermark is not None and changed_rules(watermark.rules):
-        raise MemtapeError(
-            "The views were made under other rules.", "`memtape rebuild` without --scope makes them all anew."
-        )
-    offset = watermark.offset if watermark else 0
-    on_phase("projecting", 0, offset)
-    adopt_pages(BuildViews(home, log))
-    state = state_at(log, build, number, offset)
-    on_phase("projecting", offset, offset)
-    with home.epoch_lock(number):
-        shard.replace(_whole_scope(state, scope, found, offset))
-        _write_scope_pages(Vault(home), state, scope)
-    verdict = verify(home, log, scope=scope)
-    if not verdict.ok:
-        raise MemtapeError(f"{scope} still differs from the log.", "`memtape rebuild` without --scope helps.")
-    return Rebuilt(build.number, offset, verdict.state_hash)
 
 
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
@@ -218,17 +184,6 @@ def has_become_readable(views: BuildViews, number: int) -> bool:
     letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS)
     dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
     return any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead)
-
-
-def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) -> list[Guarded]:
-    """Return every expected row of a scope, and a gone row for each unexpected one."""
-    changes = dict.fromkeys(all_changes(state.scopes[scope]), offset - 1) if scope in state.scopes else {}
-    rows = guarded_rows(state, changes)
-    expected = {(guarded.table, guarded.row.key) for guarded in rows}
-    generation = state.scopes[scope].generation if scope in state.scopes else 0
-    strays = [row for row in found if (table_of(row), row.key) not in expected]
-    gone = (Guarded(table_of(row), GoneRow(row.key, row.id, row.scope), generation, offset - 1) for row in strays)
-    return [*rows, *gone]
 
 
 def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:

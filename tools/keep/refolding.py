@@ -10,10 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from memtape.schemas.codec import event_of
-from memtape.schemas.events import Configured, make_configured
+from memtape.schemas.events import make_configured
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import PAGE_SLOTS, Log
+from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.logs.configuring import configure, configured_on, settings_on
@@ -91,36 +90,3 @@ def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> lis
             pairs += moved(name, before[name], folds_of(scope))
     on_phase("comparing", sum(ends), sum(ends))
     return pairs
-
-
-def past_embedders(log: Log) -> tuple[str, ...]:
-    """Return the keys of earlier embedders under which texts were captured and folded.
-
-    A refold since then used the deciding embedder of its time.
-    """
-    now = configured_on(log)[-1].settings.embedder
-    found: dict[str, None] = {}
-    for number, end in enumerate(log.ends()):
-        spans = _spans(log, number)
-        for (offset, settings), (until, _) in zip(spans, [*spans[1:], (end, None)], strict=True):
-            if settings.embedder != now and settings.embedder not in found:
-                captured = log.read(number, offset, 1, types=("captured",))
-                if captured and captured[0].offset < until:
-                    found[settings.embedder] = None
-    return tuple(found)
-
-
-def _spans(log: Log, partition: int) -> list[tuple[int, Settings]]:
-    """Return the deciding settings with the offset of their first capture, refolds taken into account."""
-    spans: list[tuple[int, Settings]] = []
-    offset, revision, refolded = 0, -1, 0
-    while slots := log.read(partition, offset, PAGE_SLOTS, types=("configured",)):
-        for slot in slots:
-            event = event_of(slot.payload)
-            if event is not None and isinstance(event.body, Configured) and event.body.revision > revision:
-                revision, settings = event.body.revision, event.body.settings
-                anew = settings.refolded > refolded
-                spans = [(0, settings)] if anew else [*spans, (slot.offset, settings)]
-                refolded = settings.refolded
-        offset = slots[-1].offset + 1
-    return spans

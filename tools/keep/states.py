@@ -6,7 +6,7 @@ the way.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
 from memtape.schemas.errors import NotFound
@@ -15,7 +15,7 @@ from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
-from memtape.state.core.partition import Partition, packed
+from memtape.state.core.partition import Partition, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.waiting import who_waits
@@ -83,12 +83,12 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
         before = state.offset - start
         fold_until(state, log, stop, on_fold)
         if stop in rungs and not state.stale:
-            store.write(stop, trail_of(log, state.number, stop), packed(state))
+            store.write(stop, trail_of(log, state.number, stop), snapshot(state))
             store.thin_out(step)
 
 
-def rows_at(state: Partition, offset: int, tables: Collection[str] = tuple(TABLES)) -> Iterator[list[Guarded]]:
-    """Yield every row of these tables in a state before `offset`, some at once."""
-    changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in tables]
+def rows_at(state: Partition, offset: int) -> Iterator[list[Guarded]]:
+    """Yield every row in a state before `offset`, some at once."""
+    changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in TABLES]
     for start in range(0, len(changes), ROWS_AT_ONCE):
         yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))

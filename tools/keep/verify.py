@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from memtape.flows.bodies import LoggedBodies
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row
-from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.search_index import OpenIndex
@@ -18,7 +17,6 @@ from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
-from memtape.state.core.scope import Scope
 from memtape.state.views.index_proof import (
     are_sound_vectors,
     content,
@@ -78,11 +76,10 @@ def verify(
     log: Log,
     *,
     build: Build | None = None,
-    scope: str | None = None,
     only: Collection[int] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Verification:
-    """Replay the log up to the views' watermarks and compare, for all scopes or one, or for `only` some partitions.
+    """Replay the log up to the views' watermarks and compare, or for `only` some partitions.
 
     The views are read between two epochs of a living projector, then compared in peace. A `build` that
     is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
@@ -90,11 +87,10 @@ def verify(
     """
     log.check()
     numbers = range(log.partitions) if only is None else only
-    numbers = numbers if scope is None else [partition_of(scope, log.partitions)]
     with home.epoch_locks(numbers, LOCK_WAIT_S):
         served = build or home.current()
         vault = Vault(home) if build is None else None
-        found = {number: _read(served, vault, log, number, scope) for number in numbers}
+        found = {number: _read(served, vault, log, number) for number in numbers}
     leaves: dict[str, str] = {}
     differences: list[Difference] = []
     scopes: dict[str, None] = {}
@@ -102,15 +98,15 @@ def verify(
     for number, views in found.items():
         state = _oracle(log, number, views.offset)
         scopes |= dict.fromkeys(state.scopes)
-        leaves |= _of_scope(state_leaves([state]), scope)
-        differences += [*views.differences, *_compare_tables(state, views, scope, leaves)]
-        differences += _compare_indexes(state, views, scope, leaves)
-        pages = list(_compare_pages(state, views, scope, leaves))
+        leaves |= state_leaves([state])
+        differences += [*views.differences, *_compare_tables(state, views, leaves)]
+        differences += _compare_indexes(state, views, leaves)
+        pages = list(_compare_pages(state, views, leaves))
         differences += pages if vault is not None else []
         done += views.offset
         if on_progress is not None:
             on_progress(done)
-    if vault is not None and scope is None and only is None:
+    if vault is not None and only is None:
         strays = (name for name in vault.scopes() if name not in scopes and _listed_pages(vault, name))
         differences += [Difference("vault", name, "", "unexpected") for name in strays]
     positions = {number: views.offset for number, views in found.items()}
@@ -123,7 +119,7 @@ def _listed_pages(vault: Vault, scope: str) -> list[str]:
     return [path for path in vault.listed(scope) if path in found]
 
 
-def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _ViewRows:
+def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _ViewRows:
     shard = Shard(build.shard(number), number)
     found = _ViewRows(0, {}, {}, {}, [], {})
     if not shard.exists():
@@ -136,17 +132,17 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
         return found._replace(differences=[Difference("watermarks", "", str(number), "unreadable")])
     for table in TABLES:
         try:
-            found.rows[table] = {row.key: row for row in shard.all_rows(table) if scope in (None, row.scope)}
+            found.rows[table] = {row.key: row for row in shard.all_rows(table)}
         except Exception:  # As above.
             found.differences.append(Difference(table, "", str(number), "unreadable"))
     try:
-        found.indexes.update((name, its) for name, its in shard.indexes().items() if scope in (None, name))
+        found.indexes.update(shard.indexes())
     except Exception:  # As above.
         found.differences.append(Difference("index", "", str(number), "unreadable"))
     named = (row.scope for rows in found.rows.values() for row in rows.values())
     # A scope can have pages where all its rows have left the tables.
     known = watermark.sent if watermark is not None else {}
-    scopes = dict.fromkeys((*named, *(name for name in known if scope in (None, name))))
+    scopes = dict.fromkeys((*named, *known))
     if watermark is not None and foreign(log, watermark):
         return _ViewRows(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")], {})
     if vault is not None:
@@ -161,18 +157,8 @@ def _oracle(log: Log, number: int, end: int) -> Partition:
     return partitions.get(number) or Partition(number)
 
 
-def _of_scope(leaves: dict[str, str], scope: str | None) -> dict[str, str]:
-    return {name: leaf for name, leaf in leaves.items() if scope is None or name.startswith(f"scope/{scope}/")}
-
-
-def _scopes(state: Partition, scope: str | None) -> list[Scope]:
-    return [found for name, found in state.scopes.items() if scope in (None, name)]
-
-
-def _compare_tables(
-    state: Partition, views: _ViewRows, scope: str | None, leaves: dict[str, str]
-) -> Iterator[Difference]:
-    changes = [change for found in _scopes(state, scope) for change in all_changes(found)]
+def _compare_tables(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:
+    changes = [change for found in state.scopes.values() for change in all_changes(found)]
     for table, found in views.rows.items():
         rows = [row_of(state.scopes[change.scope], change) for change in changes if change.table == table]
         expected = {row.key: row for row in rows}
@@ -185,14 +171,12 @@ def _compare_tables(
                 yield Difference(table, row.scope, row.id, what)
 
 
-def _compare_indexes(
-    state: Partition, views: _ViewRows, scope: str | None, leaves: dict[str, str]
-) -> Iterator[Difference]:
+def _compare_indexes(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:
     """Yield the differences between a scope's search index and an index built from the state's rows."""
     if any(difference.view == "index" for difference in views.differences):
         return
     indexed: dict[str, dict[tuple[str, str], str]] = {}
-    for name in sorted({found.name for found in _scopes(state, scope)} | views.indexes.keys()):
+    for name in sorted(state.scopes.keys() | views.indexes.keys()):
         expected = expected_index(state.scopes[name]) if name in state.scopes else {}
         indexed[name] = expected
         try:
@@ -221,10 +205,8 @@ def _found_index(opened: OpenIndex | None) -> dict[tuple[str, str], str]:
     return found
 
 
-def _compare_pages(
-    state: Partition, views: _ViewRows, scope: str | None, leaves: dict[str, str]
-) -> Iterator[Difference]:
-    for found in _scopes(state, scope):
+def _compare_pages(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:
+    for found in state.scopes.values():
         rendered = {page.path: render(page).encode() for page in pages_of(state, all_changes(found))}
         expected = {path: data for path, data in sorted(rendered.items()) if data}
         if expected:

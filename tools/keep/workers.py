@@ -17,10 +17,8 @@ from memtape.flows.workers.distill import Ask, Distillation, WindowAnswer
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
-from memtape.sinks.home.asked_windows import AskedWindows
-from memtape.sinks.home.commit_marks import CommitMarks
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
@@ -30,7 +28,6 @@ from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
-from memtape.tools.keep.shadows import shadow_worker
 from memtape.tools.keep.zones import Zones
 
 
@@ -73,8 +70,8 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
         return state_at(log, home.current(), number, offset)
 
     return Consolidation(
-        log, lambda: marks_of(home, log), state_before, Consolidator(home),
-        lambda: alone_in(home), now_us, lambda: local_settings(home).consolidate, on_note,
+        log, lambda: marks_of(home, log) if local_settings(home).consolidate else {}, state_before, Consolidator(home),
+        lambda: alone_in(home), now_us, on_note,
     )  # fmt: skip
 
 
@@ -107,6 +104,5 @@ WORKERS: dict[str, WorkerKind] = {
     "commits": WorkerKind(_commits, once="after"),
     "distill": WorkerKind(_distillation, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),
-    "shadow": WorkerKind(shadow_worker, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }

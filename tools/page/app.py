@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.visible import many
-from memtape.sinks.home.samples import note
+from memtape.sinks.home.counts import note
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
 from memtape.tools.page.acting import Meant, action_of, meant

@@ -101,8 +101,6 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
         ]
         if len(memory.wordings) > MAX_WORDINGS:
             details.append(f"(Left out: {many(len(memory.wordings) - MAX_WORDINGS, 'other wording')}.)")
-        if memory.revises:
-            details.append(f"revises `{memory.revises}`")
     details += [one_line(mark, 200) for mark in found.marks]
     if row is not None and row.tags:
         details.append("tags: " + ", ".join(one_line(tag, 60) for tag in row.tags[:20]))

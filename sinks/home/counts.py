@@ -1,0 +1,115 @@
+"""`counts.db` of a home: what short processes count and measure of themselves, as one table of SQLite.
+
+A row is a series, its labels, an upper bound, and the number and sum of the values between that bound and the one
+before. The file holds words of this program and numbers, no text. It can be deleted at any time: counters then start
+at 0. A write never raises: what is measured goes on. `schemas/metrics.py` has the series. Hooks load this module.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from memtape.schemas.metrics import BOUNDS_US
+from memtape.sinks.home.sqlite_files import leave, use
+
+NAME = "counts.db"
+WAIT_S = 1.0
+NO_BOUND = -1
+
+LEFT_OUT = "left-out"
+"""Events of hooks that were not stored, by reason."""
+LESSENED = "lessened"
+"""Texts of hooks stored out of reach of searches, or without their middle."""
+FLUSHES = "flushes"
+"""Flushes before a compaction, by `FlushOutcome`."""
+FlushOutcome = Literal["deterministic_ok", "distilled_ok", "timeout", "error"]
+
+Noted = tuple[str, str, str, int]
+"""The series, its first and second label (empty for none), and the value."""
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS counts (series TEXT, first TEXT, second TEXT, bound INTEGER, number INTEGER, "
+    "total INTEGER, PRIMARY KEY (series, first, second, bound)) WITHOUT ROWID"
+)
+_ADD = (
+    "INSERT INTO counts VALUES (?, ?, ?, ?, 1, ?) "
+    "ON CONFLICT DO UPDATE SET number = number + 1, total = total + excluded.total"
+)
+
+
+def note(home: str | Path, noted: Iterable[Noted]) -> None:
+    """Add values to the file of an existing home. Never raises."""
+    path = Path(home) / NAME
+    rows = [
+        (name, first, second, next((its for its in BOUNDS_US.get(name, ()) if value <= its), NO_BOUND), max(value, 0))
+        for name, first, second, value in noted
+    ]
+    with suppress(OSError, sqlite3.OperationalError):
+        if not path.exists():
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            with _opened(path) as db, db:
+                db.execute("PRAGMA synchronous=OFF")
+                db.execute(_TABLE)
+                db.executemany(_ADD, rows)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            path.unlink(missing_ok=True)  # It is damaged.
+
+
+def count_one(home: Path, series: str, label: str) -> None:
+    """Add 1 to the count of a label. Never raises."""
+    note(home, [(series, label, "", 1)])
+
+
+def tally_of(home: Path, series: str) -> dict[str, int]:
+    """Return how many there were of each label of a series."""
+    return Counts(home).tally(series)
+
+
+class Sums(NamedTuple):
+    """Of one series: how many values there are, their sum, and how many are at most each bound."""
+
+    samples: int
+    total: int
+    at_most: tuple[int, ...] = ()
+
+
+class Counts:
+    """The counts of a home, as they stood when this was made."""
+
+    def __init__(self, home: Path) -> None:
+        self._rows: list[tuple[str, str, str, int, int, int]] = []
+        path = home / NAME
+        with suppress(OSError, sqlite3.DatabaseError):
+            if path.is_file():
+                with _opened(path) as db:
+                    self._rows = db.execute("SELECT * FROM counts ORDER BY series, first, second, bound").fetchall()
+
+    def sums(self, series: str, first: str, second: str = "") -> Sums:
+        """Return the sums of a series; of all second labels if none is given."""
+        rows = [it for it in self._rows if it[:2] == (series, first) and second in ("", it[2])]
+        bounds = BOUNDS_US.get(series, ())
+        at_most = tuple(sum(it[4] for it in rows if it[3] != NO_BOUND and it[3] <= bound) for bound in bounds)
+        return Sums(sum(it[4] for it in rows), sum(it[5] for it in rows), at_most)
+
+    def tally(self, series: str) -> dict[str, int]:
+        """Return how many there were of each label of a series."""
+        return {first: total for name, first, _, _, _, total in self._rows if name == series}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    name = use(path)
+    try:
+        with closing(sqlite3.connect(path, timeout=WAIT_S)) as db:
+            yield db
+    finally:
+        leave(name)

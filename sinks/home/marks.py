@@ -1,0 +1,177 @@
+"""Files of marks in a home: how far workers have come, and what they asked when.
+
+Each file is a cache. A missing or damaged one, or one of another log, counts as empty: the work is done again, and
+nothing comes onto the log twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from memtape.schemas.log import Log, strayed, trail_of
+from memtape.sinks.home.folders import Home, write_whole
+
+DIGEST_BYTES = 8
+RETRY_EVERY_S = 24 * 3_600
+
+OffsetMark = tuple[int, str]
+"""An offset, and the trail of the log before it."""
+CommitMark = tuple[int, int]
+"""When the repository of a scope was asked last, and the time of a commit that was put on the log; microseconds."""
+FileT = TypeVar("FileT")
+
+
+def read_marks(path: Path, empty: FileT) -> FileT:
+    """Return the content of a file of marks, `empty` where it cannot be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=type(empty))
+    except (OSError, msgspec.MsgspecError):
+        return empty
+
+
+class MarksFile(msgspec.Struct, frozen=True):
+    """The marks of a log: of each partition by the name of a worker's task, and when given-up texts were retried."""
+
+    log_id: str
+    marks: dict[str, list[OffsetMark]] = {}
+    tried_again_s: dict[str, int] = {}
+
+
+class OffsetMarks:
+    """A worker's positions in each partition of one log, in a file."""
+
+    def __init__(self, path: Path, log: Log) -> None:
+        self._path = path
+        self._log = log
+        self._written: dict[str, list[OffsetMark]] = {}
+
+    def read(self, name: str) -> list[int] | None:
+        """Return the offsets under a name, None if unknown; 0 if a partition changed before the offset."""
+        marks = self._known().marks.get(name)
+        if marks is None or len(marks) != self._log.partitions:
+            return None
+        return [0 if strayed(self._log, number, *mark) else mark[0] for number, mark in enumerate(marks)]
+
+    def write(self, name: str, offsets: list[int]) -> None:
+        """Store offsets, one per partition, under a name; keep the offsets of all other names."""
+        known = self._known()
+        marks = self._written.get(name) or [(-1, "")] * self._log.partitions
+        for number, offset in enumerate(offsets):
+            if marks[number][0] != offset:
+                marks[number] = offset, trail_of(self._log, number, offset)
+        self._written[name] = marks
+        if known.marks.get(name) != marks:
+            self._write(msgspec.structs.replace(known, marks=known.marks | {name: marks}))
+
+    def _write(self, file: MarksFile) -> None:
+        write_whole(self._path, msgspec.json.encode(file))
+
+    def _known(self) -> MarksFile:
+        file = read_marks(self._path, MarksFile(self._log.log_id))
+        return file if file.log_id == self._log.log_id else MarksFile(self._log.log_id)
+
+
+class EmbeddingMarks(OffsetMarks):
+    """By embedder: below which offsets no text waits for a vector, and when given-up texts were last tried again."""
+
+    def __init__(self, home: Home, log: Log) -> None:
+        super().__init__(home.embedding_path, log)
+
+    def is_due(self, embedder: str, now_s: int) -> bool:
+        """Return whether given-up texts are due for a retry: once a day, or if the last time is unknown."""
+        last_s = self._known().tried_again_s.get(embedder)
+        return last_s is None or not 0 <= now_s - last_s < RETRY_EVERY_S
+
+    def given_up(self, embedder: str, now_s: int) -> None:
+        """Note that a text was given up, a day from when the first of them is tried again."""
+        if embedder not in self._known().tried_again_s:
+            self.tried_again(embedder, now_s)
+
+    def tried_again(self, embedder: str, now_s: int) -> None:
+        """Note when texts that had been given up were tried again; 0 has it done now."""
+        known = self._known()
+        self._write(msgspec.structs.replace(known, tried_again_s=known.tried_again_s | {embedder: now_s}))
+
+
+class _CommitFile(msgspec.Struct, frozen=True):
+    log_id: str
+    marks: dict[str, CommitMark] = {}
+
+
+class CommitMarks:
+    """By scope, when the repository was asked for its last commit, so that each is asked once a day."""
+
+    def __init__(self, home: Home, log_id: str) -> None:
+        self._path = home.commits_path
+        self._log_id = log_id
+
+    def read(self) -> dict[str, CommitMark]:
+        """Return the marks of the log."""
+        file = read_marks(self._path, _CommitFile(self._log_id))
+        return file.marks if file.log_id == self._log_id else {}
+
+    def write(self, marks: dict[str, CommitMark]) -> None:
+        """Replace all stored marks by `marks`."""
+        write_whole(self._path, msgspec.json.encode(_CommitFile(self._log_id, marks)))
+
+
+class _Window(msgspec.Struct, frozen=True):
+    turns: tuple[str, ...]
+    settled: bool
+    attempts: int
+    asked_us: int
+
+
+class _WindowFile(msgspec.Struct, frozen=True):
+    windows: dict[str, _Window] = {}
+
+
+class AskedWindows:
+    """The windows of talk that a model was asked about, by their first turn, as of the last `alone`.
+
+    Turns are named by digests. Without the file a window without facts is asked about again.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._lock = home.windows_lock()
+        self._windows: dict[str, _Window] = {}
+        self._settled: dict[str, None] = {}
+
+    @contextmanager
+    def alone(self, wait_s: float) -> Iterator[None]:
+        """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
+        self._lock.acquire(wait_s)
+        try:
+            self._windows = read_marks(self._home.windows_path, _WindowFile()).windows
+            self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
+            yield
+        finally:
+            self._lock.release()
+
+    def is_settled(self, turn: str) -> bool:
+        """Return whether nothing more is to be asked about a turn."""
+        return _digest(turn) in self._settled
+
+    def attempts(self, first: str) -> tuple[int, int]:
+        """Return how often a window was asked about, and when last in microseconds."""
+        known = self._windows.get(_digest(first))
+        return (known.attempts, known.asked_us) if known is not None else (0, 0)
+
+    def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None:
+        """Note an attempt at a window of turns; drop the windows last asked before `since_us`."""
+        window = _Window(tuple(map(_digest, turns)), settled, self.attempts(turns[0])[0] + 1, now_us)
+        late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
+        self._windows = late | {window.turns[0]: window}
+        self._settled |= dict.fromkeys(window.turns if settled else ())
+        write_whole(self._home.windows_path, msgspec.json.encode(_WindowFile(self._windows)))
+
+
+def _digest(id: str) -> str:
+    return blake2b(id.encode(), digest_size=DIGEST_BYTES).hexdigest()

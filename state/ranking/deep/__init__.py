@@ -1,1 +1,0 @@
-"""A search in several looks: the results of a look give the next query."""

@@ -1,0 +1,202 @@
+"""Several processes that project one home: the same views as from one, whatever becomes of any of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from builders import captured, erased, make_id
+from soaked import soaked
+from test_views import filled, history, project, vault_bytes
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import Locked, MemtapeError
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.tables import WATERMARK
+from memtape.tools.client import Client
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
+
+WAIT_S = 300.0
+A = "project:a"
+
+Run = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    """Start `memtape run --workers 2` on a home with some words more; what is left at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(home: Home, *words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "memtape", "run", "--workers", "2", "--home", str(home.path), *words]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def until(what: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait until something is true, while a process is alive."""
+    deadline = time.monotonic() + WAIT_S
+    while not what():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def until_written(home: Home, log: EmbeddedLog, process: subprocess.Popen[str]) -> None:
+    """Append something and wait until it stands in the views, and with it what stood before it in its partition."""
+    [position] = log.append([captured(f"the last at {time.time_ns()}", scope=A)])
+
+    def offset() -> int:
+        with Client(home.path, scope=A, log=log) as client:
+            return client.reader.retriever.offset(position.partition)
+
+    until(lambda: offset() > position.offset, process)
+
+
+def children(pid: int) -> list[int]:
+    """Return the pids of the processes that a process has started and that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(parent) == pid and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def share(home: Home, log: EmbeddedLog, workers: int) -> list[str]:
+    """Project with several processes and return what the owner noted."""
+    notes: list[str] = []
+    with Owner(home, log, notes.append, workers) as owner:
+        owner.project()
+    return notes
+
+
+def assert_as_undisturbed(home: Home, log: EmbeddedLog, folder: Path) -> None:
+    """The views are what one process makes of the same log that nobody disturbs, the vault byte for byte."""
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+    other = Home(folder)
+    for path in home.path.glob("log.db*"):
+        shutil.copy(path, other.path / path.name)
+    copy = EmbeddedLog(other.log_path)
+    project(other, copy)
+    again = verify(other, copy)
+    assert (verdict.state_hash, verdict.events) == (again.state_hash, again.events)
+    assert vault_bytes(home) == vault_bytes(other)
+    copy.close()
+
+
+def marks(home: Home) -> set[Path]:
+    """Return what has been written of how far the views are."""
+    paths = home.current().path.glob(f"lance/*/{WATERMARK}")
+    return {path / str(path.stat().st_mtime_ns) for path in paths}
+
+
+def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Home) -> None:
+    with Owner(home, MemoryLog(4, Settings()), workers=2) as owner, pytest.raises(MemtapeError, match="No other"):
+        owner.project()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("steps",), soaked([((1, 2),), ((1, 2, 3, 9, 1),)], ((1, 2),)))
+def test_any_number_of_processes_makes_what_one_makes(home: Home, tmp_path: Path, steps: tuple[int, ...]) -> None:
+    log, events = EmbeddedLog(home.log_path), history(60 * len(steps))
+    for number, workers in enumerate(steps):
+        log.append(events[number * 60 : (number + 1) * 60])
+        assert share(home, log, workers) == []
+    assert_as_undisturbed(home, log, tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_nobody_gets_the_home_of_a_killed_owner_while_one_of_its_processes_lives(home: Home, run: Run) -> None:
+    log = filled(home, 800)
+    owner = run(home, "--once")
+    until(lambda: marks(home), owner)
+    processes = children(owner.pid)
+    os.kill(processes[0], signal.SIGSTOP)
+    os.kill(owner.pid, signal.SIGKILL)
+    until(lambda: not any(map(alive, processes[1:])))
+    with pytest.raises(Locked) as refusal:
+        share(home, log, 1)
+    assert refusal.value.pid == processes[0]
+    os.kill(processes[0], signal.SIGCONT)
+    until(lambda: not alive(processes[0]))
+    share(home, log, 1)
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", soaked([signal.SIGTERM, signal.SIGINT], signal.SIGTERM))
+def test_killed_processes_are_replaced_and_all_stop_in_order(
+    home: Home, run: Run, tmp_path: Path, number: signal.Signals
+) -> None:
+    """Processes that serve take what comes, each may be killed, and an erasure that they meet is done by the owner."""
+    log = filled(home, 100)
+    log.append([captured("The codename is Zebrafish.", "secret", scope=A)])
+    owner = run(home)
+    until_written(home, log, owner)
+    before = children(owner.pid)
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    log.append(history(40, seed=31))
+    until_written(home, log, owner)
+    log.append([erased(["secret"], "erasure", scope=A), captured("what came after it", scope=A)])
+    partition = partition_of(A, log.partitions)
+
+    def blank() -> bool:
+        events = [decode(slot.payload) for slot in log.read(partition, 0, 10_000)]
+        return all(event.body is None for event in events if event.id == make_id("secret"))
+
+    until(blank, owner)
+    until_written(home, log, owner)
+    processes = children(owner.pid)
+    assert len(processes) == 2 and not set(before) & set(processes)
+    owner.send_signal(number)
+    out, said = owner.communicate(timeout=WAIT_S)
+    assert (owner.returncode, any(map(alive, processes)), "Stopped." in out) == (0, False, True), said
+    assert_as_undisturbed(home, log, tmp_path / "other")
+    assert not any(b"Zebrafish" in page for page in vault_bytes(home).values())
+
+
+@pytest.mark.slow
+def test_what_ends_one_process_is_what_the_owner_raises(home: Home) -> None:
+    log = filled(home, 100)
+    folder = home.current().path / "lance"
+    folder.parent.mkdir(parents=True)
+    folder.write_text("in the way")
+    with pytest.raises(MemtapeError, match="lance"):
+        share(home, log, 2)

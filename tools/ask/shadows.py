@@ -1,0 +1,276 @@
+"""Shadow retrievers: a worker asks them the searches of the log, and `compare` tells their results.
+
+The settings of a log name the shadows and their share of searches. A shadow answers after the search has been
+answered, from the texts that the search could find, and changes no result. Its results are `recalled` events.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import SYSTEM, Event, Mark, Recalled, make_event
+from memtape.schemas.ids import derived_id
+from memtape.schemas.lanes import SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.log import Log, Slot
+from memtape.schemas.retrievers import ORDINARY, Recipe, recipe_of
+from memtape.schemas.scopes import partition_of, scopes_read
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import US_PER_S
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import OffsetMarks
+from memtape.sinks.logs.configuring import settings_on
+from memtape.state.core.erasures import erasures_of
+from memtape.state.index.vectors import TextVectors
+from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from memtape.state.views.filters import NO_FILTERS
+from memtape.state.views.tail import PENDING_TYPES
+from memtape.tools.ask.as_of import PastViews, Positions
+from memtape.tools.ask.comparing import asks_of, events_of, uses_by_recall
+from memtape.tools.ask.found import ScopeTexts
+from memtape.tools.ask.recorded_vectors import RecordedVectors
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.retriever_states import states_on
+
+NAME = "shadows"
+PAGE_SEARCHES = 200
+AGAIN_US = 60 * US_PER_S
+"""Interval between rounds: a search waits for none, and a round makes texts ready anew."""
+MOVING = (*PENDING_TYPES, "embedded")
+"""Events after which a search may find otherwise."""
+SHOWN = ("shadow", "deprecated")
+
+
+class Shadows(Worker):
+    """Asks the shadows of a log the searches since the settings last changed; `done` counts answers and failures."""
+
+    def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
+        super().__init__(on_note)
+        self._home = home
+        self._log = log
+        self._marks = OffsetMarks(home.shadows_path, log)
+        self._ends: list[int] = []
+        self._asked_us: int | None = None
+
+    def catch_up(self) -> None:
+        """Append the shadows' answers to the sampled searches since the last round."""
+        ends, now = self._log.ends(), now_us()
+        if ends == self._ends or (self._asked_us is not None and 0 <= now - self._asked_us < AGAIN_US):
+            return
+        settings, self._ends = settings_on(self._log), ends
+        if not settings.shadows():
+            return
+        offsets = self._marks.read(NAME) or [0] * self._log.partitions
+        answers = ShadowAnswers(self._home, self._log)
+        try:
+            for number, end in enumerate(ends):
+                changed = self._log.read(number, 0, end, types=("configured",))[-1].offset
+                offsets[number] = self._catch_up_in(max(offsets[number], changed), end, number, settings, answers)
+        finally:
+            self._marks.write(NAME, offsets)
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
+
+    def _catch_up_in(self, start: int, end: int, number: int, settings: Settings, answers: ShadowAnswers) -> int:
+        """Answer the searches of a partition from an offset on; return the offset before which all are answered."""
+        while start < end:
+            slots = self._log.read(number, start, PAGE_SEARCHES, types=("recalled",))
+            for slot, event, names in self._due(number, slots, settings):
+                for name in names:
+                    if self.stopping.is_set():
+                        return slot.offset
+                    self._asked_us = now_us()
+                    self._log.append([self._answer(answers, slot, event, name)])
+                    self.done += 1
+                    self.changed = True
+            start = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
+        return max(start, end)
+
+    def _due(self, number: int, slots: list[Slot], settings: Settings) -> Iterator[tuple[Slot, Event, list[str]]]:
+        """Yield the sampled searches among slots, with the shadows that have not answered each."""
+        erasures = erasures_of(self._log.erased(number)) if slots else None
+        for slot in slots:
+            event = event_of(slot.payload)
+            if event is None or event.scope is None or not is_search(event) or not is_chosen(event.id, settings):
+                continue
+            if partition_of(event.scope, self._log.partitions) != number or (erasures and erasures.covers(event)):
+                continue
+            ids = {shadow_id(event, name): name for name in settings.shadows()}
+            known = self._log.known(event.scope, [event.id, *ids])
+            if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
+                yield slot, event, [name for id, name in ids.items() if id not in known]
+
+    def _answer(self, answers: ShadowAnswers, slot: Slot, event: Event, name: str) -> Event:
+        try:
+            told, results, marks = answers.answer(slot, event, name)
+        except Exception as error:  # A retriever of whatever kind can fail in whatever way.
+            self.note(f"The shadow {name} failed: {error}")
+            told, results, marks = ShadowLanes(name, failed=True), (), ()
+        return shadow_event(event, told, results, marks, now_us())
+
+
+class ShadowAnswers:
+    """The answers of retrievers over one home's texts, which stay ready while nothing comes that changes results."""
+
+    def __init__(self, home: Home, log: Log) -> None:
+        self._home = home
+        self._log = log
+        self._present: dict[str, Retriever] = {}
+
+    def answer(self, slot: Slot, event: Event, name: str) -> tuple[ShadowLanes, tuple[str, ...], tuple[Mark, ...]]:
+        """Return a retriever's results for a search, as of its place on the log and at its time.
+
+        Where nothing that a search reads has come since, the current views are asked, else the views of then.
+        Raises the retriever's errors.
+        """
+        recipe, body, scope = recipe_of(name), event.body, event.scope
+        assert isinstance(body, Recalled) and scope is not None
+        numbers = dict.fromkeys(partition_of(read, self._log.partitions) for read in scopes_read(scope))
+        positions = {number: self._log.offset_after(number, event.sent) for number in numbers}
+        positions |= {slot.partition: slot.offset}
+        with self._views(recipe, scope, positions) as views:
+            views.prepare(scope)
+            start = time.perf_counter_ns()
+            results = _found(views, recipe, scope, body, event.session)
+            took_us = (time.perf_counter_ns() - start) // 1_000
+        if recipe.embedder and views.dense is not None and views.dense.note:
+            raise MemtapeError(views.dense.note)
+        marks = tuple(Mark(offset=offset, partition=number) for number, offset in positions.items())
+        return ShadowLanes(name, took_us), results, marks
+
+    @contextmanager
+    def _views(self, recipe: Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
+        dense = UnderEmbedder(self._home, recipe.embedder) if recipe.embedder else RecordedVectors(self._home)
+        if not self._has_moved(scope, positions):
+            yield self._present.setdefault(recipe.embedder, Retriever(self._home, self._log, dense=dense))
+            return
+        past = PastViews(self._home, self._log, positions)
+        try:
+            yield Retriever(self._home, self._log, past, dense=dense)
+        finally:
+            past.discard()  # Hardly anybody asks of the same position, and there are many.
+
+    def _has_moved(self, scope: str, positions: Positions) -> bool:
+        numbers = {name: partition_of(name, self._log.partitions) for name in scopes_read(scope)}
+        return any(self._log.read(number, positions[number], 1, scope=name, types=MOVING)
+                   for name, number in numbers.items())  # fmt: skip
+
+
+class UnderEmbedder(RecordedVectors):
+    """The recorded vectors of one embedder, whichever decides on the log."""
+
+    def __init__(self, home: Home, key: str) -> None:
+        super().__init__(home)
+        self._only = key
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
+        """See `RecordedVectors.of_query`."""
+        return super().of_query(text, self._only)
+
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
+        """See `RecordedVectors.of_texts`. Raises `MemtapeError` where the views have no vector of the embedder."""
+        vectors = super().of_texts(found, self._only)
+        if vectors is None and found.texts.size:
+            raise MemtapeError(f"No text has a vector under {self._only} yet.", "`memtape run --once` makes them.")
+        return vectors
+
+
+def _found(views: Retriever, recipe: Recipe, scope: str, asked: Recalled, session: str | None) -> tuple[str, ...]:
+    if recipe.ranks != ORDINARY:
+        ask = asks_of(views, scope, asked.filters, [recipe.ranks], lambda left_out: lambda query: ())[recipe.ranks]
+        return tuple(ask(asked.query))[: asked.limit]
+    found = views.search(scope, asked.query, asked.limit, asked.filters, recipe.lanes, asked.now, session=session)
+    return tuple(result.id for result in found.results)
+
+
+def is_search(event: Event) -> bool:
+    """Return whether an event is a search: neither a recall unasked for nor a shadow's recall."""
+    body = event.body
+    return isinstance(body, Recalled) and unasked_by(body.lanes) is None and shadow_of(body.lanes) is None
+
+
+def is_chosen(recall_id: str, settings: Settings) -> bool:
+    """Return whether a search is in the shadows' share, by its id; a larger share contains a smaller."""
+    number = int.from_bytes(blake2b(recall_id.encode(), digest_size=8).digest(), "big")
+    return number % 100 < settings.shadow_percent
+
+
+def shadow_id(asked: Event, name: str) -> str:
+    """Return the id of a shadow's answer to a search: the first answer on the log counts."""
+    return derived_id("recalled", asked.scope, SHADOW, f"{asked.id}:{name}")
+
+
+def shadow_event(asked: Event, told: ShadowLanes, results: tuple[str, ...], marks: tuple[Mark, ...], now: int) -> Event:
+    """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
+
+    Query, filters and session stand on the search event only: no session was shown these results, and the log
+    keeps the query once.
+    """
+    assert isinstance(asked.body, Recalled)
+    changed = {"filters": NO_FILTERS, "lanes": shadow_lanes(told), "query": "", "results": results, "watermark": marks}
+    body = msgspec.structs.replace(asked.body, **changed)
+    return make_event("recalled", shadow_id(asked, told.retriever), body, asked.scope, SYSTEM, (asked.id,), now, now)
+
+
+class ShadowPair(NamedTuple):
+    """The results of a search, a shadow's results for it, and the ids that a `used` event of the search names."""
+
+    active: tuple[str, ...]
+    shadow: tuple[str, ...]
+    used: tuple[str, ...]
+    told: ShadowLanes
+
+
+def compare_shadows(log: Log, scope: str) -> dict[str, Any]:
+    """Return each shadow's results beside the results given, by overlap, and by recall of what was used.
+
+    Raises `MemtapeError` where no shadow has answered.
+    """
+    states, events = states_on(log), list(events_of(log, scope))
+    searches, used = {event.id: event for event in events if is_search(event)}, uses_by_recall(events)
+    pairs = dict[str, dict[str, ShadowPair]]()
+    for event in events:
+        told = shadow_of(event.body.lanes) if isinstance(event.body, Recalled) else None
+        asked = searches.get(event.refs[0]) if told is not None and event.refs else None
+        if told is None or asked is None or states.retrievers.get(told.retriever) not in SHOWN:
+            continue
+        assert isinstance(asked.body, Recalled) and isinstance(event.body, Recalled)
+        pair = ShadowPair(asked.body.results, event.body.results, tuple(used.get(asked.id, ())), told)
+        pairs.setdefault(told.retriever, {}).setdefault(event.id, pair)
+    if not pairs:
+        raise MemtapeError(
+            f"No shadow has answered a search of {scope} yet.",
+            "`memtape retriever set NAME shadow` has one answer beside, while `memtape run` goes on or with --once.",
+        )
+    shadows = {name: {"state": states.retrievers[name], **_measures(list(its.values()))} for name, its in pairs.items()}
+    return {"searches": len(searches), "percent": states.shadow_percent, "shadows": dict(sorted(shadows.items()))}
+
+
+def _measures(pairs: list[ShadowPair]) -> dict[str, Any]:
+    answered = [pair for pair in pairs if not pair.told.failed]
+    judged = [pair for pair in answered if pair.used]
+    took = [pair.told.took_us / 1_000 for pair in answered]
+    return {
+        "answers": len(answered),
+        "failed": len(pairs) - len(answered),
+        "judged": len(judged),
+        "overlap": {str(cut): mean([overlap(it.active, it.shadow, cut) for it in answered]) for cut in OVERLAP_CUTS},
+        "recall": {
+            "active": {str(cut): mean([recall(it.used, it.active[:cut]) for it in judged]) for cut in OVERLAP_CUTS},
+            "shadow": {str(cut): mean([recall(it.used, it.shadow[:cut]) for it in judged]) for cut in OVERLAP_CUTS},
+        },
+        "latency_ms": {f"p{percent}": round(percentile(took, percent), 3) for percent in (50, 95)},
+    }
