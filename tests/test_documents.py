@@ -28,7 +28,7 @@ from memtape.tools.capture.documents import (
     parts_of,
     text_of,
 )
-from memtape.tools.capture.lines import Line, chunks
+from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -224,17 +224,6 @@ def test_capturing_a_document_again_adds_nothing(client: Client) -> None:
     assert (status.memories, status.duplicates) == (len(made), len(made))
 
 
-@pytest.mark.parametrize("text", [GUIDE, GUIDE * 10], ids=["whole", "in parts"])
-def test_a_document_that_stands_as_it_was_cut_before_is_not_cut_again(client: Client, text: str) -> None:
-    old = [
-        Line(text=piece, kind="fact", source="files", native_id="guide" if part is None else f"guide#{part.index}")
-        for piece, part in chunks(text)
-    ]
-    before = [receipt.id for receipt in client.capture_many(old)]
-    after = client.events_of(Line(text=text, kind="document", source="files", native_id="guide"), {})
-    assert [event.id for event in after] == before
-
-
 def test_a_document_of_which_a_part_was_erased_is_not_taken_again(client: Client) -> None:
     line = Line(text=GUIDE, kind="document", source="files", native_id="guide")
     client.append("erased", Erased(ids=(client.capture_many([line])[3].id,)), SCOPE)
@@ -242,7 +231,7 @@ def test_a_document_of_which_a_part_was_erased_is_not_taken_again(client: Client
         client.events_of(line, {})
 
 
-def test_a_part_of_before_does_not_tell_where_it_stands(client: Client) -> None:
+def test_a_piece_of_no_document_does_not_tell_where_it_stands(client: Client) -> None:
     event = captured("and so on", kind="turn", part=Part(count=2, index=1), scope=SCOPE)
     client.log.append([event])
     with pytest.raises(MemtapeError, match="part 2 of"):

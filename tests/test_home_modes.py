@@ -11,13 +11,12 @@ from page_served import served
 
 from memtape.flows import projection
 from memtape.sinks.home.folders import make_folder
-from memtape.sinks.home.questions import keep_question
 from memtape.tools.client import Client
 from memtape.tools.keep import erasing
 from memtape.tools.keep.owner import Owner
 
 SCOPE = "project:a"
-LEFT = ("log.db", "log.db-wal", "log.db-shm", "questions.json", "erasures/", ".snapshot", "/index/", "MEMORY.md",
+LEFT = ("log.db", "log.db-wal", "log.db-shm", "erasures/", ".snapshot", "/index/", "MEMORY.md",
         "as-of/", ".memtape/", "statements.json")  # fmt: skip
 
 
@@ -45,7 +44,6 @@ def test_every_file_of_a_walk_is_readable_by_its_owner_alone(tmp_path: Path, mon
         client.status(as_of="0s")
         with served(home, SCOPE) as page:
             assert page.act("pin", [first], scope=SCOPE).status_code == 200
-        keep_question(home, "port", "/search?q=port")
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(erasing, "scrub_or_ask", interrupted)
             client.erase(erasing.plan(client.home, client.log, SCOPE, [first], only=False))

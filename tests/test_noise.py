@@ -19,7 +19,6 @@ from memtape.schemas.events import MAX_TEXT_BYTES
 from memtape.sinks.home.counts import LEFT_OUT, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.state.text.courtesies import is_nod
-from memtape.tools.capture.lines import Line, chunks
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, gemini
@@ -125,19 +124,6 @@ def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Pa
     (text,) = texts(home, project)
     assert text.startswith("Read this. [private] [redacted:github-token:") and text.endswith("What is wrong?")
     assert len(text) < 2_700
-
-
-def test_a_long_turn_that_stands_in_parts_stays_so_and_documents_are_whole(home: Path) -> None:
-    long = "A sentence of a long turn. " * 4_000
-    with Client(home, scope=SCOPE) as client:
-        parts = list(chunks(long))
-        first = Line(text=parts[0][0], kind="turn", source="s", native_id="n#0")
-        client.capture_many([first])
-        receipts = client.capture_many([Line(text=long, kind="turn", source="s", native_id="n", split=True)])
-        assert len(receipts) == len(parts) > 1
-        document = client.capture_many([Line(text=long, kind="document")])
-        whole = client.whole(document[0].id)
-        assert whole.text == long
 
 
 def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> None:

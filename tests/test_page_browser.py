@@ -15,10 +15,7 @@ from browsing import Tab, browser, tab
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
 from soaked import soaked
 
-from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
-from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.agents.errors import note_error
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -368,19 +365,3 @@ def test_a_memory_keeps_its_place_in_the_graph(chromium: Any, page: Page) -> Non
         its.page.locator("svg.graph circle").first.wait_for()
         both = places[0].keys() & places[1].keys()
         assert both and all(places[0][id] == places[1][id] for id in both) and its.heard == []
-
-
-def test_what_could_not_be_read_and_what_a_hook_met_stand_in_the_log(chromium: Any, own: Page) -> None:
-    with own.client() as client, tab(chromium, own.address) as its:
-        note_error(own.home, "hook claude Stop", ValueError("<b>no answer</b>"))
-        number = partition_of(SCOPE, client.log.partitions)
-        assert isinstance(client.log, EmbeddedLog)
-        client.log.append_raw(number, [b"{<i>nothing</i>"])
-        client.project()
-        its.go("/log")
-        assert "(1)" in its.page.locator("#dead h2").inner_text()
-        assert f"{number}:" in its.page.locator("#dead li").inner_text()
-        assert "hook claude Stop" in its.page.locator("#errors").inner_text()
-        note_error(own.home, "server: a session", ValueError("gone"))
-        its.page.get_by_text("server: a session").wait_for()
-        assert its.page.locator("#errors b, #dead i").count() == 0 and its.heard == []

@@ -15,8 +15,7 @@ import pytest
 from page_served import Page, served
 
 from memtape.tools.page.drawing import VIEWS
-from memtape.tools.page.guard import HEADERS, MAX_BODY_BYTES
-from memtape.tools.page.peers import CONNECTIONS
+from memtape.tools.page.guard import CONNECTIONS, HEADERS, MAX_BODY_BYTES
 from memtape.tools.page.serving import Serving
 
 PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]
@@ -137,14 +136,13 @@ def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
 
 
 def test_a_form_that_is_cut_off_does_nothing_and_is_no_error(page: Page, caplog: pytest.LogCaptureFixture) -> None:
-    for path in ("/act", "/questions"):
-        told = (
-            f"POST {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\nOrigin: {page.origin}\r\n"
-            f"Cookie: memtape-{page.port}={page.token}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-            "Content-Length: 1000\r\n\r\ndo=pin&called=x"
-        )
-        with socket.create_connection(("127.0.0.1", page.port), 60) as sent:
-            sent.sendall(told.encode())
+    told = (
+        f"POST {page.folder}/act HTTP/1.1\r\nHost: {page.origin[7:]}\r\nOrigin: {page.origin}\r\n"
+        f"Cookie: memtape-{page.port}={page.token}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        "Content-Length: 1000\r\n\r\ndo=pin&id=x"
+    )
+    with socket.create_connection(("127.0.0.1", page.port), 60) as sent:
+        sent.sendall(told.encode())
     assert page.http.get("/").status_code == 200
     assert [line for line in caplog.records if line.levelno >= logging.WARNING] == []
 

@@ -1,4 +1,4 @@
-"""What the page keeps and counts beside the log: questions under names, errors by door, lines of a log; and the past
+"""What the page keeps and counts beside the log: errors by door, lines of a log; and the past
 that is made aside."""
 
 # ruff: noqa: F811  (fixtures are handed in by their names)
@@ -7,57 +7,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from pathlib import Path
 
 import pytest
-from bench.living import SCOPE
 from page_served import Page, living, own, served  # noqa: F401
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.counts import Counts
-from memtape.sinks.home.questions import MOST_QUESTIONS, drop_question, keep_question, questions_of
 from memtape.tools.keep.waiting import who_waits
 from memtape.tools.page.slow import MOST_KEPT, Progress, Slow
-
-SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
-
-
-def kept(page: Page, **form: str) -> str:
-    answer = page.http.post("/questions", data={"scope": SCOPE, **form}, headers={"origin": page.origin})
-    assert answer.status_code == 303, answer.text
-    return answer.headers["location"].removeprefix(".")
-
-
-def test_a_question_is_kept_under_a_name_and_dropped(own: Page) -> None:
-    before = own.ends()
-    asked = f"/search?scope={SCOPE}&q=gauge+port&kind=fact&limit=3"
-    where = kept(own, called="Ports <b>", question=asked)
-    answer = own.get("/search", q="anything else")
-    assert "Ports &lt;b&gt;" in answer.text and "limit=3" in questions_of(own.home)["Ports <b>"]
-    assert "Kept." in own.http.get(where).text and "gauge port" in own.http.get(where).text
-    assert kept(own, drop="Ports <b>").startswith("/search?") and questions_of(own.home) == {}
-    assert own.ends() == before
-
-
-def test_what_is_kept_has_a_name_a_question_and_no_secret(own: Page) -> None:
-    for form in ({"called": "", "question": "/search?q=x"}, {"called": "x", "question": "/search?kind=fact"}, {}):
-        answer = own.http.post("/questions", data={"scope": SCOPE, **form}, headers={"origin": own.origin})
-        assert answer.status_code == 400 and questions_of(own.home) == {}
-    kept(own, called=f"name {SECRET}", question=f"/search?q={SECRET}&other=1&next=//elsewhere")
-    told = (own.home / "questions.json").read_text()
-    assert SECRET not in told and "other" not in told and "elsewhere" not in told
-    own.home.joinpath("questions.json").write_text('{"out": "https://example.org/"}')
-    assert "example.org" not in own.get("/search").text
-
-
-def test_a_damaged_file_keeps_no_question_and_there_are_so_many_at_most(tmp_path: Path) -> None:
-    for number in range(MOST_QUESTIONS):
-        keep_question(tmp_path, f"n{number}", "/search?q=x")
-    with pytest.raises(MemtapeError):
-        keep_question(tmp_path, "one more", "/search?q=x")
-    assert drop_question(tmp_path, "n0") and not drop_question(tmp_path, "n0")
-    (tmp_path / "questions.json").write_bytes(b"\xff{")
-    assert questions_of(tmp_path) == {}
 
 
 def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:

@@ -240,16 +240,6 @@ def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:
     settled(client)
 
 
-def test_an_edit_by_a_command_in_between_stands_beside_that_of_the_file(client: Client) -> None:
-    change(client, "deploy", ("Tuesdays", "Saturdays"))
-    client.tree_writing.edit("deploy", "We deploy on Mondays.")
-    project(client)
-    shown = client.tree.show("deploy")
-    texts = {shown.text, *(client.show(id).memory.text for id in shown.row.beside if client.show(id).memory)}  # type: ignore[union-attr]
-    assert texts == {"We deploy on Saturdays.", "We deploy on Mondays."}
-    settled(client)
-
-
 @pytest.mark.parametrize(
     ("entry", "told"),
     [("  - page: deploy\n", "names itself"), ("  - page: _root\n", "would stand below itself")],
@@ -269,16 +259,6 @@ def test_a_slug_that_is_taken_and_one_that_is_too_long_are_refused(client: Clien
     change(client, "deploy", ("slug: deploy\n", f"slug: {'a' * 300}\n"))
     project(client)
     assert client.tree.show("deploy").text == "We deploy on Tuesdays."
-    settled(client)
-
-
-def test_a_name_of_300_characters_becomes_a_slug(client: Client) -> None:
-    path = file(client, "a" * 120 + "/" + "b" * 180)
-    path.parent.mkdir(parents=True)
-    path.write_text("Long ways.\n")
-    project(client)
-    (long,) = [it for it in client.tree.listed() if it.name.startswith("aaa")]
-    assert len(long.name) <= 200 and client.tree.show(long.name).text == "Long ways."
     settled(client)
 
 
@@ -333,7 +313,7 @@ def test_editors_of_windows_change_nothing(client: Client) -> None:
     settled(client)
 
 
-@pytest.mark.parametrize("step", range(1, 24))
+@pytest.mark.parametrize("step", soaked(range(1, 24), 3, 8, 13, 18))
 def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice(client: Client, step: int) -> None:
     change(client, "deploy", ("Tuesdays", "Saturdays"), ('title: "Deploying"', "title: Releases"))
     file(client, "deploy/staging").rename(file(client, "staging"))

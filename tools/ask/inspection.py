@@ -346,12 +346,12 @@ def _missing(log: Log, scope: str, place: Place, parts: dict[str, _DocumentPart]
 
 
 def _check_alone(log: Log, scope: str, id: str) -> None:
-    """Raise `MemtapeError` for a part that was cut before parts told where they stand."""
+    """Raise `MemtapeError` for a piece of a long text that is no document."""
     for offset in log.known(scope, [id]).values():
         for slot in log.read(partition_of(scope, log.partitions), offset, 1):
             body = body_of_capture(slot.payload)
             if body is not None and body.part is not None:
                 raise MemtapeError(
                     f"This is part {body.part.index + 1} of {body.part.count}, which does not tell where it stands.",
-                    "It is no document's, or was captured before documents were cut at sentences.",
+                    "It is no document's: only a document is put together again.",
                 )

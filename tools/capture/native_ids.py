@@ -19,8 +19,7 @@ What a session says again is told apart by the row that said it before (`again`)
 the transcript; else the same words of the same role in one session are one turn of those that were heard.
 
 A text that is too long for one event is captured with `Line.split`; its parts add `#0`, `#1`, … to the native id. The
-first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`). Before
-documents were cut at sentences, one stood on the log whole or as any other text that is too long.
+first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`).
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ MARKDOWN = "markdown"
 DOCUMENTS = "documents"
 
 DOCUMENT = "#document"
-BEFORE_PARTS = ("", "#0")
-"""The ends of a native id of a document captured before documents had parts as today."""
+"""The end of the native id of a document's first part."""
 
 SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN, DOCUMENTS)
 """The `source` of imported texts, which also names their format."""

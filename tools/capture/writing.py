@@ -38,7 +38,7 @@ from memtape.schemas.upcasts import version_of
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
-from memtape.tools.capture.native_ids import BEFORE_PARTS, DOCUMENT
+from memtape.tools.capture.native_ids import DOCUMENT
 from memtape.tools.capture.pausing import Silence, check_storing, silence_of
 from memtape.tools.capture.profiles import profile_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
@@ -245,25 +245,20 @@ class Writer:
         return [replace(whole, id=id, body=said) for id, said in made]
 
     def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
-        """Return id and body of each event of a capture.
-
-        A document on the log in an earlier form of cutting is cut in the same form again, and so is a turn in
-        parts.
-        """
+        """Return id and body of each event of a capture."""
 
         def id_of(mark: str = "") -> str:
             return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
 
-        is_document = said.kind == "document"
-        if is_document and not (native is not None and self.known(scope, [id_of(mark) for mark in BEFORE_PARTS])):
+        if said.kind == "document":
             from memtape.tools.capture.documents import parts_of
 
             return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
-        if said.kind == "turn" and split and not (native is not None and self.known(scope, [id_of("#0")])):
+        if said.kind == "turn" and split:
             from memtape.tools.capture.noise import without_bulk
 
             said = replace(said, text=without_bulk(said.text))
-        pieces = chunks(said.text) if is_document or split else [(said.text, None)]
+        pieces = chunks(said.text) if split else [(said.text, None)]
         return [
             (id_of(), said) if part is None else (id_of(f"#{part.index}"), replace(said, text=text, part=part))
             for text, part in pieces

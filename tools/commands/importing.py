@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from memtape.tools.commands.options import (
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
-    from memtape.tools.importing.summary import ImportSummary
+    from memtape.tools.importing.summary import ImportProblem, ImportSummary
     from memtape.tools.importing.taking import Importer, ImportOptions
 
 SHOWN_PROBLEMS = 20
@@ -107,12 +107,13 @@ def _sources(
     paths: Sequence[Path], everything: bool, given: ImportOptions
 ) -> tuple[list[finding.ImportSource | finding.Unfit], list[Path]]:
     """Return the files to be read, of the paths or of all hosts, and the folders given whole."""
-    from memtape.tools.importing.finding import host_files, memory_folders
+    from memtape.tools.importing.finding import host_files, memory_folders, named_files
 
     if everything:
         return list(host_files()), memory_folders()
-    named = [path for path in paths if path.exists() or not given.gone]
-    return list(_named(named, given.only)), [path for path in paths if not path.is_file()]
+    named = (path for path in dict.fromkeys(paths) if path.exists() or not given.gone)
+    found = [source for path in named for source in named_files(path, given.only)]
+    return found, [path for path in paths if not path.is_file()]
 
 
 def _taken(
@@ -178,10 +179,7 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
             f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} in"
             f" {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page yet."
         )
-        for problem in it.problems[:SHOWN_PROBLEMS]:
-            say(f"{_shown(problem.path)}: {problem.reason}", err=True)
-        if len(it.problems) > SHOWN_PROBLEMS:
-            say(f"… and {len(it.problems) - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
+        _print_problems(it.problems, len(it.problems))
         if it.gone:
             say(f"{many(len(it.gone), 'page has', 'pages have')} no file any more, and stay: {', '.join(it.gone[:5])}")
 
@@ -252,13 +250,6 @@ def _project(scope: str | None) -> str | None:
     return check_scope(scope) if scope is not None else None
 
 
-def _named(paths: Iterable[Path], format: str | None) -> Iterable[finding.ImportSource | finding.Unfit]:
-    from memtape.tools.importing.finding import named_files
-
-    for path in dict.fromkeys(paths):
-        yield from named_files(path, format)
-
-
 def _size(source: finding.ImportSource | finding.Unfit) -> int:
     try:
         return source.path.stat().st_size
@@ -299,11 +290,15 @@ def _print_summary(summary: ImportSummary) -> None:
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
     _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
     _print_table("Taken, but", ("",), sorted(summary.lessened.items()))
-    for problem in summary.problems[:SHOWN_PROBLEMS]:
+    _print_problems(summary.problems, summary.problem_count)
+
+
+def _print_problems(problems: Sequence[ImportProblem], count: int) -> None:
+    for problem in problems[:SHOWN_PROBLEMS]:
         place = f", {_shown(problem.place)}" if problem.place else ""
         say(f"{_shown(problem.path)}{place}: {problem.reason}", err=True)
-    if summary.problem_count > SHOWN_PROBLEMS:
-        say(f"… and {summary.problem_count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
+    if count > SHOWN_PROBLEMS:
+        say(f"… and {count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
 
 
 def _files(summary: ImportSummary) -> str:

@@ -18,13 +18,13 @@ from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
 from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
-from memtape.tools.importing.finding import began_in
+from memtape.tools.importing.finding import began_in, folder_of
 from memtape.tools.importing.records import Record
 from memtape.tools.importing.skips import SECRETS, Skipped
 from memtape.tools.importing.summary import ImportSummary
@@ -42,8 +42,8 @@ PAUSED = Skipped("said while memory was paused")
 UNCAPTURED = Skipped("of a run of which nothing is kept")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
-_MARKS = (*BEFORE_PARTS, DOCUMENT)
-"""The ends of native ids: of a record kept whole (first of all), and of its first part."""
+_MARKS = ("", "#0", DOCUMENT)
+"""The ends of native ids: of a record kept whole, of the first piece of a long text, of a document's first part."""
 
 
 class Waiting(NamedTuple):
@@ -67,7 +67,6 @@ class Batch:
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
-        self._stands: dict[str, dict[str, str]] = {}
         self._pauses = pauses_of(writer.home.path)
         self.deferred: set[Path] = set()
         """Files of which something is not taken as long as its project is paused: they are read again after that."""
@@ -96,18 +95,17 @@ class Batch:
                 self._summary.skip(left_out, waiting.path, waiting.place)
             else:
                 by_scope.setdefault(scope, []).append(waiting)
-        counted: list[tuple[str, str]] = []
+        counted, stands = list[tuple[str, str]](), dict[str, dict[str, str]]()
         with nullcontext() if self._summary.dry_run else self._lock:
             events: list[Event] = []
             for scope, group in by_scope.items():
-                for source, made in self._new_events(scope, group):
+                for source, made in self._new_events(scope, group, stands.setdefault(scope, {})):
                     counted.append((source, scope))
                     events += made
             if events and not self._summary.dry_run:
                 self._summary.spooled += self._writer.log.append(events).count(SPOOLED)
-        for scope, texts in self._stands.items() if not self._summary.dry_run else ():
+        for scope, texts in stands.items() if not self._summary.dry_run else ():
             self._summary.hide(self._writer.hidden_among(scope, texts))
-        self._stands.clear()
         for source, scope in counted:
             self._summary.count(source, told_scope(scope), known=False)
         self._waiting.clear()
@@ -128,8 +126,10 @@ class Batch:
         self.deferred.add(waiting.path)
         return Skipped(f"{'all' if now is None or now.scope is None else now.scope} paused, and read again after that")
 
-    def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
-        """Return source and events of each new record of a scope."""
+    def _new_events(
+        self, scope: str, group: list[Waiting], stands: dict[str, str]
+    ) -> list[tuple[str, list[Event]]]:
+        """Return source and events of each new record of a scope; `stands` gets the texts that are on the log then."""
         names = [_ids(scope, waiting.record) for waiting in group]
         known = {*self._writer.log.known(scope, [id for ids in names for id in ids]), *self._said}
         erased = {scope: self._writer.erased_ids(scope)}
@@ -139,7 +139,7 @@ class Batch:
             heard = ids[len(_MARKS) :]
             if whole in known or not known.isdisjoint(heard):
                 self._count_known(waiting, scope, erased[scope], ids)
-                self._note(scope, {id: waiting.record.text for id in ids if id in known})
+                stands.update({id: waiting.record.text for id in ids if id in known})
                 continue
             events = self._events(scope, waiting, erased)
             if events is None:
@@ -150,22 +150,16 @@ class Batch:
             if events:
                 known.update([whole, *(event.id for event in events)])
                 new.append((waiting.record.source, events))
-                self._note(scope, {it.id: it.body.text for it in events if isinstance(it.body, Captured)})
-                self._count_lessened(waiting.record)
+                stands.update({it.id: it.body.text for it in events if isinstance(it.body, Captured)})
+                record = waiting.record
+                if record.kind == "turn" and record.ran is None and (sort := lessened(record.text)) is not None:
+                    self._summary.lessened[sort] += 1
             else:
                 self._count_known(waiting, scope, erased[scope], ids)
         # In a dry run nothing comes to stand on the log, so that what it would hold is remembered here.
         if self._summary.dry_run:
             self._said.update(event.id for _, events in new for event in events)
         return new
-
-    def _note(self, scope: str, texts: dict[str, str]) -> None:
-        """Record the appended texts, for the later check of hidden ones."""
-        self._stands.setdefault(scope, {}).update(texts)
-
-    def _count_lessened(self, record: Record) -> None:
-        if record.kind == "turn" and record.ran is None and (sort := lessened(record.text)) is not None:
-            self._summary.lessened[sort] += 1
 
     def _count_known(self, waiting: Waiting, scope: str, erased: dict[str, None], ids: list[str]) -> None:
         if any(id in erased for id in ids):
@@ -212,20 +206,10 @@ class Batch:
     def _found_scope(self, cwd: str, path: Path | None) -> str | None:
         """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
         try:
-            pin, began = not self._summary.dry_run, partial(_began, path) if path else None
-            return scope_of_folder(_folder(cwd), self._writer.home, pin=pin, began=began)
+            pin, began = not self._summary.dry_run, partial(began_in, path) if path else None
+            return scope_of_folder(folder_of(cwd), self._writer.home, pin=pin, began=began)
         except (MemtapeError, OSError, RuntimeError, ValueError):
             return None
-
-
-def _folder(cwd: str) -> Path:
-    """Return a folder; a path of another system (`C:\\x`) is kept as written, not below the current one."""
-    return Path("/", clean(cwd).replace("\\", "/"))
-
-
-def _began(path: Path) -> Path | None:
-    found = began_in(path)
-    return None if found is None else _folder(str(found))
 
 
 def _ids(scope: str, record: Record) -> list[str]:

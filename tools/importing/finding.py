@@ -284,7 +284,12 @@ def began_in(path: Path) -> Path | None:
             found = next(filter(None, told), None) or _gemini_root(path)
     except OSError:
         return None
-    return Path(clean(found)) if found else None
+    return folder_of(found) if found else None
+
+
+def folder_of(cwd: str) -> Path:
+    """Return a session's folder; a path of another system (`C:\\x`) is kept as written, not below the current one."""
+    return Path("/", clean(cwd).replace("\\", "/"))
 
 
 def _slug(folder: Path) -> str:

@@ -26,8 +26,8 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.page import NOWHERE, Page
 from memtape.state.views.page_rows import READ_CHARS
 from memtape.tools.capture.writing import Writer
-from memtape.tools.importing.page_layout import layout_of
-from memtape.tools.importing.page_links import links_in, parts_of
+from memtape.tools.importing.page_layout import layout_of, links_in, parts_of
+from memtape.tools.importing.summary import ImportProblem
 from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import state_at
 
@@ -42,13 +42,6 @@ DEEPEST = 6
 """The deepest level of headings."""
 _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]")
 OnProgress = Callable[[int], None]
-
-
-class PageProblem(msgspec.Struct, frozen=True):
-    """A file that was skipped wholly or in part, and the reason."""
-
-    path: str
-    reason: str
 
 
 class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +59,7 @@ class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
     edges: int
     waiting: int
     gone: tuple[str, ...]
-    problems: tuple[PageProblem, ...]
+    problems: tuple[ImportProblem, ...]
     dry_run: bool
 
 
@@ -102,7 +95,7 @@ class PageFolder:
         self._writer, self._folder, self._dry_run = writer, folder, dry_run
         self._name = writer.scope if dry_run else writer.made_scope()
         self._layout, self._maker = layout_of(folder), PageEvents(writer, self._name, SOURCE)
-        self._problems: list[PageProblem] = []
+        self._problems: list[ImportProblem] = []
         self._events: list[Event] = []
         self._done: dict[str, list[str]] = {"new": [], "versions": []}
         self._unchanged = self._edges = self._waiting = 0
@@ -251,7 +244,7 @@ class PageFolder:
         return Linked(id=id, on=link.on, relation=link.relation, slug=None if to else link.target, to=to)
 
     def _tell(self, path: str, reason: str) -> None:
-        self._problems.append(PageProblem(path, reason))
+        self._problems.append(ImportProblem(path, "", reason))
 
     def _append(self) -> None:
         if self._events and not self._dry_run:

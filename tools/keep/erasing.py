@@ -27,7 +27,6 @@ from memtape.schemas.log import Log, Slot, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.questions import drop_questions
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.proof.remains import Needles, Piece, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.unfinished_erasures import drop_unfinished, keep_unfinished, unfinished_erasures
@@ -300,8 +299,6 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     for scope, again in renewals:
         writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
     _append_erased(log, made, writer)
-    traces = Traces(needles.texts, needles.words)
-    drop_questions(home.path, lambda said: any(traces.find(said)))
     _scrub(home, log, on_phase, on_note)
     after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total), name)
     if after.clean or after.only_own:

@@ -70,28 +70,9 @@ def _reason(asked: PageQuery) -> str | None:
     return asked.text("reason") or None
 
 
-def _forget(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return sum(len(client.forget(id, reason=_reason(asked))) for id in ids)
-
-
-def _restore(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return sum(len(client.restore(id, reason=_reason(asked))) for id in ids)
-
-
-def _archive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return len(client.archive(ids, reason=_reason(asked)).done)
-
-
-def _unarchive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return len(client.unarchive(ids, reason=_reason(asked)).done)
-
-
-def _pin(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return sum(len(client.pin(id)) for id in ids)
-
-
-def _unpin(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return sum(len(client.unpin(id)) for id in ids)
+def _each(do: Callable[[Client, str, str | None], int]) -> Doing:
+    """Return what does something with one id after another, with the reason of the form."""
+    return lambda client, ids, asked: sum(do(client, id, _reason(asked)) for id in ids)
 
 
 def _settle(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
@@ -104,16 +85,20 @@ def _settle(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     return len(ids)
 
 
-def _accept(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    for id in ids:
-        client.accept(id)
-    return len(ids)
+def _archive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
+    return len(client.archive(ids, reason=_reason(asked)).done)
 
 
-def _decline(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    for id in ids:
-        client.decline(id)
-    return len(ids)
+def _unarchive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
+    return len(client.unarchive(ids, reason=_reason(asked)).done)
+
+
+_forget = _each(lambda client, id, why: len(client.forget(id, reason=why)))
+_restore = _each(lambda client, id, why: len(client.restore(id, reason=why)))
+_pin = _each(lambda client, id, why: len(client.pin(id)))
+_unpin = _each(lambda client, id, why: len(client.unpin(id)))
+_accept = _each(lambda client, id, why: len([client.accept(id)]))
+_decline = _each(lambda client, id, why: len([client.decline(id)]))
 
 
 ACTIONS: dict[str, Action] = {

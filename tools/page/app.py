@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -33,7 +33,6 @@ from memtape.tools.page.memory import PageMemory
 from memtape.tools.page.past import Past
 from memtape.tools.page.slow import Progress, Slow
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from
-from memtape.tools.page.views.search import kept_or_dropped
 
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""
@@ -58,7 +57,6 @@ class PageApp:
             *views,
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
-            Route("/questions", self._keep, methods=["POST"]),
             Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
@@ -156,23 +154,13 @@ class PageApp:
         self._count("broken", type(error).__name__)
         return PlainTextResponse("The page could not be made. `memtape page --log-format text` says more.\n", 500)
 
-    async def _keep(self, request: Request) -> Response:
-        """Keep a question of the view *search* under a name, or keep it no more; then show it."""
-        pairs = await _pairs(request, 100)
-        if pairs is None:
-            return CUT_OFF
-        try:
-            asked = asked_of("/search", pairs, self._held.scope)
-            told = await run_in_threadpool(self._held.do, asked.scope, lambda client: kept_or_dropped(client, asked))
-        except MemtapeError as error:
-            return self._error(request, error)
-        return RedirectResponse(told, 303)
-
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
-        pairs = await _pairs(request, 1_000)
-        if pairs is None:
+        try:
+            form = await request.form(max_files=0, max_fields=1_000)
+        except ClientDisconnect:  # The browser went before it had sent all.
             return CUT_OFF
+        pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
         return await run_in_threadpool(self._acted, request, pairs)
 
     def _acted(self, request: Request, pairs: list[tuple[str, str]]) -> Response:
@@ -192,15 +180,6 @@ class PageApp:
         if count is None:
             return HTMLResponse(self._drawing.written("confirm.html", shown))
         return HTMLResponse(self._drawing.written("acted.html", shown | {"count": many(count, action.counts)}))
-
-
-async def _pairs(request: Request, most: int) -> list[tuple[str, str]] | None:
-    """Return the fields of a form, None where the browser went before it had sent all."""
-    try:
-        form = await request.form(max_files=0, max_fields=most)
-    except ClientDisconnect:
-        return None
-    return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
 
 
 def _is_folded(view: View, asked: PageQuery) -> bool:

@@ -10,6 +10,7 @@ refused before anything is read. The content of views is not here.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,10 +19,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memtape.tools.page.entry import TOKEN_KEY, PageEntry
-from memtape.tools.page.peers import uid_of
 
 MAX_BODY_BYTES = 256 * 1024
 READING = ("GET", "HEAD")
+CONNECTIONS = Path("/proc/net/tcp")
+"""The TCP connections over IPv4 on Linux, one a line: number, local address, remote address, …, uid (proc(5))."""
+_LOCAL, _REMOTE, _UID = 1, 2, 7
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -117,3 +120,21 @@ class Guard:
     def _kept(self, scope: Scope) -> str:
         cookies = Headers(scope=scope).getlist("cookie")
         return next((told[self._cookie] for told in map(cookie_parser, cookies) if self._cookie in told), "")
+
+
+def uid_of(port: int, peer: tuple[str, int]) -> int | None:
+    """Return the uid of the user connected to a port from a peer's address and port; None if unknown."""
+    try:
+        lines = CONNECTIONS.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    ends = [_end(*peer), _end("127.0.0.1", port)]
+    for fields in map(str.split, lines[1:]):
+        if fields[_LOCAL : _REMOTE + 1] == ends:
+            return int(fields[_UID])
+    return None
+
+
+def _end(address: str, port: int) -> str:
+    """Return an address and port as Linux writes them: bytes in the order of the machine, in hexadecimal."""
+    return f"{''.join(f'{int(part):02X}' for part in reversed(address.split('.')))}:{port:04X}"
