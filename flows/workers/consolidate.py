@@ -210,8 +210,8 @@ def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided:
     )
     at = max(candidate.at for candidate in made.of)
     captures = dict.fromkeys(id for candidate in made.of for id in candidate.captures)
-    made = make_event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], max(now_us, at))
-    return msgspec.structs.replace(made, at=at)
+    event = make_event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], max(now_us, at))
+    return msgspec.structs.replace(event, at=at)
 
 
 def _tags(of: Iterable[Candidate]) -> list[str]:
