@@ -118,7 +118,7 @@ def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) ->
         return marked or value.isdigit()
     if letters and digits:
         if re.fullmatch(r"[a-z]{3,}[0-9]", value):
-            return (quoted or shouted) and not excepted("numbered").fullmatch(value)
+            return quoted or shouted
         return not excepted("identifier").fullmatch(value)
     if marked and letters:
         return not re.search(r"[=|/\\&]", value) and value[-1] not in "?*+"
@@ -204,14 +204,8 @@ def _assigned(found: re.Match[str]) -> Iterable[Span]:
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     if quoted and len(value) >= 32 and _is_drawn(re.sub(r"\W", "", value)):
         return whole
-    if found["short"]:
-        told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
-        if told and _password_like(value, quoted=quoted):
-            return whole
-        plain = shouted and "auth" not in word.lower() and not _is_no_secret(value)
-        return whole if plain and _plain_words(text, start, quoted=False) else []
-    if found["password"]:
-        if _password_like(value, quoted=quoted, shouted=shouted):
+    if not found["key"]:
+        if _password_like(value, quoted=quoted, shouted=shouted and found["short"] is None):
             return whole
         told = quoted and (given or ":" in by or "=" in by) and not _is_no_secret(value)
         return _plain_words(text, start, quoted=True) if told else []
