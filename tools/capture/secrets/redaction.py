@@ -1,6 +1,6 @@
 """Redaction of texts before the log: private parts, secrets, and the content of some files.
 
-This file handles the findings; the other files of this folder find secrets, and are pure but for `met` and
+This file handles the findings; the other files of this folder find secrets, and are pure but for `known` and
 `keys`.
 """
 
