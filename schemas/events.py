@@ -563,7 +563,8 @@ def tick_id(tick: Ticked) -> str:
 def make_tick(partition: int, sent: int, accepted: bool = False) -> Event:
     """Return the tick of the hour of `sent`, the same for every writer (`sent` apart)."""
     tick = Ticked(accepted=accepted, hour=sent // HOUR_US, partition=partition)
-    return make_event("ticked", tick_id(tick), tick, None, SYSTEM, (), tick.hour * HOUR_US, sent)
+    made = make_event("ticked", tick_id(tick), tick, None, SYSTEM, (), sent)
+    return msgspec.structs.replace(made, at=tick.hour * HOUR_US)
 
 
 def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
@@ -574,21 +575,23 @@ def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
     """
     outcome = "vector" if body.reason is None else f"failed {body.attempt}"
     id = derived_id("embedded", scope, body.embedder, f"{ref}:{outcome}")
-    return make_event("embedded", id, body, scope, SYSTEM, (ref,), sent, sent)
+    return make_event("embedded", id, body, scope, SYSTEM, (ref,), sent)
 
 
 def make_event(
-    type: str, id: str, body: Body, scope: str | None, actor: Actor, refs: tuple[str, ...], at: int, sent: int
+    type: str, id: str, body: Body, scope: str | None, actor: Actor, refs: tuple[str, ...], sent: int
 ) -> Event:
-    """Return an event of no session, at the newest version of its type."""
-    v = version_of(type)
-    return Event(actor=actor, at=at, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type, v=v)
+    """Return an event of no session and of the time when it is sent, at the newest version of its type."""
+    return Event(
+        actor=actor, at=sent, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type,
+        v=version_of(type),
+    )  # fmt: skip
 
 
 def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
     """Return the `configured` event that gives a log its settings."""
     body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
-    return make_event("configured", id, body, None, SYSTEM, (), sent, sent)
+    return make_event("configured", id, body, None, SYSTEM, (), sent)
 
 
 def refs_of_edit(edited: Edited) -> tuple[str, ...]:

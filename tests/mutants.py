@@ -290,8 +290,8 @@ MUTANTS = [
     Mutant(
         "a keyword of a secret that is not sought",
         "tools/capture/secrets/rules.toml",
-        '"seed", "recovery", "mnemonic",',
-        '"recovery", "mnemonic",',
+        "pass pw pwd kennwort",
+        "pw pwd kennwort",
         ("tests/test_secret_rules.py",),
     ),
     Mutant(

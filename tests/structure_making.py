@@ -107,7 +107,7 @@ def _make_pages(client: Client, log: EmbeddedLog) -> None:
         kind = "edited" if isinstance(body, Edited) else "linked"
         id = derived_id("structure", None, None, repr(body))
         actor = Actor(name="a", origin="user")
-        log.append([make_event(kind, id, body, "project:a", actor, (page,), START, START)])
+        log.append([make_event(kind, id, body, "project:a", actor, (page,), START)])
 
 
 def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:

@@ -46,12 +46,12 @@ from memtape.schemas.events import (
     tick_id,
 )
 from memtape.schemas.ids import ID_PATTERN
-from memtape.schemas.json_schema import json_schemas
 from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
 from memtape.schemas.upcasts import version_of
+from memtape.tools.json_schemas import json_schemas
 
 LONG = 2**63 - 1
 

@@ -133,7 +133,7 @@ def test_secrets_that_somebody_else_thought_of_are_found(step: int) -> None:
     cleared = redactor()
     missed = [case["text"] for case in secret if _holds_one(cleared.text(case["text"]), case["secrets"])]
     wrong = [case["text"] for case in innocent if cleared.text(case["text"]) != case["text"]]
-    assert len(missed) <= 0.01 * len(secret), missed  # Measured: none of either.
+    assert len(missed) <= 0.01 * len(secret), missed  # Measured over all: 9 of 2,186, and none of 1,803.
     assert len(wrong) <= 0.005 * len(innocent), wrong
 
 
@@ -264,10 +264,12 @@ def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
         assert placeholders(said) >= 1, type
 
 
-@pytest.mark.parametrize("case", TRUE[:: COUNT // 30], ids=lambda case: case.name)
-def test_a_secret_is_not_in_the_bytes_of_its_event(client: Client, case: Case) -> None:
-    client.capture(case.text)
-    assert json.dumps(case.secret, ensure_ascii=False)[1:-1].encode() not in b"".join(payloads(client))
+def test_a_secret_is_not_in_the_bytes_of_its_event(client: Client) -> None:
+    cases = TRUE[:: COUNT // 30]
+    for case in cases:
+        client.capture(case.text)
+    held = b"".join(payloads(client))
+    assert [case for case in cases if json.dumps(case.secret, ensure_ascii=False)[1:-1].encode() in held] == []
 
 
 def test_a_placeholder_tells_the_same_secret_in_one_home_and_nothing_in_another(tmp_path: Path) -> None:
@@ -378,28 +380,29 @@ def test_a_question_about_a_secret_keeps_what_it_is_for(query: str) -> None:
     assert redactor().question(query) == query
 
 
-def test_what_processes_met_at_once_all_know_afterwards(tmp_path: Path) -> None:
+def test_processes_that_start_at_once_have_one_key_and_all_know_what_each_met(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom memtape.sinks.home.folders import Home\n"
         "from memtape.tools.capture.secrets.redaction import Redactor\nsys.stdin.readline()\n"
-        f"redactor = Redactor(Home(Path({str(tmp_path)!r})))\n"
+        f"redactor = Redactor(Home(Path({str(tmp_path)!r})))\nprint(redactor.text({KEY!r}))\n"
         "for number in range(100):\n    redactor._placeholder(f'{sys.argv[1]}-{number}x', 'password')\n"
     )
     started = [
-        subprocess.Popen([sys.executable, "-c", code, name], cwd=ROOT, stdin=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code, name], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         for name in "ab"
     ]
+    assert len({process.communicate("\n")[0] for process in started}) == 1
     early = Redactor(Home(tmp_path))
     early.text("It has read what was there.")
-    for process in started:
-        process.communicate("\n")
     with Home(tmp_path).met_secrets_path.open("ab") as file:
         file.write(b"\n0 1 5 passwo")  # A process that died while it wrote.
     for late in (Redactor(Home(tmp_path)), early):
         late._placeholder("e-200x", "password")
         for secret in [f"{name}-{number}x" for name in "ab" for number in range(100)] + ["e-200x"]:
             assert secret not in late.text(f"so {secret} it is"), secret
-    assert "e-200x" not in Redactor(Home(tmp_path)).text("so e-200x it is")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["redaction.key", "redaction.met"]
 
 
 def test_no_character_of_a_secret_is_kept(tmp_path: Path) -> None:
@@ -510,26 +513,6 @@ def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
     assert client.show(same).memory == client.show(one).memory
 
 
-def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom memtape.sinks.home.folders import Home\n"
-        "from memtape.tools.capture.secrets.redaction import Redactor\nsys.stdin.readline()\n"
-        f"print(Redactor(Home(Path({str(tmp_path / 'home')!r}))).text({KEY!r}))"
-    )
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(3)
-    ]
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    assert len({process.communicate()[0] for process in started}) == 1
-    assert sorted(path.name for path in (tmp_path / "home").iterdir()) == ["redaction.key", "redaction.met"]
-
-
 DENIED = [
     ".env", "/repo/.env", "app/.env.production", "C:\\Users\\ada\\.env", "/home/ada/.aws/credentials",
     "~/.ssh/config", "id_rsa", "/home/ada/.ssh/keys/deploy", "certs/server.PEM", "file:///home/ada/.netrc", ".env:12",
@@ -543,14 +526,9 @@ TAKEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", DENIED)
-def test_files_of_secrets_are_denied(path: str) -> None:
-    assert denied_by(path) in DENIED_PATHS
-
-
-@pytest.mark.parametrize("path", TAKEN)
-def test_other_files_are_taken(path: str) -> None:
-    assert denied_by(path) is None
+def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
+    assert [path for path in DENIED if denied_by(path) not in DENIED_PATHS] == []
+    assert [path for path in TAKEN if denied_by(path) is not None] == []
 
 
 def test_what_is_denied_is_named_and_the_rest_is_taken(client: Client) -> None:
@@ -605,8 +583,14 @@ WAYS = {
 """Every way to name a file of a denied folder; the last word of some is the folder where it is named."""
 
 
-@pytest.mark.parametrize("glob", ["private/*", "private/", "private/**", "{work}/private/*"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "glob"),
+    [
+        *((way, "private/*") for way in WAYS),
+        *(("its folder", glob) for glob in ("private/", "private/**", "{work}/private/*")),
+        ("from within", "{work}/private/*"),
+    ],
+)
 def test_a_denied_file_is_denied_however_it_is_named(
     way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -620,8 +604,6 @@ def test_a_denied_file_is_denied_however_it_is_named(
     for archive, name in ((work / "all.zip", "private/x.md"), (work / "private" / "all.zip", "x.md")):
         with zipfile.ZipFile(archive, "w") as file:
             file.writestr(name, "Mango.")
-    if way == "an archive of it" and "{work}" in glob:
-        pytest.skip("What is in an archive has no place.")
     (home / "settings.toml").write_text(f"denied_paths = [{json.dumps(glob.format(work=work))}]\n")
     command, *words = WAYS[way]
     within = words.pop() if way.endswith(("within", "below")) else "."

@@ -17,7 +17,7 @@ import transcripts as t
 from click.testing import CliRunner, Result
 
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, claude_message
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_session
@@ -150,7 +150,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
 @pytest.mark.parametrize(
     ("host", "rows", "role", "text", "native"),
     [
-        (CLAUDE_CODE, t.claude("/x"), "assistant", "Staging uses  5433.", claude_message("a6")),
+        (CLAUDE_CODE, t.claude("/x"), "assistant", "Staging uses  5433.", "a6"),
         (CODEX, t.codex("/x"), "assistant", "In /var/log/app.", f"{t.SESSION}:12"),
         (CODEX, t.codex("/x"), "user", "Where are the logs?", f"{t.SESSION}:4"),
         (GEMINI, t.gemini(), "user", "And the map?", f"{t.SESSION}:i6"),

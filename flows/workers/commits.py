@@ -90,7 +90,7 @@ class Commits(Worker):
             return before
         body = ScopeChanged(git_at=at, name=None, state=None)
         id = derived_id("scope_changed", scope, None, f"git:{at}")
-        event = make_event("scope_changed", id, body, scope, SYSTEM, (), now, now)
+        event = make_event("scope_changed", id, body, scope, SYSTEM, (), now)
         if not self._log.known(scope, [event.id]):
             self._log.append([event])
             self.done, self.changed = self.done + 1, True

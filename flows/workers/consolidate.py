@@ -183,7 +183,7 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
         attempt=conclusion.attempt, inputs=inputs, operations=operations, reason=conclusion.problem or None, until=None
     )
     actor = conclusion.actor or SYSTEM
-    decided = make_event("decided", id, body, scope, actor, captures, now_us, now_us)
+    decided = make_event("decided", id, body, scope, actor, captures, now_us)
     return [decided] + [
         _made(scope, conclusion, it, text, id, now_us)
         for it, text in zip(conclusion.operations, texts, strict=True)
@@ -210,7 +210,8 @@ def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided:
     )
     at = max(candidate.at for candidate in made.of)
     captures = dict.fromkeys(id for candidate in made.of for id in candidate.captures)
-    return make_event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], at, max(now_us, at))
+    event = make_event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], max(now_us, at))
+    return msgspec.structs.replace(event, at=at)
 
 
 def _tags(of: Iterable[Candidate]) -> list[str]:
@@ -223,7 +224,7 @@ def _tags(of: Iterable[Candidate]) -> list[str]:
 def _end_of(scope: Scope, until: int, now_us: int) -> Event:
     body = Decided(attempt=1, inputs=(), operations=(), reason=None, until=until)
     id = derived_id("decided", scope.name, "memtape", f"until:{until}")
-    return make_event("decided", id, body, scope.name, SYSTEM, (), now_us, now_us)
+    return make_event("decided", id, body, scope.name, SYSTEM, (), now_us)
 
 
 def append(log: Log, events: list[Event]) -> None:

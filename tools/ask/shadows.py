@@ -222,7 +222,7 @@ def shadow_event(asked: Event, told: ShadowLanes, results: tuple[str, ...], mark
     assert isinstance(asked.body, Recalled)
     changed = {"filters": NO_FILTERS, "lanes": shadow_lanes(told), "query": "", "results": results, "watermark": marks}
     body = msgspec.structs.replace(asked.body, **changed)
-    return make_event("recalled", shadow_id(asked, told.retriever), body, asked.scope, SYSTEM, (asked.id,), now, now)
+    return make_event("recalled", shadow_id(asked, told.retriever), body, asked.scope, SYSTEM, (asked.id,), now)
 
 
 class ShadowPair(NamedTuple):

@@ -13,6 +13,7 @@ nor what `heard` says of it stands on the log, and a hook looks into the end of 
 | Claude Code, UserPromptSubmit with `prompt_id` | `claude_prompt(prompt_id)` |
 | OpenCode, a prompt or an answer | `opencode_message(id)`: that of the message |
 | Copilot and Qwen Code, whose transcripts are not read | `heard(session, role, text)` |
+| ChatGPT, Claude.ai, and other rows of Claude Code | the row's own `id` or `uuid`, which a fork keeps |
 | any other host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
 What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
@@ -97,11 +98,6 @@ def claude_prompt(prompt_id: str) -> str:
     return f"prompt:{prompt_id}"
 
 
-def claude_message(uuid: str) -> str:
-    """Return the native id of another Claude Code row with text: the row's `uuid`, kept by a fork."""
-    return uuid
-
-
 def claude_tool(row: str, tool_use_id: str) -> str:
     """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and
     `tool_use_id`.
@@ -116,8 +112,8 @@ def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role,
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 
-def codex_tool(session: str, call_id: str) -> str:
-    """Return the native id of a Codex tool's answer: the session and the `call_id`."""
+def tool_answer(session: str, call_id: str) -> str:
+    """Return the native id of a tool's answer in Codex and Gemini: the session and the call's id."""
     return f"{session}:tool:{call_id}"
 
 
@@ -126,39 +122,17 @@ def gemini_message(session: str, id: str) -> str:
     return f"{session}:{id}"
 
 
-def gemini_tool(session: str, call_id: str) -> str:
-    """Return the native id of a Gemini tool's answer: the session and the call's `id`."""
-    return f"{session}:tool:{call_id}"
-
-
 def opencode_message(id: str) -> str:
     """Return the native id of an OpenCode message: its id, a hook's `prompt_id`."""
     return f"message:{id}"
 
 
-def chatgpt_message(id: str) -> str:
-    """Return the native id of a ChatGPT export's message: its `id`."""
-    return id
+def versioned(name: str, text: str) -> str:
+    """Return the native id of a text whose source rewrites it in place: its name there, and the text's digest.
 
-
-def claude_ai_message(uuid: str) -> str:
-    """Return the native id of a Claude.ai export's message: its `uuid`."""
-    return uuid
-
-
-def memory(id: str, text: str) -> str:
-    """Return the native id of a memory updated in place by its system, as mem0: its id and text digest."""
-    return f"{id}:{digest(text)}"
-
-
-def note(path: str, text: str) -> str:
-    """Return the native id of a note or passage, from its path below the imported folder and its text."""
-    return f"{path}:{digest(text)}"
-
-
-def in_zone(text: str) -> str:
-    """Return the native id of a text in a page's zone: equal texts have one id."""
-    return digest(text)
+    The name is a memory's id, or a note's path below the imported folder.
+    """
+    return f"{name}:{digest(text)}"
 
 
 def digest(text: str) -> str:

@@ -27,6 +27,7 @@ from memtape.schemas.events import (
     Event,
     Kind,
     Origin,
+    make_event,
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import SPOOLED, Log, Position
@@ -34,7 +35,6 @@ from memtape.schemas.metrics import Door
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
-from memtape.schemas.upcasts import version_of
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
@@ -231,7 +231,8 @@ class Writer:
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
         session = line.session or self.session
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
-        whole = self.redactor.event(_event("captured", "", body, scope, actor, session, at=at, sent=now))
+        event = make_event("captured", "", body, scope, actor, (), now)
+        whole = self.redactor.event(replace(event, at=at, session=session))
         assert isinstance(whole.body, Captured)
         if is_private(whole.body.text):
             raise OnlyPrivate
@@ -299,9 +300,8 @@ class Writer:
 
     def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str | None = None) -> Event:
         """Return an event of a body, without secrets, for a batch; `id` is by default new."""
-        now = now_us()
-        event = _event(type, id or _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
-        return self.redactor.event(replace(event, refs=refs))
+        event = make_event(type, id or _new_id(), body, scope, self.actor, refs, now_us())
+        return self.redactor.event(replace(event, session=self.session))
 
 
 def check_person(origin: Origin, does: str, then: str = "Who is a person says --origin user.") -> None:
@@ -328,13 +328,6 @@ def _account() -> str:
 def now_us() -> int:
     """Return the time, in microseconds."""
     return time.time_ns() // 1_000
-
-
-def _event(
-    type: str, id: str, body: Body, scope: str, actor: Actor, session: str | None, *, at: int, sent: int
-) -> Event:
-    v = version_of(type)
-    return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=v)
 
 
 def _new_id() -> str:

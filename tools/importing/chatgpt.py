@@ -7,7 +7,7 @@ from typing import Any
 
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.native_ids import CHATGPT, Role, chatgpt_message
+from memtape.tools.capture.native_ids import CHATGPT, Role
 from memtape.tools.importing import skips
 from memtape.tools.importing.records import Found, text_of, time_of, turn
 from memtape.tools.importing.skips import Skipped
@@ -90,7 +90,7 @@ def _message(message: dict[str, Any], node: str, session: str | None, begun: Any
         return Skipped(f"content of type {clean(type)[:40]!r}")
     text, media = _parts(content)
     at = time_of(message.get("create_time")) or time_of(begun)
-    native = chatgpt_message(text_of(message, "id") or node)
+    native = text_of(message, "id") or node
     return turn(CHATGPT, _ROLES[role], text, native_id=native, at=at, session=session, media=media)
 
 

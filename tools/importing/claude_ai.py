@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import CLAUDE_AI, Role, claude_ai_message, memory, note
+from memtape.tools.capture.native_ids import CLAUDE_AI, Role, versioned
 from memtape.tools.importing import skips
 from memtape.tools.importing.records import Found, Record, blocks_text, text_of, time_of, turn
 
@@ -61,13 +61,13 @@ def _message(message: dict[str, Any], conversation: dict[str, Any]) -> Iterator[
         "session": text_of(conversation, "uuid"),
     }
     if text or not content:
-        yield turn(CLAUDE_AI, _ROLES[sender], text, native_id=claude_ai_message(uuid), **fields)
+        yield turn(CLAUDE_AI, _ROLES[sender], text, native_id=uuid, **fields)
     attachments = message.get("attachments")
     for index, attachment in enumerate(attachments if isinstance(attachments, list) else ()):
         extracted = said(text_of(attachment, "extracted_content") or "")
         if extracted:
             path = text_of(attachment, "file_name")
-            native = f"{claude_ai_message(uuid)}:attachment:{index}"
+            native = f"{uuid}:attachment:{index}"
             yield Record(
                 source=CLAUDE_AI, native_id=native, origin="tool", actor="attachment", text=extracted, path=path,
                 only_head=True, **fields,
@@ -78,7 +78,7 @@ def _memory(name: str, text: str, item: dict[str, Any]) -> Found:
     told = said(text)
     if not told:
         return skips.EMPTY
-    native = memory(f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}", told)
+    native = versioned(f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}", told)
     at = time_of(item.get("updated_at"))
     return Record(
         source=CLAUDE_AI, native_id=native, kind="document", origin="model", actor=CLAUDE_AI, text=told, at=at,
@@ -91,6 +91,6 @@ def _document(doc: Any, project: dict[str, Any]) -> Found:
     if not told:
         return skips.EMPTY
     path = clean(text_of(doc, "filename") or "document")
-    native = note(f"{text_of(project, 'uuid') or ''}/{path[:4_096]}", told)
+    native = versioned(f"{text_of(project, 'uuid') or ''}/{path[:4_096]}", told)
     at = time_of(doc.get("created_at"))
     return Record(source=CLAUDE_AI, native_id=native, kind="document", origin="user", text=told, path=path, at=at)

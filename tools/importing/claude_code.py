@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool
+from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_prompt, claude_tool
 from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, called, remember_call
 from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
@@ -132,7 +132,7 @@ def _turn(row: dict[str, Any], role: Role, text: str, prompt: str | None = None)
         role, prompt = "assistant", None  # What a subagent is told, the agent wrote.
         if agent := text_of(row, "agentId"):
             fields["actor"] = f"{CLAUDE_CODE} {clean(agent)}"
-    native = claude_prompt(prompt) if prompt else claude_message(clean(uuid))
+    native = claude_prompt(prompt) if prompt else clean(uuid)
     return turn(role=role, text=text, native_id=native, **fields)
 
 

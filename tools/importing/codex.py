@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import CODEX, Role, codex_message, codex_tool, digest
+from memtape.tools.capture.native_ids import CODEX, Role, codex_message, digest, tool_answer
 from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, called, remember_call
 from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
@@ -158,7 +158,7 @@ def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator
         output = output.get("content", output.get("output"))
     output, exit = _unpacked(output)
     text = blocks_text(output, "input_text", "output_text", "text")
-    native, fields = codex_tool(session, id), _fields(row, state)
+    native, fields = tool_answer(session, id), _fields(row, state)
     yield from actions_of(called(state, id), text, native, fields, failed=failed, exit=exit)
 
 

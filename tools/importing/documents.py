@@ -16,7 +16,7 @@ from memtape.schemas.events import Origin
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.native_ids import DOCUMENTS, note
+from memtape.tools.capture.native_ids import DOCUMENTS, versioned
 from memtape.tools.importing.records import Found, Record, time_of
 from memtape.tools.importing.skips import EMPTY, Skipped
 
@@ -87,8 +87,8 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         media = tuple(MediaLine(kind="file", uri=name) for name in read.attached[:MAX_MEDIA])
         at = time_of(read.at) or modified
         yield Record(
-            source=DOCUMENTS, native_id=note(path, text), kind="document", origin=format.origin, text=text, path=path,
-            at=at, media=media,
+            source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=format.origin, text=text,
+            path=path, at=at, media=media,
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemini_tool
+from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, tool_answer
 from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, call_of
 from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
@@ -81,7 +81,7 @@ def _turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Fo
 
 
 def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], state: State) -> Iterator[Found]:
-    native = gemini_tool(state["session"], text_of(call, "id") or f"{id}:{index}")
+    native = tool_answer(state["session"], text_of(call, "id") or f"{id}:{index}")
     done, failed = call_of(text_of(call, "name") or "tool", call.get("args")), text_of(call, "status") == "error"
     yield from actions_of(done, _result_text(call.get("result")), native, _fields(row, state), failed=failed)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import MEM0, memory
+from memtape.tools.capture.native_ids import MEM0, versioned
 from memtape.tools.importing import skips
 from memtape.tools.importing.records import Found, Record, text_of, time_of
 from memtape.tools.importing.skips import Skipped
@@ -33,7 +33,7 @@ def take(item: dict[str, Any]) -> Iterator[Found]:
         categories = item.get("categories") if isinstance(item.get("categories"), list) else [category]
         yield Record(
             source=MEM0,
-            native_id=memory(id, told),
+            native_id=versioned(id, told),
             kind="fact",
             origin="model",
             actor=clean(text_of(item, "agent_id") or MEM0),

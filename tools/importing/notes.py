@@ -14,7 +14,7 @@ import yaml
 from memtape.schemas.events import Kind
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, MARKDOWN, note
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, MARKDOWN, versioned
 from memtape.tools.importing.records import Found, Record, text_of, time_of
 from memtape.tools.importing.skips import EMPTY, INJECTED, Skipped
 
@@ -64,7 +64,7 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
             told = said(words)
             if told:
                 marks = (category.strip().lower(), *_inline_tags(told))
-                yield Record(native_id=note(path, words), kind="fact", text=told, tags=_distinct(marks), **common)
+                yield Record(native_id=versioned(path, words), kind="fact", text=told, tags=_distinct(marks), **common)
         body = _OBSERVATION.sub("", body)
     told = said(body)
     if not told:
@@ -74,7 +74,7 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
         told = f"# {title}\n\n{told}"
     elif told == body.strip():
         told = body  # White space around it is the file's own, which can be read back as it was.
-    yield Record(native_id=note(path, told), kind="document", text=told, tags=tags, media=refers_to, **common)
+    yield Record(native_id=versioned(path, told), kind="document", text=told, tags=tags, media=refers_to, **common)
 
 
 def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterator[Found]:
@@ -99,7 +99,7 @@ def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterato
             yield INJECTED if passage.strip() else EMPTY
             continue
         kind: Kind = "fact" if len(told) <= 2_000 else "document"
-        yield Record(native_id=note(path, told), kind=kind, text=told, **common)
+        yield Record(native_id=versioned(path, told), kind=kind, text=told, **common)
 
 
 def _points(body: str) -> Iterator[str]:

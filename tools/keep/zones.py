@@ -29,7 +29,7 @@ from memtape.sinks.zones import inner, parts
 from memtape.state.text.points import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import in_zone
+from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.withdrawing import Withdrawing, shown_again
 from memtape.tools.capture.writing import now_us
@@ -119,7 +119,7 @@ class _ScopeZones(EditedFiles):
             text = self._writer.redactor.text(told)
             if is_private(text):
                 continue
-            native_id = in_zone(text)
+            native_id = digest(text)
             if native_id not in said:
                 said[native_id] = None
                 yield _Text(line, derived_id("captured", self._scope, source, native_id), native_id, text)

@@ -1,6 +1,6 @@
 """Redaction of texts before the log: private parts, secrets, and the content of some files.
 
-This file handles the findings; the other files of this folder find secrets, and are pure but for `met` and
+This file handles the findings; the other files of this folder find secrets, and are pure but for `known` and
 `keys`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import os
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
@@ -125,7 +126,7 @@ class Redactor:
     def _said(self, said: Said) -> str:
         if said.role == "program":
             return said.text
-        return self._redacted(said.text, names=said.role == "name", labels=said.role != "statement")
+        return self._redacted(said.text, names=said.role == "name")
 
     def check_path(self, path: str | None) -> None:
         """Raise `Denied` for a path or source with content that is nobody's memory, as a file of keys.
@@ -144,13 +145,13 @@ class Redactor:
                     "Capture what should be remembered of it in words of your own.",
                 )
 
-    def _redacted(self, text: str, *, names: bool = False, labels: bool = False, asked: bool = False) -> str:
+    def _redacted(self, text: str, *, names: bool = False, asked: bool = False) -> str:
         text = self._public(text)
         here: set[str] = set()
         more = partial(self._more, here=here, asked=asked)
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
-            found = findings(text, names=names, labels=names or labels, more=more)
+            found = findings(text, names=names, more=more)
             if not found:
                 break
             pieces, end = [], 0
@@ -184,25 +185,20 @@ class Redactor:
         return placeholder(kind, digits)
 
 
-def findings(text: str, *, names: bool = False, labels: bool = False, more: Read | None = None) -> list[FoundSecret]:
+def findings(text: str, *, names: bool = False, more: Read | None = None) -> list[FoundSecret]:
     """Return the disjoint secrets of a text, in order; in names only those of known forms.
 
-    `labels` are texts shared by many events, such as names, sources and tags. `more` finds secrets by other
-    means than the text.
+    `more` finds secrets by other means than the text.
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    found = [*(_found_in_label if labels else _found)(text, names), *(_read(text, more) if more else ())]
-    if not found:
-        return []
-    spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
-    if MARK in text:
-        spared = sorted([*spared, *(found.span() for found in _MARK.finditer(text))])
-    return _apart(found, spared)
+    found = [*(_found_in_name(text) if names else _read(text, _secrets)), *(_read(text, more) if more else ())]
+    return _apart(found, [mark.span() for mark in _SPARED.finditer(text)]) if found else []
 
 
-def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
-    return tuple(_read(text, partial(_secrets, forms_only=names)))
+@lru_cache(maxsize=1_000)  # Many events have the same names.
+def _found_in_name(name: str) -> list[FoundSecret]:
+    return list(_read(name, partial(_secrets, forms_only=True)))
 
 
 def _read(text: str, read: Read) -> Iterator[FoundSecret]:
@@ -215,10 +211,9 @@ def _read(text: str, read: Read) -> Iterator[FoundSecret]:
             yield FoundSecret(start, end, finding.kind)
 
 
-_MARK = re.compile(re.escape(MARK))
+_SPARED = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(MARK)}")
 _POSITION = re.compile(r"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
 """How cursors and ids of nodes begin."""
-_found_in_label = lru_cache(maxsize=1_000)(_found)
 
 
 def _secrets(text: str, *, forms_only: bool = False) -> Iterator[FoundSecret]:
@@ -240,25 +235,20 @@ def _says_nothing(said: str) -> bool:
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:
-    """Merge overlapping findings under the kind of the first reader; leave placeholders alone."""
-    merged: list[tuple[FoundSecret, int]] = []
+    """Merge overlapping findings under the kind of the first rule; leave placeholders alone."""
+    merged: list[FoundSecret] = []
+    first = 0
     for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
-        if merged and finding.start < merged[-1][0].end:
-            last, first = merged[-1]
-            kind = last.kind if first <= rank else finding.kind
-            merged[-1] = (FoundSecret(last.start, max(last.end, finding.end), kind), min(first, rank))
+        if merged and finding.start < merged[-1].end:
+            last = merged[-1]
+            kind = last.kind if first < rank else finding.kind
+            merged[-1], first = FoundSecret(last.start, max(last.end, finding.end), kind), min(first, rank)
         else:
-            merged.append((finding, rank))
-    apart = [finding for finding, _ in merged]
-    if not spared:
-        return apart
-    place, kept = 0, []
-    for finding in apart:
-        while place < len(spared) and spared[place][1] <= finding.start:
-            place += 1
-        if place == len(spared) or spared[place][0] >= finding.end:
-            kept.append(finding)
-    return kept
+            merged.append(finding)
+            first = rank
+    begins, ends = [start for start, _ in spared], [0, *(end for _, end in spared)]
+    # The last placeholder that begins before the end of a finding ends before its start.
+    return [it for it in merged if ends[bisect_left(begins, it.end)] <= it.start]
 
 
 def _names_of(path: str) -> Iterator[str]:

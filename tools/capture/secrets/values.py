@@ -118,7 +118,7 @@ def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) ->
         return marked or value.isdigit()
     if letters and digits:
         if re.fullmatch(r"[a-z]{3,}[0-9]", value):
-            return (quoted or shouted) and not excepted("numbered").fullmatch(value)
+            return quoted or shouted
         return not excepted("identifier").fullmatch(value)
     if marked and letters:
         return not re.search(r"[=|/\\&]", value) and value[-1] not in "?*+"
@@ -204,14 +204,8 @@ def _assigned(found: re.Match[str]) -> Iterable[Span]:
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     if quoted and len(value) >= 32 and _is_drawn(re.sub(r"\W", "", value)):
         return whole
-    if found["short"]:
-        told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
-        if told and _password_like(value, quoted=quoted):
-            return whole
-        plain = shouted and "auth" not in word.lower() and not _is_no_secret(value)
-        return whole if plain and _plain_words(text, start, quoted=False) else []
-    if found["password"]:
-        if _password_like(value, quoted=quoted, shouted=shouted):
+    if not found["key"]:
+        if _password_like(value, quoted=quoted, shouted=shouted and found["short"] is None):
             return whole
         told = quoted and (given or ":" in by or "=" in by) and not _is_no_secret(value)
         return _plain_words(text, start, quoted=True) if told else []
@@ -280,36 +274,8 @@ def _given(found: re.Match[str]) -> Iterable[Span]:
     return [(start, end)] if value[:1] not in "-$" and _is_named(value) else []
 
 
-def _field(found: re.Match[str]) -> Iterable[Span]:
-    return [found.span("value")] if (_key_like if found["key"] else _password_like)(found["value"]) else []
-
-
-def _header(found: re.Match[str]) -> Iterable[Span]:
-    """Return the secret in a header; for "basic" the base64 value is a user and a password."""
-    value = found["value"]
-    if (found["scheme"] or "").lower() == "basic" and ":" in (decoded(value) or ""):
-        return [found.span("value")]
-    alone = found["alone"] is None or (len(value) >= 16 and _key_like(value))
-    return [found.span("value")] if _has_digits(value) and alone else []
-
-
 def _has_digits(value: str) -> bool:
     return any(map(str.isdigit, value)) and _is_named(value)
-
-
-def _parameter(found: re.Match[str]) -> Iterable[Span]:
-    named = "name" if found["name"] else 0
-    return [found.span("value")] if _key_like(found["value"]) and not _is_cursor(found, named) else []
-
-
-def _opening(found: re.Match[str]) -> Iterable[Span]:
-    """Return the path of an address from the first part that was drawn; a UUID names a thing."""
-    place = found.start("value")
-    for part in found["value"].split("/"):
-        if len(part) >= 20 and _key_like(part) and not _UUID.fullmatch(part):
-            return [(place, found.end("value"))]
-        place += len(part) + 1
-    return []
 
 
 def _pin(found: re.Match[str]) -> Iterable[Span]:
@@ -379,10 +345,6 @@ _MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
     "form": _form,
     "encoded key": _encoded_key,
     "assigned": _assigned,
-    "field": _field,
-    "header": _header,
-    "parameter": _parameter,
-    "opening": _opening,
     "given": _given,
     "said": _said,
     "said alone": lambda found: _sure_or_words(found, _is_sure),
