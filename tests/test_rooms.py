@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TypeGuard
@@ -108,6 +109,7 @@ def files_of(*rooms: str) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for room in rooms for path in (ROOT / room).rglob("*.py"))
 
 
+@cache
 def parse(path: str) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
 
@@ -294,6 +296,7 @@ def test_state_holds_no_floats() -> None:
     assert complaints(floating, (path for path in files_of("state") if path not in FLOATS_ALLOWED)) == []
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Return which files of the rooms each imports, at whatever depth, by dotted names without the package's."""
     files = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in files_of(*ROOMS)}
@@ -310,7 +313,7 @@ def arrows() -> dict[str, set[str]]:
 
 def test_there_is_no_circle_of_files() -> None:
     """Not even one that only types or late imports close."""
-    left = arrows()
+    left = dict(arrows())
     while ends := [name for name, targets in left.items() if not targets & left.keys()]:
         for name in ends:
             del left[name]
