@@ -99,7 +99,7 @@ def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
     past = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
     new = [embedded(name, vector, "other@1/3") for name, vector in ((FACT, NORTH), (AGAIN, EAST))]
     switch = configured(Settings(embedder="other@1/3"), 1)
-    third = "Note that our job needs five minutes"
+    third = "A job needs five minutes"
     scope = scope_of(*past, *new, switch, captured(third, "third"), embedded("third", EAST, "other@1/3"))
     assert memories(scope) == [[FACT, AGAIN, third]]
 
