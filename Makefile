@@ -5,8 +5,6 @@ PYTHON ?= python3
 PYTEST_FLAGS ?=
 # More words for the benchmarks, such as BENCH_FLAGS="--stage search --home DIR".
 BENCH_FLAGS ?=
-# What `make bench-using` measures with, such as USING_FLAGS="--corpus locomo.json --conversation 1".
-USING_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
 # How many kills `make crash` and `make soak` are for.
@@ -25,7 +23,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients bench-using lint types wheel bench bench-scale one-day tree-page crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day tree-page crash soak soak-short mutants \
 	schemas screenshots bench-page lock clean
 
 help: ## List the targets.
@@ -69,9 +67,6 @@ test-fast: venv ## Run the fast tests only, on every core.
 
 test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
 	$(BIN)/python tests/clients.py
-
-bench-using: venv ## Measure on what real hosts write which uses are told. USING_FLAGS names the data.
-	$(BIN)/python tests/bench_using.py $(USING_FLAGS)
 
 lint: venv ## Check style and format.
 	$(BIN)/ruff check .

@@ -206,8 +206,8 @@ MUTANTS = [
     Mutant(
         "a dead letter that stops the rest",
         "state/core/partition.py",
-        "                folded.dead_letters.append(dead_letter(slot, error))\n",
-        "                folded.dead_letters.append(dead_letter(slot, error))\n                break\n",
+        "            folded.dead_letters.append(dead_letter(slot, error))\n",
+        "            folded.dead_letters.append(dead_letter(slot, error))\n            break\n",
         ("tests/test_laws.py", "tests/test_golden_log.py"),
     ),
     Mutant(

@@ -7,9 +7,7 @@ from math import log
 from pathlib import Path
 
 import msgspec
-import pytest
 from builders import MINUTE, START, captured, configured, make_id, slots, used
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +41,6 @@ from memtape.state.subjects.edges import (
     weight_at,
 )
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.commands.cli import main
 
 Use = tuple[str | None, list[int], int]
 """Session, seqs and time of a use."""
@@ -305,33 +302,6 @@ def test_six_of_each_kind_stay_in_any_order(found: list[Tie]) -> None:
     # Each kind is what it would be without the other.
     plain = resolved([it._replace(learned=UNLEARNED) for it in found], names, START)
     assert sorted(it._replace(learned=UNLEARNED) for it in edges if it.weight) == sorted(plain)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Client:
-    """A home in which three sessions used two of three memories together."""
-    with Client(tmp_path, scope="project:a", origin="user") as client:
-        port, proxy, third = (client.capture(text).id for text in ("Port 8081", "The proxy", "A third thing"))
-        for session in "stu":
-            with Client(tmp_path, scope="project:a", origin="user", session=session) as other:
-                other.use([port, proxy])
-                if session == "u":
-                    other.use([third])
-        client.project()
-        return client
-
-
-def test_edges_show_both_weights(memory: Client, tmp_path: Path) -> None:
-    with Client(tmp_path, scope="project:a", origin="user") as client:
-        (proposed,) = client.edge_candidates().edges
-        assert (proposed.learned, proposed.learned_windows, proposed.windows) == (1.0, 3, 3)
-        first, second = client.edges(proposed.source.id).edges
-        assert first.target.id == proposed.target.id
-        assert (second.learned, second.learned_windows, second.windows) == (0.0, 0, 1)
-        assert client.verify().ok
-    arguments = ["edges", proposed.source.id, "--home", str(tmp_path), "--scope", "project:a"]
-    lines = CliRunner().invoke(main, arguments).output.splitlines()
-    assert [line.split()[1:3] for line in lines] == [["1.000", "3"], ["-", "1"]]
 
 
 def test_a_search_finds_by_what_was_learned_when_the_decaying_weight_is_gone(tmp_path: Path) -> None:

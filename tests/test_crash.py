@@ -13,7 +13,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,12 +22,9 @@ import pytest
 from builders import captured, forgotten
 from met import missing
 from soaked import soaked
-from test_embedded_log import edited
 from test_views import filled, project
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked
-from memtape.schemas.log import Position
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -37,32 +33,9 @@ from memtape.tools.keep import verify as verifying
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
-PRODUCERS = 4
 RENAMES = ("before a page is renamed", "before a snapshot is renamed", "before the pointer is renamed")
 WAIT_S = 300.0
 """How long something may take that always comes, on a machine that does much else."""
-
-# Forks a producer for each line on stdin, so that none has to import anything, and says its pid. A producer captures
-# until it is killed. It says what was acknowledged in a file of its own: what is written there outlives it.
-PRODUCERS_CODE = """
-import os, signal, sys
-from memtape.tools.client import Client
-from memtape.tools.capture.lines import Line
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-for line in sys.stdin:
-    home, said, name = line.rstrip("\\n").split("\\t")
-    pid = os.fork()
-    if pid:
-        os.write(1, b"%d\\n" % pid)
-        continue
-    fd = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    with Client(home, scope=f"project:s{int(name) % 5}", actor=name) as client:
-        for number in range(1_000_000):
-            lines = [Line(text=f"{name}:{number}:{place}", kind="turn") for place in range(1 + number % 3)]
-            receipts = [client.capture(lines[0].text, "turn")] if len(lines) == 1 else client.capture_many(lines)
-            said = [f"{receipt.id} {receipt.position.partition} {receipt.position.offset}" for receipt in receipts]
-            os.write(fd, ("\\n".join(said) + "\\n").encode())
-"""
 
 
 # Decodes an event in several threads of a process that has never seen one, as the workers of a projector do.
@@ -185,69 +158,6 @@ def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
 
 
 # Killed producers
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kills", soaked((30, 300), 30))
-def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Home, tmp_path: Path, kills: int) -> None:
-    """Some are always alive while another is killed, and what a killed one was told stands where it was told."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    rng = random.Random(seed)
-    EmbeddedLog(home.log_path).close()
-    forker = subprocess.Popen(
-        [sys.executable, "-c", PRODUCERS_CODE],
-        bufsize=0,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(crash.ROOT)},
-    )
-    assert forker.stdin is not None and forker.stdout is not None
-    alive: list[tuple[int, Path]] = []
-    said: list[Path] = []
-    killed = 0
-    while killed < kills:
-        while len(alive) < PRODUCERS:
-            said.append(tmp_path / f"said{len(said)}")
-            forker.stdin.write(f"{home.path}\t{said[-1]}\t{len(said)}\n".encode())
-            alive.append((int(forker.stdout.readline()), said[-1]))
-        time.sleep(rng.uniform(0.005, 0.03))
-        pid, path = alive.pop(rng.randrange(len(alive)))
-        if not path.exists() or not path.stat().st_size:  # It has not begun: let it.
-            alive.append((pid, path))
-            continue
-        os.kill(pid, signal.SIGKILL)
-        killed += 1
-    for pid, _ in alive:
-        os.kill(pid, signal.SIGKILL)
-    forker.stdin.close()
-    forker.wait(WAIT_S)
-    taken: dict[str, Position] = {}
-    for line in "".join(path.read_text() for path in said if path.exists()).splitlines():
-        id, partition, offset = line.split()
-        taken[id] = Position(int(partition), int(offset))
-    stands: dict[str, list[Position]] = {}
-    batches: Counter[tuple[str, int]] = Counter()
-    log = EmbeddedLog(home.log_path)
-    for number in range(log.partitions):
-        slots = log.read(number, 0, 10_000_000)
-        assert [slot.offset for slot in slots] == list(range(len(slots)))
-        for slot in slots:
-            event = decode(slot.payload)
-            if event.type == "captured":
-                producer, batch, _ = event.body.text.split(":")  # type: ignore[union-attr]
-                stands.setdefault(event.id, []).append(Position(number, slot.offset))
-                batches[producer, int(batch)] += 1
-    print(f"{killed} kills, {len(taken)} acknowledged, {len(stands)} on the log")
-    assert len(taken) > kills
-    assert all(len(positions) == 1 for positions in stands.values())
-    assert all(stands.get(id) == [position] for id, position in taken.items())
-    # What nobody was told of is the one batch that each was at, and it stands whole or not at all.
-    assert all(count == 1 + number % 3 for (_, number), count in batches.items())
-    assert len(stands) - len(taken) <= 3 * len(said)
-    log.close()
-    with edited(home.log_path) as db:
-        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 # Stopped projectors

@@ -30,19 +30,6 @@ RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
 RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """A home of its own, and a `memtape` on the path that is this checkout's."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name, words in (("memtape", f"{sys.executable} -m memtape"), ("python3", sys.executable)):
-        (folder / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
-        (folder / name).chmod(0o755)
-    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    home = str(tmp_path / "home")
-    return {**os.environ, "PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
-
-
 @pytest.fixture(scope="module")
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A `memtape` that has imported most of what it needs already."""
@@ -52,26 +39,22 @@ def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def quick(environment: dict[str, str], tmp_path: Path, forked: Path) -> dict[str, str]:
-    """The same home and path with that `memtape`."""
-    shutil.copy(forked, tmp_path / "bin" / "memtape")
-    return environment
+def environment(tmp_path: Path, forked: Path) -> dict[str, str]:
+    """A home of its own, and a `memtape` on the path that is this checkout's."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (folder / "python3").chmod(0o755)
+    shutil.copy(forked, folder / "memtape")
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    home = str(tmp_path / "home")
+    return {**os.environ, "PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
 
 
 @pytest.mark.slow
-def test_every_block_of_the_readme_runs(environment: dict[str, str], tmp_path: Path) -> None:
-    """As it is where somebody tries Memtape: each command is a start from nothing."""
-    run(ROOT / "README.md", environment, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", RUNNING[1:], ids=lambda page: page.stem)
-def test_every_block_of_a_page_runs(page: Path, quick: dict[str, str], tmp_path: Path) -> None:
-    run(page, quick, tmp_path)
-
-
-def run(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    """Run the blocks of a page one after another."""
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
+def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    """The blocks run one after another, as somebody types them."""
     for language, block in RUN.findall(page.read_text()):
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
@@ -122,10 +105,10 @@ def test_every_command_of_the_demo_exists() -> None:
 
 @pytest.mark.slow
 @pytest.mark.soak(short="test_every_command_of_the_demo_exists")
-def test_the_demo_shows_what_it_promises(quick: dict[str, str], tmp_path: Path) -> None:
+def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", str(ROOT / "examples" / "demo.sh")],
-        env=quick, cwd=tmp_path, capture_output=True, text=True, timeout=600,
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     for line in ("Captured 24 events.", "The views are what the log says.", "# Memory of project:lighthouse"):

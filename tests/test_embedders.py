@@ -28,14 +28,13 @@ from hypothesis import strategies as st
 
 from memtape.flows.embed import http as embedder_http
 from memtape.flows.embed.answers import BATCH_BYTES, BATCH_COUNT, batches
-from memtape.flows.embed.choice import choose_embedder
 from memtape.flows.embed.embedder import EmbeddingFailure, FloorEmbedder
 from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.local import LocalEmbedder
 from memtape.flows.embed.packaged import packaged_minilm
 from memtape.flows.embed.target import http_target
 from memtape.flows.endpoint import HttpTarget
-from memtape.schemas.embedding import MINILM_KEY, EmbedderOptions, EmbedderRefusal, Probed, Resolved, embedder_key
+from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Probed, Resolved
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
 from memtape.state.vectors.choice import resolve
 from memtape.state.vectors.recorded import quantised
@@ -172,12 +171,6 @@ def test_vectors_of_every_size_and_encoding_are_read(server: Server, dimensions:
         assert is_vector_of(a, "alpha", dimensions) and is_vector_of(b, "beta", dimensions)
         assert embedder.embed_query("alpha").dtype == np.float32
         assert len(quantised(a)) == 2 * dimensions
-
-
-def test_an_answer_in_another_order_is_read_by_its_indexes(server: Server, embedder: HttpEmbedder) -> None:
-    server.scripts = [spoilt(server, lambda answer: answer["data"].reverse())]
-    texts = ["alpha", "beta", "gamma"]
-    assert all(map(is_vector_of, embedder.embed_documents(texts), texts))
 
 
 @given(st.lists(st.integers(1, 200_000).map(lambda size: "é" * size), max_size=90))
@@ -411,15 +404,6 @@ def test_an_endpoint_that_changes_its_model_is_not_believed(server: Server, embe
         embedder.embed_documents(["alpha"])
 
 
-def test_an_endpoint_that_is_not_there_is_unavailable(waits: list[float]) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1/embeddings"
-    with pytest.raises(EmbedderUnavailable, match="no connection"):
-        HttpEmbedder(HttpTarget(url=url, model="tiny", key=KEY), sleep=waits.append)
-    assert len(waits) == 2
-
-
 # --- The key ---
 
 
@@ -481,13 +465,6 @@ def test_a_target_that_would_leak_or_cannot_be_is_refused(change: dict[str, str]
     with pytest.raises(MemtapeError, match=message) as caught:
         http_target(good | change)
     assert KEY not in str(caught.value) + caught.value.hint
-
-
-def test_plain_http_to_another_machine_needs_a_yes() -> None:
-    environment = {"MEMTAPE_EMBED_URL": "http://10.0.0.5:8080", "MEMTAPE_EMBED_MODEL": "m"}
-    found = http_target(environment | {"MEMTAPE_EMBED_INSECURE": "yes"})
-    assert found is not None and found.url.startswith("http://10.0.0.5:8080/")
-    assert http_target({}) is None
 
 
 # --- The floor ---
@@ -622,29 +599,8 @@ def test_a_package_with_other_weights_is_refused_by_name(
         LocalEmbedder(EmbedderOptions(choice="local"))
 
 
-@pytest.mark.slow
-def test_a_model_at_hand_is_chosen_without_an_endpoint_a_connection_or_a_word(
-    model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a model at hand needs no network"))
-    embedder, resolved = choose_embedder(EmbedderOptions(), True, {})
-    assert isinstance(embedder, LocalEmbedder) and resolved == Resolved(kind="local")
-    assert (embedder.name, embedder.revision, embedder.dimensions) == (model.name, model.revision, 384)
-    assert embedder_key(model.name, model.revision, model.dimensions) == MINILM_KEY
-    assert capfd.readouterr() == ("", "")
-
-
 def with_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: ModuleSpec(name, None))
-
-
-def test_a_missing_library_is_one_sentence_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MemtapeError, match="is not on this machine") as caught:
-        LocalEmbedder(EmbedderOptions())
-    assert ".[meaning]" in caught.value.hint
-    found = choose_embedder(EmbedderOptions(choice="local"), False, {})
-    assert isinstance(found.embedder, FloorEmbedder) and "pip install" in found.resolved.warning
 
 
 @pytest.mark.parametrize("download", [False, True])

@@ -52,9 +52,6 @@ FAILING = [*FAILING_KEPT, *product(WRITING_CALLS, (False, True), (True, False), 
 AGAIN = [("pwrite64", (2, 7)), ("fdatasync", (3,)), *product(("pwrite64", "fdatasync"), [(2, 3, 5, 7, 11, 13, 29)])]
 """Which call fails again and again, and every how many times."""
 
-LEFT = (0, 8_192, 40_960, 81_920, 163_840, 409_600)
-"""How much room a disk has, in bytes."""
-FEW_LEFT = (0, 81_920)
 A = "project:a"
 P = partition_of(A, 16)
 
@@ -278,58 +275,6 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     project(other, log)
     assert verify(other, log).state_hash == state_hash
     assert {path: data for path, data in vault.items() if not crash.TEMPORARY.search(path)} == vault_bytes(other)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 8 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a small file system")
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder], capture_output=True, text=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def fill(folder: Path, left: int) -> Path:
-    """Leave so many bytes of a disk, and return the file that takes the rest."""
-    path = folder / "filler"
-    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
-    with path.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(1, free - left))
-    return path
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("lefts",), soaked(((FEW_LEFT,), (LEFT,)), (FEW_LEFT,)))
-def test_a_full_disk_takes_nothing_and_loses_nothing(
-    small_disk: Path, harness: crash.Harness, lefts: tuple[int, ...]
-) -> None:
-    home = Home(small_disk / "home")
-    log = filled(home, 100)
-    codes = []
-    for number, left in enumerate(lefts):
-        log.append([captured(f"{number} {place}", scope=A) for place in range(20)])
-        filler = fill(small_disk, left)
-        taken: list[str] = []
-        with pytest.raises(MemtapeError) as refusal:
-            for place in range(10_000):
-                event = captured(f"more {number} {place} {'x' * 2_000}", scope=A)
-                log.append([event])
-                taken.append(event.id)
-        assert "full" in str(refusal.value)
-        assert refusal.value.hint
-        outcome = run_failing(harness, home)
-        codes.append(outcome.code)
-        filler.unlink()
-        check_views(home, log, outcome)
-        stands = {decode(slot.payload).id for slot in log.read(P, 0, 100_000)}
-        assert stands >= set(taken)
-    assert 1 in codes
-    log.close()
 
 
 # A damaged log

@@ -120,7 +120,7 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
         listed = [of.proposals(), of.stale(9), of.all_edges(), of.edge_candidates(), of.conflicts().conflicts]
         return [*pages, *listed, of.context(500, since=0).items]
 
-    for number in range(14):
+    for number in range(8):
         ids = [result.id for result in client.recent(20)]
         match number % 5:
             case 0:

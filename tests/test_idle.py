@@ -13,7 +13,7 @@ from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects import aging
 
-TEXTS = 20_000
+TEXTS = 6_000
 FEW = 2_000
 """Of so many texts some are memories, since folding twenty thousand of them takes minutes."""
 

@@ -83,9 +83,9 @@ def test_every_command_with_an_id_is_tried() -> None:
     ]
 
 
-@pytest.mark.parametrize("given", [FIRST, FIRST[:8], FIRST[:13]])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_finds_the_scope_of_an_id(command: str, given: str) -> None:
+def test_a_command_finds_the_scope_of_an_id(command: str) -> None:
+    given = FIRST[:8] if len(command) % 2 else FIRST
     result = call(command, given, *MORE.get(command, ()))
     if command == "unfold":
         assert result.exit_code == 1 and f"Nothing is folded into {FIRST}" in result.stderr

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -270,28 +270,6 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
     assert all(0 < len(its) <= 20 for its in found) and sum(n in its for n, its in zip(nearest, found, strict=True)) > 5
 
 
-def test_a_history_meets_every_shape_of_an_index(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sealed segments, merges, a segment at its most, dead rows, a session in several segments, a changed language."""
-    said = [("turns", text, "s", "Ada", "user", n, False) for n, text in enumerate(SAID)]
-    german = [("turns", "die Boote und die Häfen", "s", "Ben", "user", n, False) for n in range(9)]
-    standing = written(tmp_path, [[(n, what)] for n, what in enumerate([*said, *german])])
-    opened = open_index(scope_folder(tmp_path, A))
-    assert opened is not None and len(opened.segments) > 2 and opened.manifest.usual == 1
-    assert max(segment.size for segment in opened.segments) > 3
-    texts = Texts(opened.parts())
-    ends = zip(texts.starts, texts.starts[1:], strict=False)
-    assert any((texts.sessions.number[start:end] < start).any() for start, end in ends), "a session in several segments"
-    check(opened, standing)
-    monkeypatch.setattr(index_tiers, "TIER", 9)  # So that what died is not merged away at once.
-    index = SearchIndex(tmp_path)
-    large = max(opened.segments, key=lambda segment: segment.size)
-    first = next(its for its in standing.values() if its.row.id.replace("-", "")[:16] == f"{int(large.ids[0][0]):016x}")
-    index.write([Guarded("turns", GoneRow(first.row.key, first.row.id, A), 1, 999)])
-    again = open_index(scope_folder(tmp_path, A), opened)
-    assert again is not None and again.manifest.living and list(dead_rows(again))
-    assert any(segment is other for segment in again.segments for other in opened.segments), "opened only once"
-
-
 def test_a_writer_that_is_killed_at_any_step_leaves_an_index_that_is_whole(
     tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,11 +406,6 @@ def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
         (tmp_path / "two").write_bytes(damaged)
         with pytest.raises(ValueError):
             index_files.read_segment(tmp_path / "two", size)
-
-
-def dead_rows(opened: OpenIndex) -> Iterator[int]:
-    for alive in opened.living:
-        yield from np.flatnonzero(~alive).tolist()
 
 
 def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:

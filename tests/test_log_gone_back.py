@@ -138,7 +138,7 @@ GOING: dict[str, Callable[[Home], Going]] = {
     "a backup with its WAL": lambda home: Backup(home, with_wal=True),
     "a lost WAL": lambda home: LostWal(home, with_wal=False),
 }
-KEPT = [("memory", 0), ("a backup", 3), ("a lost WAL", 9)]
+KEPT = [("memory", 0), ("a lost WAL", 9)]
 
 
 def said(history: str, count: int, first: int = 0) -> list[Event]:

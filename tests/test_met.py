@@ -15,14 +15,10 @@ import pytest
 from builders import AGING, START, configured, histories, slots
 from hypothesis import Phase, given, seed, settings
 from met import events_in, missing
-from soaked import soaked
 from test_golden_log import golden_slots
 from test_model import told
 
 from memtape.schemas.events import EVENT_TYPES, Event, make_tick
-
-RARE = ("lost a source by embedded", "woken by edited")
-"""What one in hundreds of histories meets."""
 
 
 def drawn() -> list[Event]:
@@ -52,8 +48,8 @@ def test_a_suite_meets_every_type_of_event(suite: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rounds", "rare"), soaked([(6, RARE), (60, ())], (6, RARE)))
-def test_histories_meet_all_that_can_happen_to_texts_that_age(rounds: int, rare: tuple[str, ...]) -> None:
+@pytest.mark.soak(short="test_a_suite_meets_every_type_of_event")
+def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
     """Passes have room for a few, so that what waits for the next is met as well. No more are drawn than it takes."""
     met: dict[str, None] = {}
 
@@ -65,9 +61,9 @@ def test_histories_meet_all_that_can_happen_to_texts_that_age(rounds: int, rare:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_aging, "MOST_MOVED", 4)
-        for number in range(rounds):
+        for number in range(60):
             seed(number)(take)()
-            missed = [name for name in model_aging.HAPPENINGS if name not in met and name not in rare]
+            missed = [name for name in model_aging.HAPPENINGS if name not in met]
             if not missed:
                 break
     assert missed == []

@@ -117,7 +117,7 @@ def test_of_a_paste_the_beginning_the_end_a_digest_and_the_length_are_kept() -> 
 
 def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Path, project: Path) -> None:
     secret = "ghp_" + "".join(RNG.choice("abcdefghijkABCDEFGHIJK0123456789") for _ in range(36))
-    pasted = f"Read this. <private>heliotrope</private> {secret}\n" + "a line of the log\n" * 12_000 + "What is wrong?"
+    pasted = f"Read this. <private>heliotrope</private> {secret}\n" + "a line of the log\n" * 4_000 + "What is wrong?"
     hook(home, "claude", told(project, "UserPromptSubmit", prompt=pasted))
     path = transcript(project, ("s-1", 1, pasted))
     assert taken(home, path, project).known == 1

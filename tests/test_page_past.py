@@ -93,7 +93,7 @@ def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -
         with httpx.Client(base_url=address.partition("/?")[0], trust_env=False, timeout=60) as http:
             http.get(address)
             while "refresh" in http.get("/timeline", params=THEN).headers:
-                pass
+                time.sleep(0.1)
         listed = subprocess.run(["ps", "-ww", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
         (pid,) = map(int, listed.stdout.split())
         process.send_signal(how)

@@ -13,6 +13,7 @@ import transcripts as t
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from soaked import soaked
 from test_handing import patient, server
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 
@@ -53,7 +54,7 @@ def texts(home: Path, project: Path) -> list[str]:
     return [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", soaked(HOSTS, "claude"))
 def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, project: Path) -> None:
     with Client(home, folder=project, origin="user", session="before") as client:
         client.capture("The staging kayak listens on port 5433.")

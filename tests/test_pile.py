@@ -126,7 +126,7 @@ def test_many_sessions_at_once_start_one_server_also_where_it_is_killed(home: Pa
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="which processes stand is told by Linux")
-@pytest.mark.parametrize("count", soaked([12, 40], 12))
+@pytest.mark.parametrize("count", soaked([8, 40], 8))
 def test_many_hooks_at_once_leave_few_processes_and_lose_nothing(count: int, home: Path, project: Path) -> None:
     """No server is there at first, and the first three are killed as soon as they listen."""
     killed = list[int]()

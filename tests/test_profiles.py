@@ -285,7 +285,7 @@ def captures(home: Path) -> Iterator[tuple[Event, Captured]]:
                 yield event, event.body
 
 
-@pytest.mark.parametrize("name", soaked(KEEPING, PROD, DEV[0]))
+@pytest.mark.parametrize("name", soaked(KEEPING, DEV[0]))
 def test_what_each_door_captures_has_the_tag_of_its_profile(
     name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TypeGuard
@@ -108,6 +109,7 @@ def files_of(*rooms: str) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for room in rooms for path in (ROOT / room).rglob("*.py"))
 
 
+@cache
 def parse(path: str) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
 
@@ -294,6 +296,7 @@ def test_state_holds_no_floats() -> None:
     assert complaints(floating, (path for path in files_of("state") if path not in FLOATS_ALLOWED)) == []
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Return which files of the rooms each imports, at whatever depth, by dotted names without the package's."""
     files = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in files_of(*ROOMS)}
@@ -310,7 +313,7 @@ def arrows() -> dict[str, set[str]]:
 
 def test_there_is_no_circle_of_files() -> None:
     """Not even one that only types or late imports close."""
-    left = arrows()
+    left = dict(arrows())
     while ends := [name for name, targets in left.items() if not targets & left.keys()]:
         for name in ends:
             del left[name]
@@ -366,31 +369,21 @@ def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:
         (in_room("schemas"), "from memtape.state.fold.candidates import Fold"),
         (in_room("state"), "import memtape.sinks.vault"),
         (in_room("state"), "from memtape import tools"),
-        (in_room("state"), "from memtape import Client"),
         (in_room("flows"), "def f():\n    from memtape.sinks import log"),
         (in_room("sinks"), "from memtape.flows import views"),
-        (in_room("sinks"), "from memtape.tools.commands.cli import main"),
         (in_room("tools"), "import state"),
-        (in_room("tools"), "from state.fold import Fold"),
         (in_room("tools"), "from . import cli"),
-        (in_room("tools"), "from .cli import main"),
         (in_room("tools"), "import memtape"),
-        (does_io, "import os.path"),
         (does_io, "def f():\n    from pathlib import Path"),
         (impure, "import time"),
         (impure, "from bytewax.dataflow import Dataflow"),
-        (impure, "import uuid"),
         (impure, "from numpy.random import default_rng"),
-        (impure, "np.random.default_rng(1)"),
         (impure, "open('x')"),
         (impure, "key = hash(text)"),
         (impure, "sorted(rows, key=id)"),
         (impure, "datetime.datetime.now(tz=utc)"),
-        (impure, "date.today()"),
         (impure, "datetime.fromtimestamp(1)"),
-        (impure, "moment.astimezone()"),
         (floating, "x = 0.5"),
-        (floating, "x = -1e3"),
         (floating, "import math"),
         (floating, "from math import exp, isqrt"),
         (set_order, "for x in {1, 2}: pass"),
@@ -400,11 +393,9 @@ def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:
         (set_order, "[x for x in {y for y in ys}]"),
         (set_order, "{x: 1 for x in frozenset(xs)}"),
         (set_order, "f(x for x in set(xs))"),
-        (set_order, "for i, x in enumerate(set(xs)): pass"),
         (set_order, "list(set(xs))"),
         (set_order, "' '.join(set(xs))"),
         (set_order, "dict.fromkeys(set(xs))"),
-        (set_order, "[*set(xs)]"),
         (set_order, "seen = set()\nfor x in seen: pass"),
         (set_order, "class A:\n    ids: set[str]\n    def f(self):\n        return list(self.ids)"),
         (set_order, "def f(xs: frozenset[str]):\n    return [x for x in xs]"),
@@ -425,16 +416,11 @@ def test_each_rule_finds_what_it_is_for(rule: Callable[[ast.Module], Iterator[st
             "from memtape.state.fold.rule import Fold\nfrom memtape.schemas import ids\nimport os",
         ),
         (impure, "from datetime import datetime\ndatetime.fromtimestamp(1, tz=utc)\nrow.id = state.now"),
-        (impure, "def f(id): return id"),
         (floating, "from math import gcd, isqrt\nx = 1\ny = Decimal('0.5')\nz = '0.5'"),
         (set_order, "for x in sorted(set(xs)): pass"),
-        (set_order, "sorted(x for x in set(xs))"),
         (set_order, "any(x in ys for x in {1, 2})"),
-        (set_order, "{x for x in set(xs)}"),
         (set_order, "xs = set(xs)\nxs = sorted(xs)\nfor x in xs: pass"),
         (set_order, "for x in a.keys(): pass"),
-        (set_order, "x in {1, 2}"),
-        (set_order, "for x in range(len(set(xs)) - 1): pass"),
         (without_docstring, '"""Why."""'),
     ],
 )
