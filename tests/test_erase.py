@@ -240,7 +240,7 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
     assert remains(home) == []
     assert all(decode(it.payload).body is None for it in log.read(number, slot.offset, 10_000) if it.payload in (slot,))
     with Owner(home, log) as owner:
-        owner.rebuild(None, lambda *_: None)
+        owner.rebuild(lambda *_: None)
     client.status(as_of="0s")
     assert remains(home) == []
     assert verify(home, log).ok

@@ -46,7 +46,7 @@ def settled(client: Client) -> None:
     assert verify(client.home, client.log).ok
     project(client)
     with Owner(client.home, client.log) as owner:
-        assert owner.rebuild(None, lambda *_: None)
+        assert owner.rebuild(lambda *_: None)
     assert remains(client.home) == [] and verify(client.home, client.log).ok
 
 

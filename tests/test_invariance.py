@@ -252,7 +252,7 @@ def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypat
         write = Shard.write
         monkeypatch.setattr(Shard, "write", lambda shard, rows, letters: write(shard, rows[1:], letters))
         with pytest.raises(MemtapeError, match="differs from the log"):
-            owner.rebuild(None, lambda *_: None)
+            owner.rebuild(lambda *_: None)
     assert [build.number for build in home.builds()] == [home.current().number] == [1]
     assert verify(home, log).ok
     log.close()

@@ -18,7 +18,7 @@ from memtape.schemas.metrics import BOUNDS_US
 from memtape.sinks.home.sqlite_files import leave, use
 
 NAME = "counts.db"
-WAIT_S = 1.0
+WAIT_S = 3.0
 NO_BOUND = -1
 
 LEFT_OUT = "left-out"
@@ -54,10 +54,12 @@ def note(home: str | Path, noted: Iterable[Noted]) -> None:
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
-            with _opened(path) as db, db:
+            with _opened(path) as db:
                 db.execute("PRAGMA synchronous=OFF")
+                db.execute("BEGIN IMMEDIATE")  # Else two that have begun to read refuse each other to write.
                 db.execute(_TABLE)
                 db.executemany(_ADD, rows)
+                db.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
@@ -109,7 +111,7 @@ class Counts:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     name = use(path)
     try:
-        with closing(sqlite3.connect(path, timeout=WAIT_S)) as db:
+        with closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)) as db:
             yield db
     finally:
         leave(name)

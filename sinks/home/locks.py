@@ -57,6 +57,15 @@ class FileLock:
             os.close(fd)
             self._thread_lock.release()
 
+    @contextmanager
+    def held(self, wait_s: float) -> Iterator[None]:
+        """Hold the lock in a block, waiting at most `wait_s` for it; raise `Locked`."""
+        self.acquire(wait_s)
+        try:
+            yield
+        finally:
+            self.release()
+
     @property
     def fd(self) -> int | None:
         """The descriptor of the open lock file. A child that inherits it holds the lock until its end."""
@@ -99,8 +108,7 @@ def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
     """Hold several locks, taken in the given order; all callers must use the same order."""
     with ExitStack() as held:
         for lock in locks:
-            lock.acquire(wait_s)
-            held.callback(lock.release)
+            held.enter_context(lock.held(wait_s))
         yield
 
 

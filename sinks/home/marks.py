@@ -147,13 +147,10 @@ class AskedWindows:
     @contextmanager
     def alone(self, wait_s: float) -> Iterator[None]:
         """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
-        self._lock.acquire(wait_s)
-        try:
+        with self._lock.held(wait_s):
             self._windows = read_marks(self._home.windows_path, _WindowFile()).windows
             self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
             yield
-        finally:
-            self._lock.release()
 
     def is_settled(self, turn: str) -> bool:
         """Return whether nothing more is to be asked about a turn."""

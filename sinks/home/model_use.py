@@ -5,8 +5,7 @@ A call's share of the day's budget is stored before the call, so that no crash m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Literal
 
 import msgspec
@@ -100,11 +99,5 @@ def _spent(what: str, key: str) -> BudgetSpent:
     return BudgetSpent(f"Models may be asked no more today: {what} are spent.", f"Raise {key} in settings.toml.")
 
 
-@contextmanager
-def _alone(home: Home) -> Iterator[None]:
-    lock = FileLock(home.path / "model-use.lock", "The count of what models are asked")
-    lock.acquire(LOCK_WAIT_S)
-    try:
-        yield
-    finally:
-        lock.release()
+def _alone(home: Home) -> AbstractContextManager[None]:
+    return FileLock(home.path / "model-use.lock", "The count of what models are asked").held(LOCK_WAIT_S)

@@ -7,6 +7,7 @@ host's actions meanwhile are not captured from its transcript later. With a dama
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -83,14 +84,14 @@ def pauses_of(home: Path) -> Pauses:
 
 def pause(home: Path, scope: str | None, now_us: int, until: int | None) -> None:
     """Pause every project or one, from now on; instead of a pause of the same that lasts."""
-    with _lock(home):
+    with _alone(home):
         kept = pauses_of(home)
         _write(home, msgspec.structs.replace(kept, pauses=(*_ended(kept, scope, now_us), Pause(scope, now_us, until))))
 
 
 def resume(home: Path, scope: str | None, now_us: int) -> bool:
     """End the pause of every project or of one, and return whether one lasted."""
-    with _lock(home):
+    with _alone(home):
         kept = pauses_of(home)
         ended = _ended(kept, scope, now_us)
         if ended == kept.pauses:
@@ -103,7 +104,7 @@ def leave_out(home: Path, session: str) -> None:
     """Mark a session as never to be stored, in its transcript too."""
     if not session or pauses_of(home).leaves_out(session):
         return
-    with _lock(home):
+    with _alone(home):
         kept = pauses_of(home)
         _write(home, msgspec.structs.replace(kept, sessions=(*kept.sessions, _digest(session))[-SESSIONS:]))
 
@@ -126,15 +127,8 @@ def _write(home: Path, kept: Pauses) -> None:
     path.chmod(0o600)
 
 
-class _lock:
-    def __init__(self, home: Path) -> None:
-        self._lock = FileLock(home / "pauses.lock", "The right to pause and resume")
-
-    def __enter__(self) -> None:
-        self._lock.acquire(LOCK_WAIT_S)
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+def _alone(home: Path) -> AbstractContextManager[None]:
+    return FileLock(home / "pauses.lock", "The right to pause and resume").held(LOCK_WAIT_S)
 
 
 def _digest(session: str) -> str:

@@ -22,7 +22,6 @@ from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import all_of
 from memtape.sinks.tables import Shard
 from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, plan
@@ -205,7 +204,7 @@ def _whole(text: str, of: Cluster) -> str:
 
 def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
     """Hold the right to consolidate. Raises `Locked` where another process has it."""
-    return all_of([home.consolidation_lock()], wait_s)
+    return home.consolidation_lock().held(wait_s)
 
 
 class Consolidated(NamedTuple):
