@@ -210,17 +210,22 @@ _ABROAD = [
         _I,
     )
     for lead, always, verbs in _ORDERS_ABROAD
-]
-_ABROAD += [
+] + [
     lazy(
-        r"^(?:ab jetzt|ab sofort|von nun an|(?:a partir de|de) ahora|desde ahora|à partir de maintenant"
-        r"|dorénavant|désormais|впредь|отныне|d'ora in poi|(?:de|a partir de) agora|vanaf nu|voortaan)\b(?! "
-        r"(?:soll|muss|ist|sind|wird|geht|est)\b)|\b(?:ich|wir) bevorzugen?\b|\bmir ist\b.*\blieber\b"
-        r"|\bprefi(?:ero|ro)\b|\bje préfère\b|\bя предпочитаю\b|\bpreferisco\b|\bik heb liever\b|(?:^"
-        r"|[，。；、：]|请)(?:始终|总是|永远|务必|一定要|绝不|千万别|千万不要|以后请|今后请)|我们?(?:更|比较)?(?:喜欢|偏好)|(?:方|ほう)が(?:好き|いい|良い)"
-        r"|(?:必ず|常に|いつも|決して|絶対に?|今後は|これからは).*(?:ください|下さい|こと|ないで|しろ)[。！]?\Z",
+        r"^(?:ab jetzt|ab sofort|von nun an|(?:a partir de|de) ahora|desde ahora|à partir de maintenant|dorénavant"
+        r"|désormais|впредь|отныне|d'ora in poi|(?:de|a partir de) agora|vanaf nu|voortaan)\b"
+        r"(?! (?:soll|muss|ist|sind|wird|geht|est)\b)",
         _I,
-    )
+    ),
+    lazy(
+        r"\b(?:ich|wir) bevorzugen?\b|\bmir ist\b.*\blieber\b|\bprefi(?:ero|ro)\b|\bje préfère\b|\bя предпочитаю\b"
+        r"|\bpreferisco\b|\bik heb liever\b|我们?(?:更|比较)?(?:喜欢|偏好)|(?:方|ほう)が(?:好き|いい|良い)",
+        _I,
+    ),
+    lazy(
+        r"(?:^|[，。；、：]|请)(?:始终|总是|永远|务必|一定要|绝不|千万别|千万不要|以后请|今后请)"
+        r"|(?:必ず|常に|いつも|決して|絶対に?|今後は|これからは).*(?:ください|下さい|こと|ないで|しろ)[。！]?\Z"
+    ),
 ]
 
 
