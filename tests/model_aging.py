@@ -12,7 +12,6 @@ from fractions import Fraction
 from math import ceil, log
 from typing import Any
 
-from memtape.schemas.events import STATED_TAG
 from memtape.schemas.ids import derived_id
 from memtape.state.lifecycle.summing import SummaryInput, summed
 from memtape.state.text.instructions import instructs
@@ -147,12 +146,6 @@ class Aging:
         self.purged = [id for id in self.purged if id in self.archived]
         for key, ids in self.groups.items():
             self.groups[key] = [id for id in ids if id in living]
-
-    def _turn_of(self, capture: dict[str, Any]) -> str | None:
-        """Return the turn that a statement was taken from."""
-        turn = self.scope.capture(turn_of(capture) or "")
-        is_one = turn is not None and turn["body"]["kind"] == "turn" and turn["seq"] < capture["seq"]
-        return str(turn["id"]) if is_one else None
 
     def summary_id(self, key: Group) -> str:
         """Return the id of a summary, which follows from what tells it from others."""
@@ -309,7 +302,8 @@ class Aging:
             if not own:
                 continue
             said = [self.scope.spoken(unit["living"]) for unit in own]
-            short = summed(tuple(self._said(it) for it in sorted(said, key=lambda it: (it["at"], it["seq"]))))
+            ordered = sorted(said, key=lambda it: (it["at"], it["seq"]))
+            short = summed(tuple(SummaryInput(whole(it), it["actor"]) for it in ordered))
             times = [capture["at"] for capture in said]
             rows.append(
                 {
@@ -322,17 +316,6 @@ class Aging:
                 }
             )  # fmt: skip
         return rows
-
-    def _said(self, capture: dict[str, Any]) -> SummaryInput:
-        """Return a text with what states something: of a turn what was taken from it and is not hidden, else itself."""
-        text = whole(capture)
-        later = [it for it in self.scope.captures if self._turn_of(it) == capture["id"]]
-        told = (
-            [it["body"]["text"] for it in later if not self.scope.hidden(it)]
-            if capture["body"]["kind"] == "turn"
-            else [text]
-        )
-        return SummaryInput(text, capture["actor"], tuple(told))
 
     def archive_rows(self) -> list[dict[str, Any]]:
         """Return what is archived."""
@@ -373,12 +356,6 @@ def keywords(text: str) -> int:
 def ties_of(joined: list[tuple[dict[str, Any], str, int]]) -> list[tuple[str, str, int]]:
     """Return how captures belong to a memory."""
     return [(capture["id"], how, similarity) for capture, how, similarity in joined]
-
-
-def turn_of(capture: dict[str, Any]) -> str | None:
-    """Return the id of what a statement says that it was taken from, None for what is no statement."""
-    refs = capture.get("refs", ())
-    return refs[0] if list(capture["body"]["tags"][:1]) == [STATED_TAG] and refs else None
 
 
 def whole(capture: dict[str, Any]) -> str:

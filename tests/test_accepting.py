@@ -133,7 +133,7 @@ def test_an_answer_survives_a_rebuild_and_is_asked_once(tmp_path: Path, answer: 
         client.project()
         assert [how for _, how in client.proposals()] == [expected]
     said(tmp_path, "As I said: in all my projects, use tabs!", scope="project:b")
-    run(tmp_path, "rebuild")
+    assert CliRunner().invoke(main, ["rebuild", "--home", str(tmp_path)]).exit_code == 0
     with Client(tmp_path, scope="project:a", origin="user") as client:
         assert client.verify().ok
         assert [how for _, how in client.proposals()] == [expected]

@@ -5,8 +5,7 @@ Similarity compares words, so that a pass needs no vectors. Decisions about clus
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memtape.schemas.events import MAX_INPUTS, REPOSITORY_TAG, Kind, Origin
@@ -17,15 +16,16 @@ from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.replacing import replaces
+from memtape.state.text.sharing import Sharing
 from memtape.state.text.terms import terms
 
 NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
 MOST_COMPARED = 200
-"""Candidates compared with a memory at most: those that share its rarest terms, the latest first."""
-MOST_RARE, MOST_TRIED = 50, 16
-"""Largest number of memories with a rare term, and of those tried for replacement."""
+"""Candidates compared with a memory at most: those that share the most terms, the latest first."""
+MOST_TRIED = 16
+"""Candidates tried for replacement at most."""
 MOST_CHARS = 1_000
 """Longer texts are not consolidated, since they have more than one subject."""
 
@@ -99,13 +99,12 @@ def plan(scope: Scope) -> Plan:
     similar memories the latest come first, since they hold the present state, and the rest waits for the next
     pass.
     """
-    free = {candidate.id: candidate for candidate in _candidates(scope)}
     again = dict.fromkeys(id for ids in scope.passes.queued for id in ids)
-    near, left, found = _Near(free.values()), list[int](), list[DueCluster]()
-    for candidate in sorted(free.values(), key=lambda candidate: -candidate.seq):
+    near, left, found = _Near(_candidates(scope)), list[int](), list[DueCluster]()
+    for candidate in sorted(near.free.values(), key=lambda candidate: -candidate.seq):
         is_new = candidate.seq >= scope.passes.until and not candidate.made
-        if candidate.id in free and (is_new or candidate.id in again):
-            cluster, over = _grown(candidate, near, free)
+        if candidate.seq in near.free and (is_new or candidate.id in again):
+            cluster, over = _grown(candidate, near)
             found.append(DueCluster(cluster, _failed(scope, cluster) + 1, min(it.seq for it in cluster)))
             left += over
     kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
@@ -123,76 +122,49 @@ def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
     return tuple((candidate.id, candidate.seq) for candidate in cluster)
 
 
-def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[Cluster, list[int]]:
+def _grown(first: Candidate, near: _Near) -> tuple[Cluster, list[int]]:
     """Return the cluster grown from a candidate by similarity, and the seqs without room in the cluster.
 
-    Removes the cluster's members, and the candidates without room, from `free`.
+    Takes the cluster's members, and the candidates without room, out of the free ones.
     """
-    cluster = {first.id: free.pop(first.id)}
-    waiting, left = [first], list[int]()
+    cluster, waiting, left = [near.take(first)], [first], list[int]()
     while waiting:
-        for place, other in enumerate(near.of(waiting.pop(0), free)):
+        for place, other in enumerate(near.of(waiting.pop(0))):
             if len(cluster) == MAX_INPUTS:
-                left.append(free.pop(other.id).seq)
+                left.append(near.take(other).seq)
             elif place < NEIGHBOURS:
-                cluster[other.id] = free.pop(other.id)
+                cluster.append(near.take(other))
                 waiting.append(other)
-    return tuple(sorted(cluster.values(), key=lambda candidate: candidate.seq)), left
+    return tuple(sorted(cluster, key=lambda candidate: candidate.seq)), left
 
 
 class _Near:
-    """Candidates by the terms of their last texts."""
+    """The free candidates by the terms of their last texts."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
-        self._candidates = sorted(candidates, key=lambda candidate: -candidate.seq)
-        self._terms = [frozenset(terms(candidate.latest.text)) for candidate in self._candidates]
-        self._number = {candidate.id: number for number, candidate in enumerate(self._candidates)}
-        self._holding: dict[str, list[int]] = {}
-        for number, held in enumerate(self._terms):
-            for term in sorted(held):
-                self._holding.setdefault(term, []).append(number)
+        self.free = {candidate.seq: candidate for candidate in candidates}
+        self._sharing = Sharing()
+        self._terms = {seq: frozenset(terms(candidate.latest.text)) for seq, candidate in self.free.items()}
+        for seq, candidate in self.free.items():
+            self._sharing.put(seq, candidate.latest.text)
 
-    def of(self, candidate: Candidate, free: Mapping[str, Candidate]) -> list[Candidate]:
-        """Return the nearest free candidates: texts made by a consolidation first, then the latest."""
-        number = self._number[candidate.id]
-        own = self._terms[number]
-        near: list[tuple[int, bool, int, Candidate]] = []
-        for other in self._compared(number):
-            found = self._candidates[other]
-            if found.id not in free:
-                continue
-            shared = len(own & self._terms[other])
-            dice = 200 * shared // (len(own) + len(self._terms[other]))
+    def take(self, candidate: Candidate) -> Candidate:
+        """Take a candidate out of the free ones."""
+        self._sharing.drop(candidate.seq)
+        return self.free.pop(candidate.seq)
+
+    def of(self, candidate: Candidate) -> list[Candidate]:
+        """Return the nearest free candidates, made ones and the latest first, then those of another value."""
+        own, alike, others = self._terms[candidate.seq], list[tuple[int, bool, int]](), list[Candidate]()
+        for seq in self._sharing.near_terms(sorted(own), MOST_COMPARED):
+            shared, there = len(own & self._terms[seq]), self._terms[seq]
+            dice = 200 * shared // (len(own) + len(there))
             if shared >= min(LEAST_SHARED, len(own)) and dice >= LEAST_DICE:
-                near.append((-dice, not found.made, -found.seq, found))
-        alike = [found for *_, found in sorted(near)]
-        return alike + [other for other in self._replacing(number, free) if other not in alike]
-
-    def _replacing(self, number: int, free: Mapping[str, Candidate]) -> list[Candidate]:
-        """Return candidates that share a rare term with a candidate and replace it, or vice versa."""
-        shared: dict[int, int] = {}
-        for term in sorted(self._terms[number]):
-            holding = self._holding[term]
-            for other in holding if len(holding) <= MOST_RARE else ():
-                shared[other] = shared.get(other, 0) + 1
-        shared.pop(number, None)
-        tried = sorted(shared, key=lambda other: (-shared[other], abs(other - number), other))[:MOST_TRIED]
-        candidate = self._candidates[number]
-        found = (other for other in map(self._candidates.__getitem__, tried) if other.id in free)
-        return [it for it in found if may_replace(it, candidate)]
-
-    def _compared(self, number: int) -> list[int]:
-        """Return the candidates with a candidate's rarest terms; of a common term the latest and nearest."""
-        compared: dict[int, None] = {}
-        for term in sorted(self._terms[number], key=lambda term: (len(self._holding[term]), term)):
-            holding = self._holding[term]
-            place = bisect_left(holding, number)
-            around = holding[max(0, place - NEIGHBOURS) : place + NEIGHBOURS]
-            compared |= dict.fromkeys([*around, *holding[:MOST_COMPARED]])
-            if len(compared) >= MOST_COMPARED:
-                break
-        compared.pop(number, None)
-        return list(compared)
+                alike.append((-dice, not self.free[seq].made, -seq))
+            elif len(others) < MOST_TRIED:
+                others.append(self.free[seq])
+        found = [self.free[-seq] for *_, seq in sorted(alike)]
+        return found + [other for other in others if may_replace(other, candidate)]
 
 
 def may_replace(a: Candidate, b: Candidate) -> bool:

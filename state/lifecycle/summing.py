@@ -24,20 +24,17 @@ READ_CHARS = 2_000
 GOOD_HIGHLIGHTS, GOOD_KEYWORDS = 3, 6
 GOOD, POOR = 75, 45
 """Quality in hundredths: of a summary with enough highlights and keywords, and of one with fewer (capability L3)."""
-_STATED, _SAID, _SHORT = 4, 2, 1
-"""What a word counts in a statement, in another sentence, and in one of few words, which says nothing by itself."""
-
-
+_SAID, _SHORT = 2, 1
+"""What a word counts in a sentence, and in one of few words, which says nothing by itself."""
 KEPT_SUMMARIES = 256
 """So many are kept: of an epoch first the rows of all summaries that have changed are made, and then the pages."""
 
 
 class SummaryInput(NamedTuple):
-    """An input of a summary: text, author, and known statements."""
+    """An input of a summary: text and author."""
 
     text: str
     actor: str
-    stated: tuple[str, ...] = ()
 
 
 class Summed(NamedTuple):
@@ -91,20 +88,13 @@ def _tells(word: str, names: frozenset[str]) -> bool:
 
 
 def _lines(place: int, said: SummaryInput) -> list[_Line]:
-    """Return a text's candidates for highlights, each once: statements and sentences, else its beginning."""
-    stated = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in said.stated)
-    others = sentences(said.text) or [said.text]
-    lines = stated | dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in others)
-    return [
-        _Line(place, line, terms_of, _weight(line, is_stated=number < len(stated)))
-        for number, line in enumerate(lines)
-        if (terms_of := frozenset(terms(line)))
-    ]
+    """Return a text's candidates for highlights, each once: its sentences, else its beginning."""
+    lines = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in sentences(said.text) or [said.text])
+    return [_Line(place, line, found, _weight(line)) for line in lines if (found := frozenset(terms(line)))]
 
 
-def _weight(line: str, *, is_stated: bool) -> int:
-    kind = _STATED if is_stated else _SAID if len(line.split()) >= LEAST_WORDS else _SHORT
-    return kind * (100 + importance_of(None, line))
+def _weight(line: str) -> int:
+    return (_SAID if len(line.split()) >= LEAST_WORDS else _SHORT) * (100 + importance_of(None, line))
 
 
 def _chosen(lines: Sequence[_Line], spoken: _Spoken) -> list[_Line]:

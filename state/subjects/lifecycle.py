@@ -299,8 +299,7 @@ def _touched(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
-    turns = [capture.turn for capture in captures if capture.turn >= 0]  # A summary covers its statements.
-    return list(dict.fromkeys([*(unit_of(of, capture) for capture in captures), *turns]))
+    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
 def _said_again(event: Event, context: Context[LifecycleInputs]) -> list[int]:

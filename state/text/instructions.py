@@ -14,16 +14,7 @@ import re
 import msgspec
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.instruction_words import (
-    DOING,
-    LANGUAGES,
-    PRODUCT,
-    STYLES,
-    TASKS,
-    THINGS,
-    VERBS,
-    any_of,
-)
+from memtape.state.text.lexicon import word_pattern
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, orders_of
 from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, set_off_left_out, unquoted
@@ -38,6 +29,14 @@ MOST_DOUBTED = 12
 
 # --- Pieces ---
 
+_VERBS, _THINGS, _STYLES = map(word_pattern, ("verbs of orders", "things of code", "styles of code"))
+_TASKS, _PRODUCT = map(word_pattern, ("verbs of tasks", "parts of a product"))
+_DOING = word_pattern("deeds to stop")
+_LANGUAGES = (
+    r"(?:(?:british|american|plain|simple|us|uk) )?(?:english|german|french|spanish|italian|portuguese|dutch|polish"
+    r"|russian|chinese|japanese|korean)"
+)
+
 _WORD = r"[\w`'/.@+#*~%-]+"
 _ONE = (
     r"(?:the|this|that|these|those|it|its|them|him|her|his|their|my|your|me|us|one|both|either|here|there|a"
@@ -46,8 +45,8 @@ _ONE = (
 """Words that begin the name of a single thing, at hand or to be made."""
 _NOT = r"(?:don't|do not|dont)"
 _ALWAYS = rf"(?:always|never(?: ever)?|{_NOT} ever|only ever)"
-_KIND = rf"(?:(?!{_ONE}|and\b|or\b|not\b|is\b|are\b){_WORD}\s+){{0,3}}?{THINGS}\b"
-_PLACE = any_of("repo(?:s|sitory|sitories)? projects? code_?base code monorepo workspace machine team docs")
+_KIND = rf"(?:(?!{_ONE}|and\b|or\b|not\b|is\b|are\b){_WORD}\s+){{0,3}}?{_THINGS}\b"
+_PLACE = r"(?:repo(?:s|sitory|sitories)?|projects?|code ?base|code|monorepo|workspace|machine|team|docs)"
 _SCOPE = rf"(?:in|across|throughout|for|on)\s+(?:this|our|all|any|every|the whole)\s+(?:\w+ )?{_PLACE}\b"
 _EVERYWHERE = (
     r"(?:\b(?:in|for|across|on|with)\s+(?:all|any|each|every)\s+(?:of\s+)?(?:(?:my|our)\s+)?(?:other\s+)?"
@@ -60,7 +59,7 @@ _EVERYWHERE = (
 """Words for a rule in all projects. "In all projects I have seen" reports experience."""
 _IS_EVERYWHERE = lazy(_EVERYWHERE, _I)
 _ALL_OVER = rf"(?:{_SCOPE}|{_EVERYWHERE}|\b(?:everywhere|anywhere|here)\b)"
-_ORDER = rf"(?:(?:please|always|never|also|only|just|you (?:must|should)|{_NOT}(?: ever)?)\s+)*{VERBS}\b"
+_ORDER = rf"(?:(?:please|always|never|also|only|just|you (?:must|should)|{_NOT}(?: ever)?)\s+)*{_VERBS}\b"
 _FROM_NOW = (
     r"(?:from (?:now|here) on(?:wards?)?|going forward|(?:in|for) (?:the )?future|next time|as a (?:general"
     r" )?rule|in general|generally|by default)"
@@ -75,55 +74,55 @@ _ENDS = r"(?:\W*\Z|\s*[,;.(:–—]|\s+(?:please|pls|and|or|in|on|for|when|to|wi
 _ANYWHERE = (
     # "Always run …", "we never mock …", "don't ever push".
     rf"(?:(?:you|we)\s+(?:(?:should|must|need to|have to|may|do)\s+)?|let's )?{_ALWAYS}\s+(?:just "
-    rf"|again )?{VERBS}\b(?!-)",
+    rf"|again )?{_VERBS}\b(?!-)",
     # "Commit messages must …", "tests go next to …", "dates are always …".
     rf"(?:{_KIND}|{_KIND} {_SCOPE})\s+(?:{_SHOULD}\s+(?:not\s+|only\s+|never\s+|always\s+)?(?!pass\b"
     rf"|be (?:fine|ok|good|enough|fixed|there|able|ready|green)\b|have (?:been|gone|failed)\b|{_ONE}|now\b"
     rf"|work\b)\w+|{_ALWAYS} \w+|(?:(?:are|is|gets?) )?(?:always|never|forbidden|banned|mandatory|required"
-    rf"|off[- ]limits|not allowed|(?:in )?(?:{STYLES}|{LANGUAGES}))\b|(?:always |only |never )?(?:go|goes"
+    rf"|off[- ]limits|not allowed|(?:in )?(?:{_STYLES}|{_LANGUAGES}))\b|(?:always |only |never )?(?:go|goes"
     rf"|belongs?|lives?) (?:in|into|under|next to|beside)\s)",
     rf"(?:every|each|all|any|new|public)\s+{_KIND}\s+(?:[^,;?]{{0,40}}\s)?{_SHOULD}\s+(?!pass\b|be (?:fine"
     rf"|fixed)\b)\w+",
     # Conventions of "we".
-    rf"we\s+(?:{_NOT}|never|only)\s+{VERBS}\s+(?!{_ONE})\S",
+    rf"we\s+(?:{_NOT}|never|only)\s+{_VERBS}\s+(?!{_ONE})\S",
     rf"we\s+(?:always |only )?(?:use|write|name|format|put|follow|keep)\s+(?:(?!{_ONE})[^,;?]*?{_ALL_OVER}"
-    rf"|{_KIND}|{STYLES})",
+    rf"|{_KIND}|{_STYLES})",
     rf"(?:this|our)\s+(?:\w+ )?{_PLACE}\s+(?:only |always )?(?:uses|follows|requires|never)\b",
     # What needs the person's word.
     rf"(?:{_ORDER}|no)\s[^?]*?{_MY_OK}",
     r"(?:always )?(?:ask|check with|tell) (?:me|us) (?:first )?before (?:you )?\w+",
     # How answers are to be.
-    rf"(?:answer|reply|respond|speak|talk|write)(?: to)?(?: me)?\s+(?:only\s+)?in\s+{LANGUAGES}\b",
+    rf"(?:answer|reply|respond|speak|talk|write)(?: to)?(?: me)?\s+(?:only\s+)?in\s+{_LANGUAGES}\b",
     rf"keep\s+(?:(?:all|your|our)\s+)*{_KIND}\s+(?:\w+ )?(?:to|concise|terse|short|brief|small|simple|under"
     rf"|below|at|out of)\b",
     # Conditions of a repeated event.
     rf"(?:whenever|every time|(?:before|after) (?:every|each|any))\s(?!you (?:need|want"
     rf"|like))[^,;]*,\s*{_ORDER}",
-    rf"(?:when|before|after)\s+(?:you\s+)?(?:{VERBS}|{DOING}|opening)\s+(?:an?|any|new)\s[^,;]*,\s*{_ORDER}",
+    rf"(?:when|before|after)\s+(?:you\s+)?(?:{_VERBS}|{_DOING}|opening)\s+(?:an?|any|new)\s[^,;]*,\s*{_ORDER}",
     rf"in (?:any|all|every) (?:\w+ )?\w+[^,;?]*?,? (?:please )?{_ORDER}",
     # What is unwanted, or wanted in place of another.
-    rf"(?:no(?: more)?|avoid)\s+(?!new\b|errors?\b|changes?\b|tests?\b)(?:(?!{_ONE}){_WORD} )?(?:{THINGS}"
+    rf"(?:no(?: more)?|avoid)\s+(?!new\b|errors?\b|changes?\b|tests?\b)(?:(?!{_ONE}){_WORD} )?(?:{_THINGS}"
     rf"|QUOTED){_ENDS}",
-    rf"(?:(?:{_NOT}|never) {VERBS}|stop {DOING})\s+(?:(?!{_ONE}){_WORD} )?(?:{THINGS}|\w{{3,}}s"
+    rf"(?:(?:{_NOT}|never) {_VERBS}|stop {_DOING})\s+(?:(?!{_ONE}){_WORD} )?(?:{_THINGS}|\w{{3,}}s"
     rf"|QUOTED){_ENDS}",
     rf"(?!{_ONE}){_WORD}(?: please)?{_INSTEAD}(?!{_ONE}){_WORD}\W+{_ALL_OVER}",
 )
 _AT_START = (
-    rf"(?:for (?!{_ONE})[^,;:]+?,?\s+)?(?:only )?(?:use|run {THINGS} with) (?!{_ONE})(?:{_WORD}"
+    rf"(?:for (?!{_ONE})[^,;:]+?,?\s+)?(?:only )?(?:use|run {_THINGS} with) (?!{_ONE})(?:{_WORD}"
     rf" ){{0,3}}?{_WORD}{_INSTEAD}(?!{_ONE})\S",
-    rf"(?:only\s+)?use\s+{STYLES}{_ENDS}",
+    rf"(?:only\s+)?use\s+{_STYLES}{_ENDS}",
     rf"{_ALL_OVER}\s*[,:]?\s+(?:bitte\s+)?(?:(?:i|we) (?:want|prefer|use|write|always|never)\b|{_ORDER}"
     rf"|{_KIND} \w+|no\s|\w+ verwenden\b)",
     rf"{_ORDER}\s+(?!{_ONE})[^?]*?(?:{_SCOPE}|{_EVERYWHERE})",
-    rf"{_FROM_NOW}\b[,:]?\s+(?:please\s+)?(?:{_ORDER}|(?:you|we|i)\b|no\s|every\s|{_KIND}|{STYLES}\b)",
+    rf"{_FROM_NOW}\b[,:]?\s+(?:please\s+)?(?:{_ORDER}|(?:you|we|i)\b|no\s|every\s|{_KIND}|{_STYLES}\b)",
     rf"{_ORDER}\s[^?]*?\b{_FROM_NOW}\W*\Z",
     rf"(?:we|i)\s+(?:always|never)\s+want\s+(?!{_ONE})\S",
-    rf"(?:i|we)(?:'d| would)?\s+(?:\w+ly\s+|much\s+|rather\s+)?prefer\s+(?!{_ONE})(?:[^,;?]*?(?:{THINGS}"
-    rf"|{STYLES})\b|{_WORD} over\s)",
-    rf"(?:i|we)(?:'d| would) (?:rather|prefer)\s+(?:have )?(?!{_ONE})(?:{_WORD} ){{0,3}}?(?:{THINGS}"
-    rf"|{STYLES})\W*\Z",
+    rf"(?:i|we)(?:'d| would)?\s+(?:\w+ly\s+|much\s+|rather\s+)?prefer\s+(?!{_ONE})(?:[^,;?]*?(?:{_THINGS}"
+    rf"|{_STYLES})\b|{_WORD} over\s)",
+    rf"(?:i|we)(?:'d| would) (?:rather|prefer)\s+(?:have )?(?!{_ONE})(?:{_WORD} ){{0,3}}?(?:{_THINGS}"
+    rf"|{_STYLES})\W*\Z",
     rf"(?:prefer|avoid)\s+(?!{_ONE}|breaking\b)\S",
-    rf"(?:you (?:must not|may not|should not|can't)|{_NOT}) {VERBS}\s+[^,]*?(?:by hand|in (?:unit )?{THINGS}"
+    rf"(?:you (?:must not|may not|should not|can't)|{_NOT}) {_VERBS}\s+[^,]*?(?:by hand|in (?:unit )?{_THINGS}"
     rf"|to (?:main|master)|on this machine|unless i ask[^,]*)(?:\W*\Z|,)",
     r"(?:house rule|(?:team |coding )?(?:rule|convention|policy)|style)\s*:\s*\S",
     r"stop (?:apologi[sz]ing|(?:always )?\w+ing\b[^,;]* (?:all the time|every time|everywhere))\b",
@@ -158,12 +157,12 @@ _NONE = (
     r"|\bwhile you're at it\b",
     # The program being written.
     rf"^(?:(?:please|pls|ok|then|and|now|also|can you|could you|i want you to|next|yes|no"
-    rf"|first)[\s,]+)*{TASKS}\b"
+    rf"|first)[\s,]+)*{_TASKS}\b"
     r".*(?:\b(?:that|which|who|so|where|how|why|whether|saying|says|called|rule|must|should|it (?:always"
     r"|never))\b|[\"“`]|QUOTED)",
-    rf"\b(?:the|a|an|when|if|whenever|once)\s+(?:\w+\s+){{0,2}}?{PRODUCT}\s+(?:we're \w+ )?(?:must|should"
+    rf"\b(?:the|a|an|when|if|whenever|once)\s+(?:\w+\s+){{0,2}}?{_PRODUCT}\s+(?:we're \w+ )?(?:must|should"
     rf"|can|may|is|are|has to|needs?|always|never|says?|shows?|returns?|gets?|deletes?|drops?)\b"
-    rf"|^{PRODUCT}\s+(?:must|should|shall|can|may|always|never)\b",
+    rf"|^{_PRODUCT}\s+(?:must|should|shall|can|may|always|never)\b",
     r"\b(?:in|on|below|above|under|of|for) the (?:\w+ )?(?:invoice|form|page|screen|dialog|e?mail|field"
     r"|button|csv|export|app)s?\b",
     r"\b(?:in|for|of|on) (?-i:[a-z]+[A-Z]\w*|[\w-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|css|html|sql|c|cpp)\b)"
@@ -210,17 +209,22 @@ _ABROAD = [
         _I,
     )
     for lead, always, verbs in _ORDERS_ABROAD
-]
-_ABROAD += [
+] + [
     lazy(
-        r"^(?:ab jetzt|ab sofort|von nun an|(?:a partir de|de) ahora|desde ahora|à partir de maintenant"
-        r"|dorénavant|désormais|впредь|отныне|d'ora in poi|(?:de|a partir de) agora|vanaf nu|voortaan)\b(?! "
-        r"(?:soll|muss|ist|sind|wird|geht|est)\b)|\b(?:ich|wir) bevorzugen?\b|\bmir ist\b.*\blieber\b"
-        r"|\bprefi(?:ero|ro)\b|\bje préfère\b|\bя предпочитаю\b|\bpreferisco\b|\bik heb liever\b|(?:^"
-        r"|[，。；、：]|请)(?:始终|总是|永远|务必|一定要|绝不|千万别|千万不要|以后请|今后请)|我们?(?:更|比较)?(?:喜欢|偏好)|(?:方|ほう)が(?:好き|いい|良い)"
-        r"|(?:必ず|常に|いつも|決して|絶対に?|今後は|これからは).*(?:ください|下さい|こと|ないで|しろ)[。！]?\Z",
+        r"^(?:ab jetzt|ab sofort|von nun an|(?:a partir de|de) ahora|desde ahora|à partir de maintenant|dorénavant"
+        r"|désormais|впредь|отныне|d'ora in poi|(?:de|a partir de) agora|vanaf nu|voortaan)\b"
+        r"(?! (?:soll|muss|ist|sind|wird|geht|est)\b)",
         _I,
-    )
+    ),
+    lazy(
+        r"\b(?:ich|wir) bevorzugen?\b|\bmir ist\b.*\blieber\b|\bprefi(?:ero|ro)\b|\bje préfère\b|\bя предпочитаю\b"
+        r"|\bpreferisco\b|\bik heb liever\b|我们?(?:更|比较)?(?:喜欢|偏好)|(?:方|ほう)が(?:好き|いい|良い)",
+        _I,
+    ),
+    lazy(
+        r"(?:^|[，。；、：]|请)(?:始终|总是|永远|务必|一定要|绝不|千万别|千万不要|以后请|今后请)"
+        r"|(?:必ず|常に|いつも|決して|絶対に?|今後は|これからは).*(?:ください|下さい|こと|ないで|しろ)[。！]?\Z"
+    ),
 ]
 
 

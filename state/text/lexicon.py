@@ -66,6 +66,11 @@ def word_pairs(name: str) -> dict[str, str]:
     return {word: other for word, _, other in (pair.partition("=") for pair in _lists()[name])}
 
 
+def word_pattern(name: str) -> str:
+    """Return a pattern of any word of a list whose words are patterns; `_` stands for a space."""
+    return "(?:" + "|".join(_lists()[name]).replace("_", " ") + ")"
+
+
 def word_set(lines: str) -> frozenset[str]:
     """Return the words of lines."""
     return frozenset(lines.split())

@@ -6,6 +6,7 @@ The meaning of the words is not read here.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from memtape.state.text.terms import terms
 
@@ -35,8 +36,12 @@ class Sharing:
                 del self._numbers[term]
 
     def near(self, number: int, most: int) -> list[int]:
-        """Return at most `most` texts by falling number of shared terms, then the latest first."""
-        holding = [self._numbers[term] for term in self._terms.get(number, ())]
+        """Return at most `most` texts by falling number of terms shared with a stored text, then the latest first."""
+        return [other for other in self.near_terms(self._terms.get(number, ()), most + 1) if other != number][:most]
+
+    def near_terms(self, among: Iterable[str], most: int) -> list[int]:
+        """Return the same by the number of given terms."""
+        holding = [self._numbers[term] for term in among if term in self._numbers]
         telling = [numbers for numbers in holding if len(numbers) <= MOST_HOLDING] or holding
-        shared = Counter(other for numbers in telling for other in numbers if other != number)
+        shared = Counter(other for numbers in telling for other in numbers)
         return sorted(shared, key=lambda other: (-shared[other], -other))[:most]

@@ -312,7 +312,8 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     if summary is None or not spoken:
         return None
     group = summary.group
-    made = summed(tuple(_said(scope, capture) for capture in sorted(spoken, key=lambda its: (its.at, its.seq))))
+    ordered = sorted(spoken, key=lambda its: (its.at, its.seq))
+    made = summed(tuple(SummaryInput(whole_text(scope.captures.body(its)), its.actor.name) for its in ordered))
     times = [capture.at for capture in spoken]
     return SummaryRow(
         **_named(scope, id),
@@ -329,14 +330,6 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
         sources=tuple(capture.id for capture in spoken),
         quality=made.quality,
     )
-
-
-def _said(scope: Scope, capture: Capture) -> SummaryInput:
-    """Return a text with its statements: of a turn the statements captured from it, else the whole text."""
-    text, stated = whole_text(scope.captures.body(capture)), scope.captures.stated.get(capture.seq, ())
-    taken = (its for seq in stated if not (its := scope.captures.by_seq[seq]).hidden)
-    known = tuple(scope.captures.body(its).text for its in taken) if capture.kind == "turn" else (text,)
-    return SummaryInput(text, capture.actor.name, known)
 
 
 _SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}
