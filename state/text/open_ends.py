@@ -17,6 +17,7 @@ from memtape.state.text import statement_cues as cues
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.files import named_files
 from memtape.state.text.statements import (
+    HIDDEN,
     LEAST_WORDS,
     MOST_CHARS,
     MOST_STATEMENTS,
@@ -24,6 +25,7 @@ from memtape.state.text.statements import (
     dated,
     sentences,
     stated_in,
+    without_code,
 )
 from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 
@@ -247,37 +249,16 @@ def edits(told: ClosingSigns, path: str) -> bool:
 
 
 def _tasks(text: str, at: int) -> Iterator[OpenEnd]:
-    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # Most turns.
+    if not (cues.TASK.search(text) or "[ ]" in text or "odo" in text):  # Most turns.
         return
     for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
             yield OpenEnd(kind, one.start, one.end)
 
 
-def _may_owe(text: str) -> bool:
-    lowered = text.lower()
-    return any(map(lowered.__contains__, _OWING))
-
-
-_OWING = (
-    "i'll", "i’ll", "i will", "promise", "need to", "have to", "todo", "to-do", "to do", "action item", "fixme",
-    "open task", "remind me", "me forget", "still ", "needs to be", "is due", "are due", "[ ]",
-)  # fmt: skip
-"""A turn of a person in small letters without one of these leaves nothing to do."""
-
-
 def _prose(text: str) -> list[str]:
     """Return the lines of a text outside of blocks of code."""
-    lines = text.split("\n")
-    if "```" not in text and "~~~" not in text:
-        return lines
-    found, is_code = [], False
-    for line in lines:
-        if line.lstrip().startswith(("```", "~~~")):
-            is_code = not is_code
-        elif not is_code:
-            found.append(line)
-    return found
+    return [line for line in without_code(text).split("\n") if HIDDEN not in line]
 
 
 def _kind_of(said: str) -> EndKind | None:
@@ -293,15 +274,12 @@ def _kind_of(said: str) -> EndKind | None:
 
 
 def _promised(text: str) -> Iterator[str]:
-    if not any(map(text.__contains__, _PROMISING)):
-        return
     for line in _prose(text):
-        if any(map(line.__contains__, _PROMISING)):
+        if _PROMISING.search(line):
             yield from filter(_is_promise, sentences(line))
 
 
-_PROMISING = ("I'll", "I’ll", "I will", "I promise", "I'm going to", "I’m going to", "I am going to",
-              "we'll", "we’ll", "we will", "We'll", "We’ll", "We will")  # fmt: skip
+_PROMISING = lazy(r"\b[Ww]e(?:['’]ll| will)\b|\bI(?:['’]ll| will| promise|['’]m going to| am going to)\b")
 
 
 def _is_promise(said: str) -> bool:

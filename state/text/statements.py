@@ -173,8 +173,6 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
     start, label = sentence.start, _label(said, of_agent)
     if label is None:
         return None
-    if (taken_back := cues.TAKEN_BACK.match(said)) is not None:
-        start += taken_back.end()
     if label == "remember":
         match = cues.REMEMBER.search(said)
         start += match.start("said") if match is not None else 0
@@ -217,7 +215,6 @@ def _label(said: str, of_agent: bool) -> Label | None:
     bare = _QUOTED.sub(" QUOTED ", said)
     if of_agent:
         return _of_agent(bare)
-    # Tests that most sentences fail come first, to save time.
     is_standing = sets_standing(bare) or is_order(bare)
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
@@ -226,42 +223,32 @@ def _label(said: str, of_agent: bool) -> Label | None:
         return None
     if not is_standing:
         return None if cues.SUPPOSES.search(bare) else label
-    if cues.SPOKEN_TO_PEOPLE.search(bare):
-        return None
     return "preference" if cues.PREFERENCE.search(bare) else "instruction"
 
 
 def _does(said: str) -> Label | None:
     """Return the label of a person's sentence if it were neither a question nor a supposition."""
-    if cues.INSTRUCTION.search(said):
-        return "instruction"
-    held = frozenset(_LETTERS.findall(said.lower()))
-    if not held.isdisjoint(cues.OF_DECISIONS) and cues.DECISION.search(said):
+    if cues.DECISION.search(said):
         return "decision"
-    if not held.isdisjoint(cues.OF_CORRECTIONS) and cues.CORRECTION.search(said):
+    if cues.CORRECTION.search(said):
         return "correction"
-    if not held.isdisjoint(cues.OF_PREFERENCES) and cues.PREFERENCE.search(said):
+    if cues.PREFERENCE.search(said):
         return "preference"
-    if (not held.isdisjoint(cues.OF_TASKS) or "[ ]" in said) and cues.TASK.search(said) and _is_task(said):
+    if cues.TASK.search(said) and _is_task(said):
         return "task"
-    if not (_is_fact(said) or cues.LIFE.search(said)):
-        return None
-    return None if cues.SHOWN.search(said) else "fact"
-
-
-_LETTERS = lazy(r"[^\W\d_]+")
+    return "fact" if _is_fact(said) or cues.LIFE.search(said) else None
 
 
 def _of_agent(said: str) -> Label | None:
     """Return the label of an agent's sentence: `decision` for an agreement, `fact` for a report, or None."""
     agreed = cues.AGREED.search(said)
-    if not agreed and not (cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said)):
+    if not agreed and not cues.IDENTIFIER.search(said):
         return None
     if cues.ASKS.search(said) or cues.SUPPOSES.search(said) or cues.REPORTS.search(said):
         return None
     if agreed:
         return "decision"
-    if cues.ADVISES.search(said) or cues.SHOWN.search(said):
+    if cues.ADVISES.search(said):
         return None
     is_told = cues.REPORTED.search(said) or (
         cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))
@@ -280,9 +267,7 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 def _is_fact(said: str) -> bool:
     """Return whether a sentence states a fact about an identifier, other than the person's last action."""
-    return not cues.DID.search(said) and bool(
-        cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said)
-    )
+    return bool(not cues.DID.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said))
 
 
 def without_code(text: str) -> str:
