@@ -81,7 +81,9 @@ class Statement(NamedTuple):
     end: int
 
 
-class _Sentence(NamedTuple):
+class SentenceSpan(NamedTuple):
+    """A sentence as said, from `start` to `end` of its turn."""
+
     start: int
     end: int
     said: str
@@ -104,7 +106,7 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
         return []
     said = without_code(text)
     found: list[Statement] = []
-    before: _Sentence | None = None
+    before: SentenceSpan | None = None
     for sentence in _sentences(said):
         made = _statement(said, sentence, before, at, of_agent)
         if made is not None and found and made.start < found[-1].end:
@@ -115,11 +117,14 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     return found
 
 
+def sentence_spans(text: str) -> list[SentenceSpan]:
+    """Return the sentences of a turn, except those with code."""
+    return [sentence for sentence in _sentences(without_code(text), whole=True) if HIDDEN not in sentence.said]
+
+
 def sentences(text: str) -> list[str]:
     """Return the sentences of a turn, each on one line, except those with code."""
-    said = without_code(text)
-    whole = (" ".join(sentence.said.split()) for sentence in _sentences(said, whole=True))
-    return [sentence for sentence in whole if HIDDEN not in sentence]
+    return [" ".join(sentence.said.split()) for sentence in sentence_spans(text)]
 
 
 def asked(text: str) -> list[str]:
@@ -166,7 +171,9 @@ _MONDAY = 3
 """The first day of the time that is counted, 1970-01-01, was a Thursday; weeks begin on Monday."""
 
 
-def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int, of_agent: bool) -> Statement | None:
+def _statement(
+    text: str, sentence: SentenceSpan, before: SentenceSpan | None, at: int, of_agent: bool
+) -> Statement | None:
     said = sentence.said
     if not len(_WORD.findall(said)) >= LEAST_WORDS or len(said) > MOST_CHARS:
         return None
@@ -279,7 +286,7 @@ def without_code(text: str) -> str:
     return text
 
 
-def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
+def _sentences(text: str, *, whole: bool = False) -> Iterator[SentenceSpan]:
     """Yield the sentences of a turn without its code, and no quoted lines or output of tools.
 
     They end where they turn to a question, unless they are wanted `whole`.
@@ -298,7 +305,7 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
             said = text[first:stop].rstrip()
             said = said if whole else _until_it_asks(said)
             if said.strip(HIDDEN):
-                yield _Sentence(first, first + len(said), said)
+                yield SentenceSpan(first, first + len(said), said)
             begin = stop if mark is None else mark.end()
 
 
