@@ -1,6 +1,6 @@
 """Zones of people in the pages of the vault: the marks around one, and the source of captures from it.
 
-`sinks/zones.py` reads the bytes of a zone, `state/text/points.py` its content.
+`sinks/zones.py` reads the bytes of a zone, `state/text/markdown.py` its content.
 """
 
 from __future__ import annotations

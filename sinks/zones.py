@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memtape.schemas.zones import ZONE_END, ZONE_START
-from memtape.state.text.points import points, written
+from memtape.state.text.markdown import points, written
 
 NOTE = "*Yours: what you write between these two marks stays as it is, and each point or paragraph is remembered.*"
 NOTE_OF_GLOBAL = "*Yours: what you write between these two marks stays as it is. Nothing of it is remembered.*"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memtape.state.fold.candidates import Candidates
 from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text import lexicon
-from memtape.state.text.markup import without_markup
+from memtape.state.text.markdown import without_markup
 from memtape.state.text.terms import ENGLISH, language_of
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]

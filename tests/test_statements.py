@@ -24,7 +24,6 @@ from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.state.text import statement_cues as cues
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
 from memtape.tools.capture.lines import Line
@@ -197,21 +196,10 @@ def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates
 @pytest.mark.parametrize(
     ("text", "label"),
     [
-        ("I promised Tomas a demo of the vault next Tuesday at 15:00.", "task"),
         ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
-        ("We pin LanceDB at 0.25.3 for the release.", "decision"),
-        ("Yes, warn people in 0.8: Python 3.10 goes in 0.9.", "decision"),
-        ("So no upload to PyPI this time, we only tag.", "decision"),
-        ("We won't support Redpanda officially.", "decision"),
         ("One topic per log, that's settled.", "decision"),
-        ("Standard library it is.", "decision"),
-        ("No new dependency for the viewer.", "decision"),
         ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
-        ("Commit messages: imperative, no prefix, no emoji.", "instruction"),
-        ("Retention on the topic must be unlimited, retention.ms=-1, otherwise the log is lost.", "instruction"),
         ("And Jonas owns the Kafka side.", "fact"),
-        ("The viewer goes to 8790 instead.", "correction"),
-        ("Mira is travelling, so the release moves to Monday, 30 November.", "correction"),
     ],
 )  # fmt: skip
 def test_what_the_day_says_plainly_is_told(text: str, label: str) -> None:
@@ -250,11 +238,6 @@ def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
     assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(secret).orders
 
 
-def test_what_is_taken_back_in_passing_is_left_out() -> None:
-    (found,) = statements("OK then forget it, Measure stays in using.md.", START, of_agent=False)
-    assert (found.text, found.label) == ("Measure stays in using.md.", "decision")
-
-
 def test_what_it_is_comes_along_or_nothing_does() -> None:
     found = statements("The gateway is new. It listens on port 8443.", START, of_agent=False)
     assert [one.text for one in found] == ["The gateway is new. It listens on port 8443."]
@@ -272,36 +255,6 @@ def test_most_of_what_is_told_of_labelled_turns_is_right() -> None:
             and coding["right"] >= 0.85 * coding["told"]
             and coding["met"] >= 0.5 * coding["expected"]
         )
-
-
-GATES = (
-    (cues.DECISION, cues.OF_DECISIONS),
-    (cues.CORRECTION, cues.OF_CORRECTIONS),
-    (cues.PREFERENCE, cues.OF_PREFERENCES),
-    (cues.TASK, cues.OF_TASKS),
-)
-
-
-def shut(text: str) -> list[str]:
-    """Return the expressions that find something in a text which is passed over for want of a word."""
-    held = frozenset(re.findall(r"[^\W\d_]+", text.lower()))
-    missed = [cue.pattern for cue, words in GATES if held.isdisjoint(words) and "[ ]" not in text and cue.search(text)]
-    return missed + ([text] if cues.IDENTIFIER.search(text) and not cues.MAY_NAME.search(text) else [])
-
-
-@given(talk)
-@example("TODO: x y z. To-do: write it. It’s settled. That is out of date. [ ] a b c")
-def test_what_is_passed_over_quickly_has_nothing(text: str) -> None:
-    for piece in re.split(r"[.!?\n]+", text):
-        if piece.isascii():
-            assert shut(piece) == []
-
-
-def test_no_labelled_turn_is_passed_over_quickly() -> None:
-    turns = labelled_turns(DATA / "statements.jsonl", ())
-    met = [piece for turn in turns for piece in re.split(r"(?<=[.!?])\s+|\n+", turn.text)]
-    assert [shut(piece) for piece in met if shut(piece)] == []
-    assert all(any(cue.search(piece) for piece in met) for cue, _ in GATES), "every expression met something"
 
 
 def said(client: Client, *texts: str, **fields: object) -> list[str]:

@@ -35,7 +35,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.leading import key_of
-from memtape.state.text.points import points, written
+from memtape.state.text.markdown import points, written
 from memtape.state.views.pages import INDEX_LINES_BESIDE_FACTS, page, pages_of
 from memtape.state.views.rows import all_changes
 

@@ -28,7 +28,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.zone_notes import zone_problems
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, parts
-from memtape.state.text.points import points
+from memtape.state.text.markdown import points
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

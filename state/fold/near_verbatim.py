@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text import lexicon
-from memtape.state.text.markup import without_markup
+from memtape.state.text.markdown import without_markup
 from memtape.state.text.normal import content_key
 from memtape.state.text.terms import ENGLISH, is_common, language_of
 
@@ -38,8 +38,8 @@ _UNITS = lexicon.word_pairs("units")
 _OF_DECADES = lexicon.word_set("the in his her their my our early late mid")
 _SHORT_FORMS = lexicon.word_pairs("short forms")
 _TELLING = lexicon.word_set(
-    "is are was be called named = : -> @ to as at on in into inside from under user or and not google start stop "
-    "restart run install import"
+    "is are was be called named = : -> @ to as at on in into inside from under user or and not start stop restart"
+    " run install import"
 )
 """Words before a name or a value, where a short form may be the very string."""
 _S_IS = lexicon.word_set("it that there here what who where he she how when")

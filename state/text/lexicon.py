@@ -13,7 +13,7 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from typing import Any
 
-WORD_FILES = ("common_words.txt", "slots.txt", "words.txt")
+WORD_FILES = ("common_words.txt", "kinds.txt", "slots.txt", "words.txt")
 
 
 @cache

@@ -8,8 +8,7 @@ elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
@@ -22,8 +21,10 @@ from memtape.state.text.statements import (
     MOST_STATEMENTS,
     MOST_TURN_CHARS,
     dated,
+    sentence_spans,
     sentences,
     stated_in,
+    without_code,
 )
 from memtape.state.text.terms import ENGLISH, IRREGULAR, terms
 
@@ -107,8 +108,6 @@ _UNKNOWN = lazy(
 )
 """Words saying that an answer is not known yet."""
 MOST_UNKNOWN_CHARS = 160
-ENDING_CHARS = 8
-"""Characters at the end of a turn searched for a question mark."""
 _DONE = lazy(
     r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
     r"|found|spoke"
@@ -157,16 +156,15 @@ def open_ends(text: str, at: int, *, of_agent: bool, heard: bool = True) -> list
     """
     if len(text) > MOST_TURN_CHARS:
         return []
-    found = [*_found(text, "promise", _promised(text))][-1:] if of_agent else [*_tasks(text, at)]
-    if heard and "?" in (text[-ENDING_CHARS:] if of_agent else text):
-        said = _ending_question(text) if of_agent else _last_asked(text)
-        place = -1 if said is None else text.rfind(said)
-        if said is not None:
-            asked = (
-                [OpenEnd("question", place, place + len(said))] if place >= 0 else [*_found(text, "question", [said])]
-            )
-            found += asked[-1:]
-    return found
+    said = sentence_spans(text)
+    if of_agent:
+        found = [OpenEnd("promise", it.start, it.end) for it in said if _is_promise(it.said)][-1:]
+        said = [it for it in said[-1:] if text.rstrip().endswith(it.said[-1:])]
+    else:
+        found = [*_tasks(text, at)]
+    asked = [it for it in said if heard and _asks(it.said) and not _SMALL_TALK.search(it.said)]
+    asked = [it for it in asked if not (of_agent and _OFFERED.search(it.said))]
+    return found + [OpenEnd("question", it.start, it.end) for it in asked[-1:]]
 
 
 def said_of(text: str, end: OpenEnd, at: int) -> str:
@@ -222,7 +220,7 @@ def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[fro
     """
     if len(text) > MOST_TURN_CHARS:
         return
-    for line in _prose(text):
+    for line in without_code(text).split("\n"):
         lowered = line.lower()
         if any(may_end(told, lowered) for told in open_now):
             for said in sentences(line):
@@ -247,37 +245,11 @@ def edits(told: ClosingSigns, path: str) -> bool:
 
 
 def _tasks(text: str, at: int) -> Iterator[OpenEnd]:
-    if not (_may_owe(text) and (cues.TASK.search(text) or "[ ]" in text or "odo" in text)):  # Most turns.
+    if not (cues.TASK.search(text) or "[ ]" in text or "odo" in text):  # Most turns.
         return
     for one in stated_in(text, at, of_agent=False)[:MOST_STATEMENTS]:
         if one.label == "task" and (kind := _kind_of(one.text)) is not None:
             yield OpenEnd(kind, one.start, one.end)
-
-
-def _may_owe(text: str) -> bool:
-    lowered = text.lower()
-    return any(map(lowered.__contains__, _OWING))
-
-
-_OWING = (
-    "i'll", "i’ll", "i will", "promise", "need to", "have to", "todo", "to-do", "to do", "action item", "fixme",
-    "open task", "remind me", "me forget", "still ", "needs to be", "is due", "are due", "[ ]",
-)  # fmt: skip
-"""A turn of a person in small letters without one of these leaves nothing to do."""
-
-
-def _prose(text: str) -> list[str]:
-    """Return the lines of a text outside of blocks of code."""
-    lines = text.split("\n")
-    if "```" not in text and "~~~" not in text:
-        return lines
-    found, is_code = [], False
-    for line in lines:
-        if line.lstrip().startswith(("```", "~~~")):
-            is_code = not is_code
-        elif not is_code:
-            found.append(line)
-    return found
 
 
 def _kind_of(said: str) -> EndKind | None:
@@ -292,18 +264,6 @@ def _kind_of(said: str) -> EndKind | None:
     return "task" if must or _OWED.search(said) else None
 
 
-def _promised(text: str) -> Iterator[str]:
-    if not any(map(text.__contains__, _PROMISING)):
-        return
-    for line in _prose(text):
-        if any(map(line.__contains__, _PROMISING)):
-            yield from filter(_is_promise, sentences(line))
-
-
-_PROMISING = ("I'll", "I’ll", "I will", "I promise", "I'm going to", "I’m going to", "I am going to",
-              "we'll", "we’ll", "we will", "We'll", "We’ll", "We will")  # fmt: skip
-
-
 def _is_promise(said: str) -> bool:
     promises = _PROMISES.match(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
     return bool(promises and (_is_timed(said) or _LATER.search(said)) and not _OFFERS.search(said))
@@ -314,38 +274,6 @@ def _is_timed(said: str) -> bool:
     return cues.TIME_AHEAD.search(_IN_THE.sub("", said)) is not None
 
 
-def _last_asked(text: str) -> str | None:
-    """Return the last question that waits for an answer."""
-    for line in reversed(_prose(text)):
-        if "?" in line or "？" in line:
-            for said in reversed(sentences(line)):
-                if _asks(said) and not _SMALL_TALK.search(said):
-                    return said
-    return None
-
-
-def _ending_question(text: str) -> str | None:
-    """Return the question at the end of an agent's turn, unless it is an offer."""
-    last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
-    said = sentences(last)[-1:]
-    return next((it for it in said if _asks(it) and not (_SMALL_TALK.search(it) or _OFFERED.search(it))), None)
-
-
 def _asks(said: str) -> bool:
     ends_so = said.rstrip("\"')]*_").endswith(("?", "？"))
     return ends_so and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
-
-
-@lru_cache(maxsize=256)
-def _spaced(said: str) -> re.Pattern[str]:
-    return re.compile(r"\s+".join(map(re.escape, said.split())))
-
-
-def _found(text: str, kind: EndKind, said: Iterable[str]) -> Iterator[OpenEnd]:
-    """Yield the spans of single-line sentences in a text."""
-    place = 0
-    for one in said:
-        found = _spaced(one).search(text, place)
-        if found is not None:
-            place = found.end()
-            yield OpenEnd(kind, found.start(), found.end())

@@ -48,7 +48,7 @@ def key_of_name(name: str) -> str:
 
 def people_named(text: str) -> list[str]:
     """Return the names of people that a text gives, each once, in their order."""
-    if len(text) > MOST_TURN_CHARS or not any(map(text.__contains__, _BESIDE)):
+    if len(text) > MOST_TURN_CHARS:
         return []
     return list(dict.fromkeys(_names(without_code(text))))
 
@@ -60,21 +60,9 @@ def is_named(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-_BESIDE = (
-    " said", " says", " told ", " asked ", " thinks", " thought", " agreed", " suggested", " promised", " insisted",
-    " recommended ", " wants ", " wanted ", " prefers", " loves", " likes", " and I", " called me", " emailed",
-    " texted", " wrote to", "Ask ", "ask ", "Asked ", "asked ", "Tell ", "tell ", "Told ", "told ", "Met ",
-    "met ", "eet with ", "alk to ", "alk with ", "alked to ",
-    "alked with ", "poke to ", "poke with ", "y friend", "y colleague", "y boss", "y manager", "y partner", "y wife",
-    "y husband", "y brother", "y sister", "y son", "y daughter", "y mom", "y dad", "y mother", "y father", "y cousin",
-    "y aunt", "y uncle", "y mentor", "Dr.", "Mr.", "Mrs.", "Ms.",
-)  # fmt: skip
-"""A text without any of these words names no person by verbs of people."""
-
-
 def projects_named(text: str) -> list[str]:
     """Return the names of projects that a text gives, each once, in their order."""
-    if len(text) > MOST_TURN_CHARS or not any(map(text.__contains__, ("roject", " repo", " codebase"))):
+    if len(text) > MOST_TURN_CHARS:
         return []
     names = (found["name"] or found["after"] for found in _PROJECT.finditer(without_code(text)))
     return list(dict.fromkeys(name for name in names if name not in _NO_NAME))

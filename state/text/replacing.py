@@ -34,13 +34,17 @@ How = Literal["slot", "ended", "alike"]
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _COPULA = lazy(
-    r"(?:\b(?:is|are|was|of|by|to|named|called|speaks|ist|lautet|heißt|es|está|est|è|é|är)"
+    r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)"
     r"|[是:：=])\Z",
     _I,
 )
 """The words before the value in which two texts differ."""
-_FRAME = lazy(r"\b\w{3,} (?:with|to|in|at|by|from|on|through|via|using)(?: the)?\Z", _I)
+_FRAME_WORDS = r"\b(?!(?:is|are|was) )\w{2,} (?:with|to|in|at|by|from|on|through|via|using|of|for|as)(?: the)?\Z"
+_FRAME = lazy(_FRAME_WORDS, _I)
 """A verb with its preposition: things may have several such values, unless a text says that one changed."""
+_ROW = lazy(rf"\bis\Z|{_FRAME_WORDS}", _I)
+"""The words before the value in two lines of a numbered row, of which the later number holds."""
+_RELATES = lazy(r"\b(?:is|are|was|were|has|have|of|by)\b", _I)
 _NOW = lazy(r"\b(?:from now on|now|nowadays|these days|instead|currently),? ?", _I)
 _CODE = lazy(
     r"[{}]|</?\w|\w>|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)|\w\(\S|\w\s?==\s?\w"
@@ -109,9 +113,10 @@ def replaces(older: str, newer: str) -> Replacement | None:
         if before.supposes or now.supposes:
             return None
         is_change = any(clause.changed and not clause.denies for clause in now.clauses)
-        found = _by_slot(before, now) or _by_end(before, now) or _alike(older, newer, is_change=is_change)
+        frame = _ROW if first is not None and second is not None else _FRAME if is_change else None
+        found = _by_slot(before, now) or _by_end(before, now) or _alike(older, newer, frame)
     else:
-        found = _alike(older, newer, is_change=False)
+        found = _alike(older, newer, None)
     return None if found is None else found._replace(whole=len(before.clauses) <= 1)
 
 
@@ -182,8 +187,8 @@ def _is_of(older: Clause, ended: Ended, said: frozenset[str]) -> bool:
     return besides <= older.about and SPEAKS.search(older.text) is not None and is_home is ended.moved
 
 
-def _alike(older: str, newer: str, *, is_change: bool) -> Replacement | None:
-    """Compare texts that are equal but for one value: a name or number at the end, or any value after a change."""
+def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> Replacement | None:
+    """Compare texts that are equal but for the value at their end: a name or number, or any value behind a frame."""
     a, b = (_NOW.sub("", text).rstrip(" .!。").split() for text in (older, newer))
     alike = next(
         (n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one.lower() != other.lower()),
@@ -198,6 +203,7 @@ def _alike(older: str, newer: str, *, is_change: bool) -> Replacement | None:
         return None
     are_numbers = all(value[:1].isdigit() and " " not in value for value in values)
     is_plain = _COPULA.search(before) is not None and (are_numbers or all(is_value(value, "name") for value in values))
-    if is_plain or (is_change and _FRAME.search(before) and all(is_value(value, "any") for value in values)):
+    is_frame = frame is not None and frame.search(before) is not None
+    if is_plain or (is_frame and all(is_value(value, "any") and not _RELATES.search(value) for value in values)):
         return Replacement("alike", "", *values, True)
     return None

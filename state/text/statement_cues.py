@@ -25,38 +25,20 @@ REMEMBER = lazy(
 
 DECISION = lazy(
     r"\b(?:we|i|the team|they all|everyone)(?:\s+(?:have|has|all|both|finally|just|now|already|also"
-    r"|jointly))*(?:'ve|’ve)?"
-    r"(?:\s+(?:finally|just|now|already|also|jointly|all|both|then|never))*\s+"
-    r"(?:decided|agreed|(?:chose|chosen|picked)(?! (?:this|that|these|those|it|them)\b)|settled on|opted"
-    r"|committed to|ruled out|signed off on|approved"
-    r"|(?:went|are going|'re going|will go|'ll go)\s+with)\b"
-    r"|\b(?:we|i)(?:'ll|’ll| will|'re going to|’re going to| are going to)\s+(?:stick with|go with|stay (?:on"
-    r"|with)|keep using"
-    r"|standardi[sz]e on|use)\s+\S+"
+    r"|jointly))*(?:'ve|’ve)?(?:\s+(?:finally|just|now|already|also|jointly|all|both|then"
+    r"|never))*\s+(?:decided|agreed|(?:chose|chosen|picked)(?! (?:this|that|these|those|it|them)\b)"
+    r"|settled on|opted|committed to|ruled out|signed off on|approved|(?:went|are going|'re going|will go"
+    r"|'ll go)\s+with)\b|\b(?:we|i)(?:'ll|’ll| will|'re going to|’re going to"
+    r"| are going to)\s+(?:stick with|go with|stay (?:on|with)|keep using|standardi[sz]e on|use)\s+\S+"
     r"|\b(?:we|i)(?:'re|’re|'m|’m| are| am)\s+(?:going with|sticking with|switching (?:to|from|over)"
-    r"|moving (?:to|off|away)"
-    r"|migrating|dropping|replacing|standardi[sz]ing on)\b"
-    r"|^(?:ok(?:ay)?|alright|right|yes|yeah|good|great|fine|perfect|sounds good)?[\s,.!:–—-]*let(?:'|’)?s\s+"
-    r"(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move|freeze|tag|release|ship|pin"
-    r"|rename|publish|merge|split|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b|away\b|forward\b|up\b|off\b)\S+"
-    r"|^(?:(?:yes|ok(?:ay)?|so|then|and)[,\s]+)*we\s+(?:only\s+|just\s+|now\s+)?(?:pin|drop|freeze|tag|stick with"
-    r"|go with"
-    r"|standardi[sz]e on|settle on|stay (?:on|with))\s+(?!by\b|in\b|off\b|it\b|that\b|this\b)\S+|\bwe only (?:tag|pin"
-    r"|ship|release)\b"
-    r"|\bwe\s+(?:won(?:'|’)t|will not)\s+(?:support|ship|publish|add|release|upload|accept|allow|maintain|merge|rename"
-    r"|use|change)\s+(?!it\b|that\b|this\b|you\b)\S+"
-    r"|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b"
-    r"|^(?:(?:so|ok(?:ay)?|then)[,\s]+)*no (?:new|more|further|separate|extra) [\w-]+ (?:for|in|to|on|from) \w+"
-    r"|^(?:(?:so|ok(?:ay)?|then)[,\s]+)*no [\w-]+ (?:for|in|to|on|from) [^,]+ (?:this time|for now)\b"
-    r"|^(?!(?:yes|yeah|no|so|how|what|that|this|i|and|but|oh|wow|because|as|if|sure|indeed|of|well|such|there|here)\b)"
-    r"(?-i:[A-Z])[\w.+-]*(?: [\w.+-]+){0,3}(?<! as) it is[.!]*$"
-    r"|^(?:ok(?:ay)?|then|no)\b[^.]*?\b(?:\w+ )?stays (?:in|at|on|as) [\w`]+"
-    r"|^yes[,:] (?:the|a|an|our|every|each|all) (?:[\w-]+ ){1,3}should (?!be (?:fine|ok|okay|good)\b)\w+"
-    r"|^yes, (?:warn|use|keep|drop|pin|ship|publish|support|require|allow|freeze|tag) (?!it\b|that\b|this\b|them\b)\w+"
-    r"(?=.*\d)"
+    r"|moving (?:to|off|away)|migrating|dropping|replacing|standardi[sz]ing on)\b|^(?:ok(?:ay)?|alright"
+    r"|right|yes|yeah|good|great|fine|perfect|sounds good)?[\s,.!:–—-]*let(?:'"
+    r"|’)?s\s+(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move|freeze|tag"
+    r"|release|ship|pin|rename|publish|merge|split|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b"
+    r"|away\b|forward\b|up\b|off\b)\S+|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b"
     r"|^(?:final )?decision\s*[:–—]|^decided\s*[:–—]|\bit(?:'s| is|’s) (?:decided|settled|agreed)\b"
-    r"|\bthe decision (?:is|was)\b|\bwir (?:haben (?:uns )?|sind )?.{0,60}\b(?:entschieden|beschlossen|geeinigt)\b"
-    r"|\b(?:hemos|he) (?:decidido|acordado|elegido)\b|\bdecidimos\b",
+    r"|\bthe decision (?:is|was)\b|\bwir (?:haben (?:uns )?|sind )?.{0,60}\b(?:entschieden|beschlossen"
+    r"|geeinigt)\b|\b(?:hemos|he) (?:decidido|acordado|elegido)\b|\bdecidimos\b",
     _I,
 )
 
@@ -84,38 +66,27 @@ PREFERENCE = lazy(
 
 CORRECTION = lazy(
     r"^(?:(?:oh|ah|hmm|sorry|wait|ok(?:ay)?|so)[,\s]+)*(?:no|nope|nah|actually|correction|wrong|not quite"
-    r"|scratch that)\b"
-    r"\s*[,:;.!–—-]+\s*(?=(?:\S+\s+){3,}\S+)(?=.*(?:\b(?:is|are|was|were|means?|should|not|runs?|uses?|lives?"
-    r"|has|have)\b|'s\b|\d))"
-    r"|^actually\s+(?=(?:\S+\s+){3,}\S+)"
-    r"|\bthat(?:'s|’s| is| was)\s+(?:wrong|not (?:right|true|correct)|outdated|incorrect|out of date)\b"
-    r"|\b(?:is|are)(?:n(?:'|’)t| not)\b[^,;]{1,40}[,;]\s+(?:it(?:'s|’s| is)|they(?:'re| are)|but rather"
-    r"|but (?:the|on|in|at|by)\b)\s*\S+"
-    r"|\b(?:is|are|it(?:'s|’s)) (?:in fact|actually)\b|(?<!what )\bi meant\b(?=\s+\S+\s+\S+)|\bshould (?:be"
-    r"|have been)\b.{1,40}\bnot\b|\bis wrong\b.{1,40}\bshould\b|\bnot\s+\S+\s+anymore\b|\bno longer\b|\bi misspoke\b"
-    r"|\b(?:has|have) (?:changed|moved) (?:from|to)\b|\bchanged from\b.{1,60}\bto\b"
-    r"|^(?:the|our) (?:[\w.-]+ ){1,4}(?:goes|moves|runs|listens|lives|stays|is) (?:\S+ ){1,5}instead[.!]*$"
-    r"|\b(?:the|our) (?:[\w.-]+ ){1,4}(?:moves|is moved|has moved|shifts|slips|is postponed) (?:too,? |back )?to "
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d)"
-    r"|^(?:nein|falsch|korrektur)\s*[,:;–—-]|\bnicht mehr\b|\bya no\b",
+    r"|scratch that)\b\s*[,:;.!–—-]+\s*(?=(?:\S+\s+){3,}\S+)(?=.*(?:\b(?:is|are|was|were|means?|should|not"
+    r"|runs?|uses?|lives?|has|have)\b|'s\b|\d))|^actually\s+(?=(?:\S+\s+){3,}\S+)|\bthat(?:'s|’s| is"
+    r"| was)\s+(?:wrong|not (?:right|true|correct)|outdated|incorrect|out of date)\b|\b(?:is|are)(?:n(?:'"
+    r"|’)t| not)\b[^,;]{1,40}[,;]\s+(?:it(?:'s|’s| is)|they(?:'re| are)|but rather|but (?:the|on|in|at"
+    r"|by)\b)\s*\S+|(?<!what )\bi meant\b(?=\s+\S+\s+\S+)|\bno longer\b|\b(?:has|have) (?:changed"
+    r"|moved) (?:from|to)\b|\bchanged from\b.{1,60}\bto\b|^(?:nein|falsch|korrektur)\s*[,:;–—-]"
+    r"|\bnicht mehr\b|\bya no\b",
     _I,
 )
 
 TASK = lazy(
-    r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task|next step)\s*[:–—\]-]?\s*(?=\S+\s+\S+)"
-    r"|\b(?:remind me|don(?:'|’)t let me forget)\s+to\b"
-    r"|\b(?:we|i)(?:'ve|’ve)?\s+(?:still\s+|also\s+)?(?:need|have)\s+to\s+(?!say|find a|keep|volunteer|see"
-    r"|admit|know"
-    r"|ask|agree|be honest|think|see|hear|understand|confess|tell|laugh|go now|run now|run\b)\w+"
+    r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task"
+    r"|next step)\s*[:–—\]-]?\s*(?=\S+\s+\S+)|\b(?:remind me|don(?:'|’)t let me forget)\s+to\b|\b(?:we"
+    r"|i)(?:'ve|’ve)?\s+(?:still\s+|also\s+)?(?:need|have)\s+to\s+(?!say|find a|keep|volunteer|see|admit"
+    r"|know|ask|agree|be honest|think|see|hear|understand|confess|tell|laugh|go now|run now|run\b)\w+"
     r"|\bi(?:'ll|’ll| will| promise to| promised to)\s+(?!be (?:there|back|fine|ok|here|honest)|let you"
-    r"|keep (?:you|that)|try"
-    r"|never|always|definitely check|check it|see\b|think\b|admit\b|say\b|tell\b|have to|need to|go (?:with|now)"
-    r"|use\b)\w+"
-    r"|\bi(?:'ve|’ve| have)? promised (?:[\w-]+ ){1,3}(?:a|an|the|to|that)\b"
-    r"|\bstill (?:open|to do|missing|(?:needs?|has|have) to be|todo|pending)\b|\bneeds to (?:be )?(?:done"
-    r"|finished|fixed|renewed|updated"
-    r"|reviewed|deployed|merged|removed|written|replaced)\b|\b(?:is|are) due (?:on|by|in|next|tomorrow)\b"
-    r"|\bdeadline\b.{0,20}\b(?:is|on|:)|\bich muss (?:noch|morgen)\b|\bwir müssen noch\b|\btengo que\b|\btenemos que\b",
+    r"|keep (?:you|that)|try|never|always|definitely check|check it|see\b|think\b|admit\b|say\b|tell\b"
+    r"|have to|need to|go (?:with|now)|use\b)\w+|\bstill (?:open|to do|missing|(?:needs?|has|have) to be"
+    r"|todo|pending)\b|\bneeds to (?:be )?(?:done|finished|fixed|renewed|updated|reviewed|deployed|merged"
+    r"|removed|written|replaced)\b|\b(?:is|are) due (?:on|by|in|next|tomorrow)\b|\bdeadline\b.{0,20}\b(?:is"
+    r"|on|:)|\bich muss (?:noch|morgen)\b|\bwir müssen noch\b|\btengo que\b|\btenemos que\b",
     _I,
 )
 TIME_AHEAD = lazy(
@@ -133,47 +104,29 @@ AMOUNT = lazy(
 )
 """A sum, a time of day, a share or a day of a month."""
 
-_KIN = (
-    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|daughters?|sons?|kids?|child(?:ren)?|mom"
-    r"|mum|mother|dad"
-    r"|father|parents|brothers?|sisters?|twins?|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?|nieces?|nephews?"
-    r"|dogs?|cats?|pets?|pupp(?:y|ies)|kittens?|boss|manager|colleague|roommate|best friend|doctor|therapist|landlord)"
-)
-_OWN = (
-    r"(?:name|birthday|job|company|employer|team|startup|store|shop|studio|business|blog|channel|band|car|house"
-    r"|apartment|flat"
-    r"|hometown|address|phone|e-?mail|username|handle|website|degree|major|thesis|salary|budget|goal|visa|wedding"
-    r"|anniversary|appointment|interview|exam|flight|trip|school|university|diagnosis|allerg\w+|laptop|time ?zone)"
-)
 LIFE = lazy(
-    rf"\b(?:my|our)\s+(?:\w+\s+){{0,2}}?(?:{_KIN}|{_OWN})\b(?:,?\s+[A-Z]\w+,?)?\s+(?:is|are|was|were|has|have"
-    rf"|had|got|just|lives?"
-    r"|works?|loves?|likes?|starts?|started|began|turned|turns|passed|died|opened|moved|bought|runs?|goes|went"
-    r"|recommended"
-    r"|gave|taught|plays?)\b"
-    rf"|\bi(?:'ve|’ve)?\s+(?:also\s+)?(?:have|had|got|adopted|own)\s+(?:\w+\s+){{0,3}}{_KIN}\b"
-    r"|\bi(?:'ve|’ve| have)?\s+(?:also\s+|just\s+|recently\s+|currently\s+|now\s+|always\s+)*(?:live[sd]?"
-    r"|work(?:ed)? (?:as|at|for|in"
-    r"|on)|moved (?:to|from|here|in)|was born|grew up|studi?ed|study|graduated|teach|majored|am from|come from"
-    r"|volunteer(?:ed)?"
-    r"|retired|got (?:married|engaged|divorced|promoted|hired|laid off|fired|accepted|diagnosed|a (?:job|new|dog"
-    r"|cat|promotion"
-    r"|scholarship))|started (?:a|my|at|working|learning|taking|doing|playing|running|painting|writing)"
-    r"|signed up|enrolled"
-    r"|joined|quit|lost my|bought|adopted|published|won(?!['’])|founded|opened (?:a|my)|finished (?:my|a|the)"
-    r"|completed)\b"
-    r"|\bi(?:'m|’m| am)\s+(?:an?|the)\s+(?!(?:bit|little|lot|big fan|huge fan|fan|mess|idiot|fool|loss|total"
-    r"|complete)\b)"
-    r"(?:\w+[\s-]){0,4}(?:engineer|developer|designer|teacher|nurse|doctor|student|manager|writer|artist|lawyer"
-    r"|chef|musician"
-    r"|counselor|founder|owner|analyst|scientist|researcher|freelancer|parent|mom|dad|mother|father|woman|man|person"
-    r"|beginner|maintainer|lead|director|consultant|dancer|photographer|volunteer|coach|producer|year-old)\b"
-    r"|\bi(?:'m|’m| am)\s+(?:\d{1,2}(?:\s+years? old)?\b|from [A-Z]|based in|living in|working (?:as|at|for|on)"
-    r"|studying|training"
-    r"|married|single|divorced|pregnant|engaged|starting (?:a|my)"
-    r"|taking (?:a|classes)"
-    r"|learning|writing (?:a|my)|building|running (?:a|my)|responsible for|in charge of|the owner of)",
-    re.IGNORECASE,
+    r"\b(?:my|our)\s+(?:\w+\s+){0,2}?(?:(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+"
+    r"|daughters?|sons?|kids?|child(?:ren)?|mom|mum|mother|dad|father|parents|brothers?|sisters?|twins?"
+    r"|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?|nieces?|nephews?|dogs?|cats?|pets?|pupp(?:y"
+    r"|ies)|kittens?|boss|manager|colleague|roommate|best friend|doctor|therapist|landlord)|(?:name"
+    r"|birthday|job|company|employer|team|startup|store|shop|studio|business|blog|channel|band|car|house"
+    r"|apartment|flat|hometown|address|phone|e-?mail|username|handle|website|degree|major|thesis|salary"
+    r"|budget|goal|visa|wedding|anniversary|appointment|interview|exam|flight|trip|school|university"
+    r"|diagnosis|allerg\w+|laptop|time ?zone))\b(?:,?\s+[A-Z]\w+,?)?\s+(?:is|are|was|were|has|have|had|got"
+    r"|just|lives?|works?|loves?|likes?|starts?|started|began|turned|turns|passed|died|opened|moved|bought"
+    r"|runs?|goes|went|recommended|gave|taught|plays?)\b|\bi(?:'ve|’ve)?\s+(?:also\s+)?(?:have|had|got"
+    r"|adopted|own)\s+(?:\w+\s+){0,3}(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+"
+    r"|daughters?|sons?|kids?|child(?:ren)?|mom|mum|mother|dad|father|parents|brothers?|sisters?|twins?"
+    r"|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?|nieces?|nephews?|dogs?|cats?|pets?|pupp(?:y"
+    r"|ies)|kittens?|boss|manager|colleague|roommate|best friend|doctor|therapist|landlord)\b|\bi(?:'ve|’ve"
+    r"| have)?\s+(?:also\s+|just\s+|recently\s+|currently\s+|now\s+|always\s+)*(?:live[sd]?"
+    r"|work(?:ed)? (?:as|at|for|in|on)|moved (?:to|from|here|in)|was born|grew up|studi?ed|study|graduated"
+    r"|teach|majored|am from|come from|volunteer(?:ed)?|retired|got (?:married|engaged|divorced|promoted"
+    r"|hired|laid off|fired|accepted|diagnosed|a (?:job|new|dog|cat|promotion|scholarship))|started (?:a|my"
+    r"|at|working|learning|taking|doing|playing|running|painting|writing)|signed up|enrolled|joined|quit"
+    r"|lost my|bought|adopted|published|won(?!['’])|founded|opened (?:a|my)|finished (?:my|a|the)"
+    r"|completed)\b",
+    _I,
 )
 
 STATES = lazy(
@@ -258,13 +211,6 @@ AHEAD = lazy(
 )
 BEHIND = lazy(r"\b(?:was|were|had|did|said|told|asked|went|came|last|yesterday|ago|been)\b", _I)
 """Signs of a statement about the past or the future."""
-TAKEN_BACK = lazy(
-    r"(?:(?:ok(?:ay)?|then|so|no|well|yeah)[,\s]+)*(?:forget it|never ?mind|scratch that"
-    r"|strike that)\s*[,;:–—-]\s*(?=\S)",
-    _I,
-)
-"""Words that take back a text in passing, before the valid one."""
-
 _LIGHT = (
     r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only|really|now"
     r"|today"
@@ -328,50 +274,4 @@ ADVISES = lazy(
     _I,
 )
 
-_TOPIC = r"(?!(?:error|status|result|output|note|update|question|warning|re|fyi|edit|ps)\b)[\w][^:,.?!\n]{2,40}"
-INSTRUCTION = lazy(
-    rf"^(?!{TASKS}\b){_TOPIC}:\s+[^.?!]*,\s*no\s+(?!(?:errors?|failures?|changes?|problems?|issues?"
-    r"|luck|such|idea|output|results?"
-    r"|one|tests?|more|need)\b)[\w-]+"
-    rf"|^(?!(?:you|it|that|this|he|she|they|there|i|we|these|those)\b|.*\b{PRODUCT} must\b)"
-    r"(?:[\w.`-]+ ){1,6}must(?: not| never"
-    r"| always)?\s+(?:be"
-    r"|stay|remain|have|use|go|run|pass|contain|keep|end|start|begin)\b(?! been\b)(?=.*[`=/_])",
-    _I,
-)
-"""A person's wishes besides the standing instructions that `polarity` finds."""
-
-SPOKEN_TO_PEOPLE = lazy(
-    r"^(?:but\s+|and\s+)?(?:i|we)(?:'ll|’ll| will)\b|\balways (?:here|happy|full|been|there|fun|great|nice|good"
-    r"|welcome|love)\b"
-    r"|\bnever give up\b|\bkeep (?:going|it up)\b|\bever forget\b|\byou got this\b",
-    _I,
-)
-"""Words between people in the form of an instruction."""
-SHOWN = lazy(
-    r"\b(?:see above|pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s"
-    r"|’s))\b",
-    _I,
-)
-"""Signs of a text about a shown picture."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)
-
-MAY_NAME = lazy(
-    r"[\d/_`@#$€£]|\w\.\w|[a-z][A-Z]|\b(?:owned|maintained|managed|run|led) by\b"
-    r"|\b(?:owns|maintains|is responsible|is in charge)\b"
-)
-"""Without any of these a sentence has no identifier."""
-OF_DECISIONS = frozenset(
-    "we i team all everyone let lets decision decided settled agreed final no it stays yes wir hemos he"
-    " decidimos".split()
-)
-OF_CORRECTIONS = frozenset(
-    "no nope nah actually correction wrong not scratch right true correct outdated incorrect date isn aren wasn weren "
-    "fact meant anymore longer misspoke changed moved should nein falsch korrektur nicht ya instead moves shifts"
-    " slips postponed".split()
-)
-OF_PREFERENCES = frozenset("i we my our ich prefiero me odio".split())
-OF_TASKS = frozenset(
-    "todo do action fixme open next remind don we i still needs due deadline ich wir tengo tenemos".split()
-)
-"""Strings of letters, one of which is in any sentence matched by the expression of the same name."""

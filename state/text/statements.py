@@ -81,7 +81,9 @@ class Statement(NamedTuple):
     end: int
 
 
-class _Sentence(NamedTuple):
+class SentenceSpan(NamedTuple):
+    """A sentence as said, from `start` to `end` of its turn."""
+
     start: int
     end: int
     said: str
@@ -104,7 +106,7 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
         return []
     said = without_code(text)
     found: list[Statement] = []
-    before: _Sentence | None = None
+    before: SentenceSpan | None = None
     for sentence in _sentences(said):
         made = _statement(said, sentence, before, at, of_agent)
         if made is not None and found and made.start < found[-1].end:
@@ -115,11 +117,14 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     return found
 
 
+def sentence_spans(text: str) -> list[SentenceSpan]:
+    """Return the sentences of a turn, except those with code."""
+    return [sentence for sentence in _sentences(without_code(text), whole=True) if HIDDEN not in sentence.said]
+
+
 def sentences(text: str) -> list[str]:
     """Return the sentences of a turn, each on one line, except those with code."""
-    said = without_code(text)
-    whole = (" ".join(sentence.said.split()) for sentence in _sentences(said, whole=True))
-    return [sentence for sentence in whole if HIDDEN not in sentence]
+    return [" ".join(sentence.said.split()) for sentence in sentence_spans(text)]
 
 
 def asked(text: str) -> list[str]:
@@ -166,15 +171,15 @@ _MONDAY = 3
 """The first day of the time that is counted, 1970-01-01, was a Thursday; weeks begin on Monday."""
 
 
-def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int, of_agent: bool) -> Statement | None:
+def _statement(
+    text: str, sentence: SentenceSpan, before: SentenceSpan | None, at: int, of_agent: bool
+) -> Statement | None:
     said = sentence.said
     if not len(_WORD.findall(said)) >= LEAST_WORDS or len(said) > MOST_CHARS:
         return None
     start, label = sentence.start, _label(said, of_agent)
     if label is None:
         return None
-    if (taken_back := cues.TAKEN_BACK.match(said)) is not None:
-        start += taken_back.end()
     if label == "remember":
         match = cues.REMEMBER.search(said)
         start += match.start("said") if match is not None else 0
@@ -217,7 +222,6 @@ def _label(said: str, of_agent: bool) -> Label | None:
     bare = _QUOTED.sub(" QUOTED ", said)
     if of_agent:
         return _of_agent(bare)
-    # Tests that most sentences fail come first, to save time.
     is_standing = sets_standing(bare) or is_order(bare)
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
@@ -226,42 +230,32 @@ def _label(said: str, of_agent: bool) -> Label | None:
         return None
     if not is_standing:
         return None if cues.SUPPOSES.search(bare) else label
-    if cues.SPOKEN_TO_PEOPLE.search(bare):
-        return None
     return "preference" if cues.PREFERENCE.search(bare) else "instruction"
 
 
 def _does(said: str) -> Label | None:
     """Return the label of a person's sentence if it were neither a question nor a supposition."""
-    if cues.INSTRUCTION.search(said):
-        return "instruction"
-    held = frozenset(_LETTERS.findall(said.lower()))
-    if not held.isdisjoint(cues.OF_DECISIONS) and cues.DECISION.search(said):
+    if cues.DECISION.search(said):
         return "decision"
-    if not held.isdisjoint(cues.OF_CORRECTIONS) and cues.CORRECTION.search(said):
+    if cues.CORRECTION.search(said):
         return "correction"
-    if not held.isdisjoint(cues.OF_PREFERENCES) and cues.PREFERENCE.search(said):
+    if cues.PREFERENCE.search(said):
         return "preference"
-    if (not held.isdisjoint(cues.OF_TASKS) or "[ ]" in said) and cues.TASK.search(said) and _is_task(said):
+    if cues.TASK.search(said) and _is_task(said):
         return "task"
-    if not (_is_fact(said) or cues.LIFE.search(said)):
-        return None
-    return None if cues.SHOWN.search(said) else "fact"
-
-
-_LETTERS = lazy(r"[^\W\d_]+")
+    return "fact" if _is_fact(said) or cues.LIFE.search(said) else None
 
 
 def _of_agent(said: str) -> Label | None:
     """Return the label of an agent's sentence: `decision` for an agreement, `fact` for a report, or None."""
     agreed = cues.AGREED.search(said)
-    if not agreed and not (cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said)):
+    if not agreed and not cues.IDENTIFIER.search(said):
         return None
     if cues.ASKS.search(said) or cues.SUPPOSES.search(said) or cues.REPORTS.search(said):
         return None
     if agreed:
         return "decision"
-    if cues.ADVISES.search(said) or cues.SHOWN.search(said):
+    if cues.ADVISES.search(said):
         return None
     is_told = cues.REPORTED.search(said) or (
         cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))
@@ -280,9 +274,7 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 def _is_fact(said: str) -> bool:
     """Return whether a sentence states a fact about an identifier, other than the person's last action."""
-    return not cues.DID.search(said) and bool(
-        cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said)
-    )
+    return bool(not cues.DID.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said))
 
 
 def without_code(text: str) -> str:
@@ -294,7 +286,7 @@ def without_code(text: str) -> str:
     return text
 
 
-def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
+def _sentences(text: str, *, whole: bool = False) -> Iterator[SentenceSpan]:
     """Yield the sentences of a turn without its code, and no quoted lines or output of tools.
 
     They end where they turn to a question, unless they are wanted `whole`.
@@ -313,7 +305,7 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
             said = text[first:stop].rstrip()
             said = said if whole else _until_it_asks(said)
             if said.strip(HIDDEN):
-                yield _Sentence(first, first + len(said), said)
+                yield SentenceSpan(first, first + len(said), said)
             begin = stop if mark is None else mark.end()
 
 

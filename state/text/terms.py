@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from Stemmer import Stemmer
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import SEARCH_STOP, common_words
+from memtape.state.text.lexicon import SEARCH_STOP, common_words, word_pairs
 from memtape.state.text.normal import runs, words, words_of_run
 
 ENGLISH = "english"
@@ -31,21 +31,7 @@ _LANGUAGES = {
 }
 """The languages recognized by their commonest words, each with its ISO code."""
 
-_IRREGULAR_FORMS = """
-be=been began=begin begun=begin bit=bite bitten=bite blew=blow blown=blow bought=buy broke=break broken=break
-brought=bring built=build came=come caught=catch chose=choose chosen=choose did=do done=do drank=drink drunk=drink
-drew=draw drawn=draw drove=drive driven=drive ate=eat eaten=eat fell=fall fallen=fall fed=feed felt=feel fought=fight
-found=find flew=fly flown=fly forgot=forget forgotten=forget gave=give given=give went=go gone=go got=get gotten=get
-grew=grow grown=grow heard=hear held=hold hid=hide hidden=hide kept=keep knew=know known=know laid=lay led=lead
-left=leave lent=lend lost=lose made=make meant=mean met=meet paid=pay ran=run rang=ring ridden=ride rode=ride
-rose=rise risen=rise said=say sang=sing sung=sing sat=sit saw=see seen=see sent=send shot=shoot showed=show shown=show
-slept=sleep sold=sell spoke=speak spoken=speak spent=spend stole=steal stolen=steal stood=stand struck=strike
-swam=swim swum=swim taught=teach thought=think threw=throw thrown=throw told=tell took=take taken=take tore=tear
-torn=tear understood=understand woke=wake woken=wake won=win wore=wear worn=wear written=write wrote=write
-children=child men=man women=woman people=person feet=foot teeth=tooth mice=mouse geese=goose wives=wife lives=life
-better=good best=good worse=bad worst=bad
-"""
-IRREGULAR = dict(pair.split("=") for pair in _IRREGULAR_FORMS.split())
+IRREGULAR = word_pairs("irregular forms")
 """English forms not joined by stemming, each with its plain form."""
 
 _CLITIC = lazy(r"(?:['’](?:s|re|ve|ll|d|m)|n['’]t)\Z")

@@ -20,10 +20,10 @@ from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.weights import importance as importance_of
 from memtape.state.subjects.weights import worth
-from memtape.state.text.endings import ending
 from memtape.state.text.instructions import Heard, heard_in, same_instruction
 from memtape.state.text.opposing import oppose, standing_of
 from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.passages import ending
 from memtape.state.views.last_session import left_of, session_line
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]

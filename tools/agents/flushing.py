@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memtape.schemas.placeholders import tail_of
-from memtape.state.text.endings import ending
+from memtape.state.text.passages import ending
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.importing.latest import records

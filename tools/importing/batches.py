@@ -126,9 +126,7 @@ class Batch:
         self.deferred.add(waiting.path)
         return Skipped(f"{'all' if now is None or now.scope is None else now.scope} paused, and read again after that")
 
-    def _new_events(
-        self, scope: str, group: list[Waiting], stands: dict[str, str]
-    ) -> list[tuple[str, list[Event]]]:
+    def _new_events(self, scope: str, group: list[Waiting], stands: dict[str, str]) -> list[tuple[str, list[Event]]]:
         """Return source and events of each new record of a scope; `stands` gets the texts that are on the log then."""
         names = [_ids(scope, waiting.record) for waiting in group]
         known = {*self._writer.log.known(scope, [id for ids in names for id in ids]), *self._said}

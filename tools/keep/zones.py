@@ -26,7 +26,7 @@ from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import PageNote
 from memtape.sinks.zones import inner, parts
-from memtape.state.text.points import points
+from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
