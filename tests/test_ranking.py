@@ -305,3 +305,16 @@ def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: s
     corpus = corpus_of([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
     assert [hit.place for hit in corpus.rank(query).hits] == [1]
     assert sentence in corpus.passage(1, query)
+
+
+@pytest.mark.parametrize(
+    ("turn", "later", "is_found"), [(False, True, True), (False, False, False), (True, True, False)]
+)
+def test_the_later_memory_about_what_is_near_is_found_as_well(turn: bool, later: bool, is_found: bool) -> None:
+    near, alike = np.float32([0.5, 0.75**0.5, 0]), np.float32([-0.1, 0.6, 0.79])
+    vectors = np.array([np.frombuffer(quantised(it), "<i2") for it in (near, alike)])
+    at = START + DAY if later else START - DAY
+    corpus = corpus_of([place("one", "1"), place("other", "2", turn=turn, at=at)], vectors)
+    hits = ranked(corpus, "else", np.frombuffer(quantised(np.float32([1, 0, 0])), "<i2"))
+    assert [hit.place for hit in hits] == ([0, 1] if is_found else [0])
+    assert not any(map(is_perhaps, hits))
