@@ -11,7 +11,7 @@ import pytest
 from builders import START, captured, erased
 from test_damaged_views import _empty
 
-from memtape.sinks.home.folders import UNFINISHED, Home
+from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.ask import as_of
 from memtape.tools.ask.as_of import PastViews
@@ -75,7 +75,6 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
         for reader in readers:
             reader.kill()
     assert len(view_names(home)) == ROUNDS
-    assert not [name for name in view_names(home) if name.endswith(UNFINISHED)]
 
 
 def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Home) -> None:

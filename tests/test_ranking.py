@@ -104,13 +104,10 @@ def test_scores_are_finite_in_order_and_what_the_factors_say(
 
 
 @given(documents, texts, st.booleans())
-def test_the_parts_add_up_to_the_relevance_and_asking_for_them_moves_nothing(
-    made: list[Document], query: str, by_words: bool
-) -> None:
+def test_the_parts_add_up_to_the_relevance(made: list[Document], query: str, by_words: bool) -> None:
     corpus = corpus_of(made, None if by_words else vectors_of([n % 4 for n in range(len(made))]))
     told = corpus.rank(query, vectors_of([1])[0])
     hits = list(told.hits)
-    assert [hit._replace(parts={}) for hit in hits] == ranked(corpus, query, vectors_of([1])[0])
     least, most, strength = told.scale
     for hit in hits:
         share = (sum(hit.parts.values()) - least) / (most - least)
@@ -305,3 +302,16 @@ def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: s
     corpus = corpus_of([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
     assert [hit.place for hit in corpus.rank(query).hits] == [1]
     assert sentence in corpus.passage(1, query)
+
+
+@pytest.mark.parametrize(
+    ("turn", "later", "is_found"), [(False, True, True), (False, False, False), (True, True, False)]
+)
+def test_the_later_memory_about_what_is_near_is_found_as_well(turn: bool, later: bool, is_found: bool) -> None:
+    near, alike = np.float32([0.5, 0.75**0.5, 0]), np.float32([-0.1, 0.6, 0.79])
+    vectors = np.array([np.frombuffer(quantised(it), "<i2") for it in (near, alike)])
+    at = START + DAY if later else START - DAY
+    corpus = corpus_of([place("one", "1"), place("other", "2", turn=turn, at=at)], vectors)
+    hits = ranked(corpus, "else", np.frombuffer(quantised(np.float32([1, 0, 0])), "<i2"))
+    assert [hit.place for hit in hits] == ([0, 1] if is_found else [0])
+    assert not any(map(is_perhaps, hits))

@@ -340,7 +340,7 @@ class Home:
         return FileLock(self.path / f"late-{action}.lock", f"The right to do what hooks have left, by {action}")
 
     def as_of_lock(self) -> FileLock:
-        """Held while a view of the past takes its name or is taken away."""
+        """Held while a view of the past is made or taken away."""
         folder = self.path / "epochs"
         folder.mkdir(mode=0o700, exist_ok=True)
         return FileLock(folder / "as-of.lock", "The right to name a view of the past")

@@ -13,8 +13,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-import uuid_utils
-
 from memtape.flows.projection import basis_of, watermark_of
 from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, OffsetOutOfRange
@@ -22,8 +20,8 @@ from memtape.schemas.log import Log, trail_of
 from memtape.schemas.rows import Basis, made_from
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
-from memtape.sinks.home.folders import UNFINISHED, Home
-from memtape.sinks.tables import Shard
+from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import WATERMARK, Shard
 from memtape.state.views.diff import Changes, changes_since, joined, seen_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.states import rows_at, state_at, state_later
@@ -31,8 +29,6 @@ from memtape.tools.keep.states import rows_at, state_at, state_later
 KEPT_VIEWS = 32
 KEPT_S = 600
 """A view is kept at least this long after its last use, since a reader may still have it open."""
-ABANDONED_S = 3_600
-"""An unfinished view of this age is abandoned."""
 
 Positions = dict[int, int]
 
@@ -71,8 +67,8 @@ def position_of_time(log: Log, time_us: int) -> Positions:
 class PastViews:
     """The views of a home at past positions, made at the first use and cached.
 
-    The name of a folder is a digest of all inputs of its rows, so a folder is right for any reader. A folder
-    is made aside and renamed when whole; several processes may do so at once.
+    The name of a folder is a digest of all inputs of its rows, so a folder is right for any reader. Folders are made
+    under a lock, the watermark last; a folder without a watermark is made again.
     """
 
     def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
@@ -86,10 +82,18 @@ class PastViews:
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition as they were."""
         offset = self._positions[partition]
-        basis, trail = basis_of(self._log, partition), trail_of(self._log, partition, offset)
-        shard = Shard(self._folder(partition, offset, basis, trail), partition)
-        if offset and not _is_whole(shard):
-            shard = self._make(partition, offset, trail)
+        while True:
+            basis, trail = basis_of(self._log, partition), trail_of(self._log, partition, offset)
+            shard = Shard(self._folder(partition, offset, basis, trail), partition)
+            if offset and not _is_whole(shard):
+                with self._home.as_of_lock():
+                    if not _is_whole(shard):  # Another process may have made it meanwhile.
+                        self._make(shard, offset, basis, trail)
+                    self._forget_old()
+                shard = Shard(shard.path, partition)
+            if basis_of(self._log, partition) == basis:
+                break
+            _remove(shard.path)  # Something was erased just now, and what took that away may not have seen this.
         with suppress(FileNotFoundError):
             shard.path.touch()
             self._given[shard.path] = shard.path.stat().st_ino
@@ -107,46 +111,25 @@ class PastViews:
         made_from = blake2b(canonical([*basis, trail]), digest_size=8).hexdigest()
         return self._home.as_of / f"p{partition:02}-{offset:012}-{made_from}"
 
-    def _make(self, partition: int, offset: int, trail: str) -> Shard:
-        """Make the tables of a partition and return them, or those that another process has made meanwhile."""
-        while True:
-            state = state_at(self._log, self._home.current(), partition, offset)
-            mark = watermark_of(state, trail)
-            folder = self._folder(partition, offset, mark.basis, trail)
-            unfinished = Shard(folder.with_name(f".{folder.name}-{uuid_utils.uuid7()}{UNFINISHED}"), partition)
-            try:
-                for rows in rows_at(state, offset):
-                    unfinished.write(rows, [])
-                unfinished.write_watermark(mark)
-            except Exception:
-                _remove(unfinished.path)
-                if basis_of(self._log, partition) == mark.basis:
-                    raise
-                continue  # Whoever erases takes away what is being made.
-            shard = Shard(folder, partition)
-            with self._home.as_of_lock():
-                if _is_whole(shard):
-                    _remove(unfinished.path)
-                else:
-                    _remove(folder)
-                    unfinished.path.rename(folder)
-                self._forget_old()
-                if basis_of(self._log, partition) == mark.basis:
-                    return Shard(folder, partition)
-                _remove(folder)  # Something was erased just now, and what took that away may not have seen this.
+    def _make(self, shard: Shard, offset: int, basis: Basis, trail: str) -> None:
+        _remove(shard.path)
+        state = state_at(self._log, self._home.current(), shard.partition, offset)
+        try:
+            for rows in rows_at(state, offset):
+                shard.write(rows, [])
+            shard.write_watermark(watermark_of(state, trail))
+        except Exception:
+            _remove(shard.path)
+            if basis_of(self._log, shard.partition) == basis:
+                raise  # Else an erasure has taken away what was being made.
 
     def _forget_old(self) -> None:
-        """Remove the views without a recent use, except some, and the unfinished ones of killed processes."""
-        now = time.time()
-        found: list[tuple[float, Path]] = []
-        for path in self._home.as_of.iterdir():
-            with suppress(FileNotFoundError):  # Whoever made it takes it away.
-                found.append((path.stat().st_mtime, path))
-        found.sort()
-        views = [(used, path) for used, path in found if not path.name.startswith(".")]
-        old = [path for used, path in views[:-KEPT_VIEWS] if used < now - KEPT_S]
-        for path in (*old, *(path for made, path in found if path.name.startswith(".") and made < now - ABANDONED_S)):
-            _remove(path)
+        """Remove the views without a recent use, except some."""
+        with suppress(FileNotFoundError):  # An erasure takes some away meanwhile.
+            views = sorted((path.stat().st_mtime, path) for path in self._home.as_of.iterdir())
+            for used, path in views[:-KEPT_VIEWS]:
+                if used < time.time() - KEPT_S:
+                    _remove(path)
 
 
 def _is_whole(shard: Shard) -> bool:
@@ -157,13 +140,9 @@ def _is_whole(shard: Shard) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder. The folder is renamed first: a killed process leaves no half-deleted folder under the
-    old name.
-    """
-    if folder.exists():
-        aside = folder.with_name(f".{folder.name.lstrip('.')}-{uuid_utils.uuid7()}{UNFINISHED}")
-        folder.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+    """Delete a folder, its watermark first: a half-deleted folder is none."""
+    (folder / WATERMARK).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_order(before: Positions, after: Positions) -> None:

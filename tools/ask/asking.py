@@ -5,9 +5,9 @@ The imports of a single kind of question happen at its use, since a hook only se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast
 
 import msgspec
 
@@ -15,7 +15,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, ScopeChanged
 from memtape.schemas.lanes import LANES, UNASKED, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
-from memtape.state.views.filters import NO_FILTERS, check_filters
+from memtape.state.views.filters import FILTERS, NO_FILTERS, check_filters, make_filters
 from memtape.tools.ask.naming import Ids
 from memtape.tools.capture.writing import Writer, now_us
 
@@ -73,6 +73,15 @@ class SearchOptions(TypedDict, total=False):
     quotas: Sequence[str]
     cursor: str | None
     deep: bool
+
+
+def search_options(now_us: int, given: Mapping[str, Any]) -> SearchOptions:
+    """Return the options of a search from arguments by name, with filters and times as commands and tools take them."""
+    options: dict[str, Any] = {name: given[name] for name in SearchOptions.__annotations__ if name in given}
+    if isinstance(then := given.get("valid_at"), str):
+        options["valid_at"] = parse_time(then, now_us)
+    options["filters"] = make_filters(now_us, **{name: given[name] for name in FILTERS if name in given})
+    return cast(SearchOptions, options)
 
 
 class Asking(Writer):

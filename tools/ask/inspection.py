@@ -9,7 +9,7 @@ import msgspec
 from memtape.schemas.codec import body_of_capture, decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, Slot
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.rows import (
     MemberRow,
@@ -165,7 +165,9 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     else:
         ties = [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
         name, ids = found.id, (found.id,)
-    events = [_behind(log, partition, part, tie) for part, tie in ties]
+    events = [
+        _behind(log.read(partition, tie.offset, 1)[0], part, tie.how, tie.similarity / 10_000) for part, tie in ties
+    ]
     events += _tombstones(log, partition, found.scope, ids)
     return Explained(id=name, scope=found.scope, events=tuple(sorted(events, key=lambda event: event.offset)))
 
@@ -186,33 +188,23 @@ def pending(log: Log, retriever: Retriever, scopes: Iterable[str]) -> bool:
     )
 
 
-def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:
-    (slot,) = log.read(partition, tie.offset, 1)
-    return Behind(
-        part=part,
-        how=tie.how,
-        similarity=tie.similarity / 10_000,
-        partition=partition,
-        offset=tie.offset,
-        event=decode(slot.payload),
-    )
+def _behind(slot: Slot, part: str, how: str, similarity: float = 0.0) -> Behind:
+    event, partition, offset = decode(slot.payload), slot.partition, slot.offset
+    return Behind(part=part, how=how, similarity=similarity, partition=partition, offset=offset, event=event)
 
 
 def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> Iterator[Behind]:
     """Yield captures as the log has them, in its order."""
     partition = partition_of(scope, log.partitions)
     for _, offset in sorted(log.known(scope, ids).items(), key=lambda its: its[1]):
-        yield _behind(log, partition, part, MemberRow("", how, 0, offset))
+        yield _behind(log.read(partition, offset, 1)[0], part, how)
 
 
 def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
     """Yield a capture before its projection; until folded, the capture stands alone."""
     for slot in log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=("captured",)):
-        event = decode(slot.payload)
-        if event.id == id:
-            yield Behind(
-                part="capture", how="waiting", similarity=0.0, partition=partition, offset=slot.offset, event=event
-            )
+        if decode(slot.payload).id == id:
+            yield _behind(slot, "capture", "waiting")
 
 
 def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
@@ -236,14 +228,7 @@ def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> I
         for slot in slots:
             event = decode(slot.payload)
             if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
-                yield Behind(
-                    part="tombstone",
-                    how=event.type,
-                    similarity=0.0,
-                    partition=partition,
-                    offset=slot.offset,
-                    event=event,
-                )
+                yield _behind(slot, "tombstone", event.type)
         offset = slots[-1].offset + 1
 
 

@@ -14,14 +14,14 @@ import msgspec
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event
-from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import SummaryRow
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
-from memtape.state.views.filters import make_filters
+from memtape.tools.ask.asking import search_options
 from memtape.tools.ask.recorded_vectors import EMBEDDERS
 from memtape.tools.ask.telling import confirmed, other_wordings, said_of, told_trace, when_of
 from memtape.tools.capture.project import told_scope
@@ -57,21 +57,7 @@ SOURCE_CHARS = 200
 )
 @as_of_option
 @with_client
-def search(
-    client: Client,
-    query: str,
-    limit: int,
-    valid_at: str | None,
-    archived: bool,
-    deep: bool,
-    quotas: tuple[str, ...],
-    cursor: str | None,
-    quiet: bool,
-    explain: bool,
-    without: tuple[Lane, ...],
-    as_of: str | None,
-    **chosen: Any,
-) -> None:
+def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) -> None:
     """Find memories and turns of this project, and of global, by words.
 
     \b
@@ -86,24 +72,11 @@ def search(
       memtape search "staging database port" --quota turns=3,documents=2
     """
     with EMBEDDERS.for_one_answer():
-        found = client.search(
-            query,
-            limit,
-            filters=make_filters(now_us(), **chosen),
-            quiet=quiet,
-            as_of=as_of,
-            without=without,
-            explain=explain,
-            valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
-            archived=archived,
-            quotas=quotas,
-            cursor=cursor,
-            deep=deep,
-        )
-    if printed_json(_found_as_json(found, explain=explain, deep=deep)):
+        found = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
+    if printed_json(_found_as_json(found, explain=explain, deep=asked["deep"])):
         return
     _print_results(found.answer, explain=explain)
-    _print_nothing(client, found.answer, as_of, of_some=bool(chosen["origins"]))
+    _print_nothing(client, found.answer, asked["as_of"], of_some=bool(asked["origins"]))
     _print_notes(found.answer)
 
 

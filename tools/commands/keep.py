@@ -86,11 +86,7 @@ def run(
     from memtape.tools.keep.workers import WORKERS, WorkerKind
 
     note = (lambda said: operation("noted")) if logs else _note
-    serving: AbstractContextManager[int | None] = nullcontext()
-    if metrics is not None:
-        from memtape.tools.ask.metrics import served_metrics
-
-        serving = served_metrics(client.home, client.log, metrics)
+    serving = nullcontext() if metrics is None else _served_metrics(client, metrics)
     wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
     with Owner(client.home, client.log, note, workers, lock_wait_s=wait_s, kinds=kinds) as owner, serving as port:
@@ -108,6 +104,12 @@ def run(
     _print_run(events, done, seconds, bool(ended))
     if once and (ended or owner.refused):
         sys.exit(1)
+
+
+def _served_metrics(client: Client, port: int) -> AbstractContextManager[int]:
+    from memtape.tools.ask.metrics import served_metrics
+
+    return served_metrics(client.home, client.log, port)
 
 
 def _stop_on_signals(owner: Owner) -> list[int]:

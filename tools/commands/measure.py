@@ -50,10 +50,9 @@ def eval_command(
     file: Path,
     retrievers: tuple[str, ...],
     without: tuple[Lane, ...],
-    choice: str | None,
-    model: str | None,
     inject: bool,
     foreign: Path | None,
+    **embedder: str | None,
 ) -> None:
     """Measure how much of the evidence of a file's questions retrievers find.
 
@@ -69,7 +68,7 @@ def eval_command(
       memtape eval locomo10.json --inject
     """
     if inject or foreign is not None:
-        if not inject or retrievers or without or choice is not None or model is not None:
+        if not inject or retrievers or without or any(embedder.values()):
             raise MemtapeError(
                 "--inject measures hooks, which find by words alone; the other options are for retrievers.",
                 "Give --inject with FILE, --foreign and --json alone.",
@@ -79,10 +78,10 @@ def eval_command(
     from memtape.tools.ask.retrievers import without as less
     from memtape.tools.measure.evaluating import evaluate
 
-    embedder = _embedder(home, choice, model)
+    opened = _embedder(home, **embedder)
     names = [*(retrievers or NAMES), *map(less, without)]
     with Phases() as phases:
-        measured = evaluate(file, list(dict.fromkeys(names)), embedder, phases.update)
+        measured = evaluate(file, list(dict.fromkeys(names)), opened, phases.update)
     _print_measured(measured)
 
 
