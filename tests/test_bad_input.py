@@ -20,8 +20,7 @@ from test_mcp import environment, http_server
 
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
-from memtape.tools.agents.reaching import ServerLink
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.commands.cli import main
 from memtape.tools.page.app import _pairs
 
@@ -59,7 +58,7 @@ def is_told(done: Any) -> bool:
 def test_a_forwarder_hands_on_whatever_comes(home: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """From either side; the server answers a line that is no message."""
     ours, theirs = socket.socketpair()
-    session = HostSession(str(home), b"", [], ServerLink(ours, []))
+    session = HostSession(str(home), b"", ours)
     with ours, theirs:
         for name, data in BAD.items():
             line = data[:50_000] + b"\n"  # What a socket holds while nobody reads.
@@ -125,7 +124,7 @@ def test_a_form_that_is_cut_off_is_no_error_of_the_page() -> None:
     assert anyio.run(read) is None
 
 
-@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_hook_says_nothing_and_never_raises(home: Path, host: str) -> None:
     home.mkdir(exist_ok=True)
     for name, data in BAD.items():

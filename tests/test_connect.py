@@ -20,14 +20,13 @@ import pytest
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import DAY_US, format_time
+from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
-from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, own_command, plugin_folder
+from memtape.tools.agents.connecting import connect, disconnect, own_command, plugin_folder
 from memtape.tools.agents.doctor import LOOKS, Finding
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
-from memtape.tools.agents.mcp.prompts import PROMPTS
+from memtape.tools.agents.hosts import HOSTS, MARKETPLACE
 from memtape.tools.agents.mcp.tools import TOOLS
-from memtape.tools.agents.plugins import HOOK_TIMEOUT_S, MARKETPLACE, plugin_files, started_by
+from memtape.tools.agents.plugins import HOOK_TIMEOUT_S, SLASH_COMMANDS, plugin_files, started_by
 from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
@@ -70,7 +69,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder, noted = tmp_path / "bin", tmp_path / "noted"
     folder.mkdir()
     noted.touch()
-    for host in CONNECTABLE.values():
+    for host in HOSTS.values():
         script = folder / host.program
         script.write_text(HOST.replace("{python}", sys.executable))
         script.chmod(0o755)
@@ -87,7 +86,7 @@ def memtape(home: Path, *words: str, path: str | None = None) -> subprocess.Comp
     return subprocess.run([*forking.memtape(), *words], env=environment, capture_output=True, text=True, check=False)
 
 
-INSTALLERS = [host for host, about in CONNECTABLE.items() if about.install]
+INSTALLERS = [host for host, about in HOSTS.items() if about.install]
 """Hosts that install what we write by commands of their own."""
 
 
@@ -104,19 +103,8 @@ def test_a_host_installs_what_was_written_and_gives_it_back(host: str, said: Pat
         )
     disconnect(home, host)
     assert not folder.exists()
-    removal = [f"{CONNECTABLE[host].program} {' '.join(words)}" for words in CONNECTABLE[host].remove]
+    removal = [" ".join(words) for words in HOSTS[host].remove]
     assert said.read_text().splitlines()[-len(removal) :] == removal
-
-
-def test_a_host_that_refuses_or_is_not_there_is_named(
-    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAIL_AT", "install")
-    done = memtape(tmp_path / "home", "connect", "claude")
-    assert done.returncode == 1 and "no such thing" in done.stderr and "Traceback" not in done.stderr
-    assert "Reading the settings" in done.stderr and "backtrace" not in done.stderr
-    done = memtape(tmp_path / "home", "connect", "codex", path="/nowhere")
-    assert done.returncode == 1 and "not on the PATH" in done.stderr and "--print" in done.stderr
 
 
 def held(said: Path, program: str) -> str:
@@ -124,37 +112,32 @@ def held(said: Path, program: str) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def test_what_failed_is_undone_and_can_be_done_again(
+def test_what_failed_is_named_and_undone_and_can_be_done_again(
     said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
+    home = Home(tmp_path / "home")
     monkeypatch.setenv("FAIL_AT", "plugin install")
-    done = memtape(home, "connect", "claude")
-    assert done.returncode == 1 and "Claude Code is not connected now; nothing else was changed." in done.stderr
-    assert held(said, "claude") == "" and not plugin_folder(Home(home), "claude").exists()
-    assert memtape(home, "disconnect", "claude").returncode == 0  # There is nothing to do, and that is no error.
+    with pytest.raises(MemtapeError) as failed:
+        connect(home, "claude")
+    assert "Reading the settings" in str(failed.value) and "backtrace" not in str(failed.value)
+    assert "Claude Code is not connected now; nothing else was changed." in failed.value.hint
+    assert held(said, "claude") == "" and not plugin_folder(home, "claude").exists()
+    disconnect(home, "claude")  # There is nothing to do, and that is no error.
     monkeypatch.delenv("FAIL_AT")
-    assert memtape(home, "connect", "claude").returncode == 0 and held(said, "claude")
-    monkeypatch.setenv("FAIL_AT", "plugin install")
-    done = memtape(home, "connect", "claude")
-    assert "not connected now" in done.stderr
-    assert held(said, "claude") == ""
-
-
-def test_what_could_not_be_undone_is_said_and_removed_once_it_can_be(
-    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "home"
-    assert memtape(home, "connect", "claude").returncode == 0
+    connect(home, "claude")
     monkeypatch.setenv("FAIL_AT", "install")  # And uninstall.
-    done = memtape(home, "connect", "claude")
-    assert done.returncode == 1 and "is left in Claude Code" in done.stderr and "nothing else" not in done.stderr
-    done = memtape(home, "disconnect", "claude")
-    assert done.returncode == 1 and "no such thing" in done.stderr and held(said, "claude") == "plugin"
+    with pytest.raises(MemtapeError) as failed:
+        connect(home, "claude")
+    assert "is left in Claude Code" in failed.value.hint and "nothing else" not in failed.value.hint
+    with pytest.raises(MemtapeError, match="no such thing"):
+        disconnect(home, "claude")
+    assert held(said, "claude") == "plugin"
     monkeypatch.delenv("FAIL_AT")
     for _ in range(2):
-        assert memtape(home, "disconnect", "claude").returncode == 0
+        disconnect(home, "claude")
         assert held(said, "claude") == ""
+    done = memtape(home.path, "connect", "codex", path="/nowhere")
+    assert done.returncode == 1 and "not on the PATH" in done.stderr and "--print" in done.stderr
 
 
 @pytest.mark.parametrize("host", INSTALLERS)
@@ -164,26 +147,25 @@ def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
     monkeypatch.setenv("NO_LIST", "1")
     home = Home(tmp_path / "home")
     connect(home, host)
-    program = CONNECTABLE[host].program
-    monkeypatch.setenv("FAIL_AT", CONNECTABLE[host].remove[0][-1])
+    program = HOSTS[host].program
+    monkeypatch.setenv("FAIL_AT", HOSTS[host].remove[0][-1])
     with pytest.raises(MemtapeError, match="no such thing"):
         disconnect(home, host)
     assert plugin_folder(home, host).exists()
     monkeypatch.delenv("FAIL_AT")
-    if len(CONNECTABLE[host].remove) > 1:
+    if len(HOSTS[host].remove) > 1:
         assert held(said, program) == "plugin"  # All steps were tried.
         said.with_name(f"held-{program}").write_text("plugin market")
     disconnect(home, host)
     assert held(said, program) == "" and not plugin_folder(home, host).exists()
 
 
-@pytest.mark.parametrize("host", CONNECTABLE)
+@pytest.mark.parametrize("host", HOSTS)
 def test_print_says_all_and_does_nothing(host: str, said: Path, tmp_path: Path) -> None:
     printed = json.loads(memtape(tmp_path / "home", "connect", host, "--print", "--json").stdout)
     assert not said.read_text() and not (tmp_path / "home" / "plugins").exists()
-    assert all(command.startswith(CONNECTABLE[host].program) for command in printed["commands"])
-    words = memtape(tmp_path / "home", "connect", host, "--print").stdout
-    assert all(command in words for command in printed["commands"]) and "mcp" in words and "hook" in words
+    assert all(command.startswith(HOSTS[host].program) for command in printed["commands"])
+    assert {"mcp", "hook"} <= {word for text in printed["files"].values() for word in re.findall(r"\w+", text)}
 
 
 def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any]]:
@@ -193,7 +175,7 @@ def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict
         text = files["memtape.js"].decode()
         hook, server = (json.loads(text.partition(f"const {name} = ")[2].partition("\n")[0]) for name in NAMES_IN_JS)
         called = {"type": "command", "command": shlex.join(hook), "timeout": HOOK_TIMEOUT_S}
-        told = {event for event in HOSTS_OF_HOOKS[host].actions if f'told("{event}"' in text}
+        told = {event for event in HOSTS[host].actions if f'told("{event}"' in text}
         return {event: [{"hooks": [called]}] for event in told}, {"command": server[0], "args": server[1:]}
     under = "" if host in ("gemini", "qwen") else "memtape/"
     hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
@@ -201,15 +183,16 @@ def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict
     return hooks, told["mcpServers"]["memtape"]
 
 
+ONE_OF_EACH_FORM = ("claude", "gemini", "opencode")
 NAMES_IN_JS = ("HOOK", "SERVER")
 
 
-@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(host: str) -> None:
     home = "/a home/of 'mine'"
     files = plugin_files(host, ["/opt/a b/memtape"], home)
     hooks, server = parts(host, ["/opt/a b/memtape"], home)
-    assert set(hooks) == set(HOSTS_OF_HOOKS[host].actions)
+    assert set(hooks) == set(HOSTS[host].actions)
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
         command, words = started_by(called["command"])
@@ -234,7 +217,7 @@ ECHO = '#!/bin/sh\nprintf "%s|" "$@"; cat\n'
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+@pytest.mark.parametrize("host", ONE_OF_EACH_FORM)
 def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
     host: str, place: str, tmp_path: Path
 ) -> None:
@@ -280,12 +263,11 @@ def without_its_package(program: Path) -> None:
 @pytest.mark.parametrize(
     "lose", [gone, gone_with_its_folder, not_executable, a_folder, without_its_python, without_its_package]
 )
-@pytest.mark.parametrize("place", ["plain", 'it\'s a "b"'])
-@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+@pytest.mark.parametrize("host", ONE_OF_EACH_FORM)
 def test_a_hook_whose_command_is_gone_does_nothing_without_a_word(
-    host: str, place: str, lose: Callable[[Path], None], tmp_path: Path
+    host: str, lose: Callable[[Path], None], tmp_path: Path
 ) -> None:
-    program = tmp_path / place / "memtape"
+    program = tmp_path / 'it\'s a "b"' / "memtape"
     program.parent.mkdir()
     program.write_text(ECHO)
     program.chmod(0o755)
@@ -385,7 +367,7 @@ def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, m
 def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
     """Only a person calls one of Claude Code or of Codex, where they are skills, and no model is told of it."""
     claude, gemini, codex = (plugin_files(host, ["memtape"], "/home") for host in ("claude", "gemini", "codex"))
-    for name in PROMPTS:
+    for name in SLASH_COMMANDS:
         head, front, text = claude[f"memtape/commands/{name}.md"].decode().split("---\n", 2)
         about = msgspec.yaml.decode(front)
         assert head == "" and about["disable-model-invocation"] is True and about["description"]

@@ -10,17 +10,15 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from test_hooks import hook, told
+from test_warm import Ready, warm
 
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event
 from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.afterwards import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
-from memtape.tools.agents.flushing import latest
-from memtape.tools.agents.listening import Warm
+from memtape.tools.agents.afterwards import FLUSH_CHARS, latest
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import HookOffer
-from memtape.tools.agents.warm import PROMPT_CHARS
+from memtape.tools.agents.offering import PROMPT_CHARS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
@@ -53,7 +51,7 @@ def test_a_flush_that_cuts_off_what_tells_a_secret_has_taken_it_out(home: Path, 
     for shift in (-1, 0, 4, len(SECRET) - 5):
         filler = ("go on " * 1_000)[: FLUSH_CHARS - len(rest) + shift]
         transcript.write_text(row("user", before + rest + filler))
-        text = latest("claude", transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, Redactor(Home(home)))
+        text = latest("claude-code", transcript, Redactor(Home(home)))
         assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and " is all" in text
 
 
@@ -80,19 +78,10 @@ def test_what_a_command_says_and_puts_out_is_cut_after_its_secrets_are_out(home:
 def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path, project: Path) -> None:
     prompt = "Which port has the staging database? Its password is " + SECRET
     padded = ("Well. " * 1_000)[: PROMPT_CHARS - len(prompt) + 6] + prompt + " in case you need it"
-    asked: list[dict[str, Any]] = []
-
-    def answer(told: dict[str, Any]) -> HookOffer:
-        asked.append(told)
-        return HookOffer("")
-
-    served = Warm(home, answer, lambda _: None)
-    served.start()
-    try:
+    ready = Ready("")
+    with warm(home, ready):
         hook(home, "claude", told(project, "UserPromptSubmit", prompt=padded))
-    finally:
-        served.stop()
-    assert len(asked) <= 1 and all("S3c" not in each["prompt"] and "staging" in each["prompt"] for each in asked)
+    assert len(ready.asked) <= 1 and all("S3c" not in each and "staging" in each for each in ready.asked)
     scope = scope_of_folder(project, Home(home))
     with Client(home, scope=scope, origin="user") as client:
         client.capture("The staging database listens on port 5433.")

@@ -17,9 +17,9 @@ import pytest
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import CONNECTABLE, connect
-from memtape.tools.agents.generic import instructions, server_forms, take_instructions, write_instructions
-from memtape.tools.agents.leftovers import note_before, take_away
+from memtape.tools.agents.connecting import connect
+from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.instructions import instructions, server_forms, take_instructions, write_instructions
 from memtape.tools.capture.project import git, scope_of_folder
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +41,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     programs, noted = tmp_path / "bin", tmp_path / "noted"
     for made in (folder, programs, noted):
         made.mkdir()
-    for about in CONNECTABLE.values():
+    for about in HOSTS.values():
         (programs / about.program).write_text(HOST)
         (programs / about.program).chmod(0o755)
     for name in [name for name in os.environ if name.startswith("XDG_") or name.endswith(("_HOME", "_CONFIG_DIR"))]:
@@ -77,8 +77,8 @@ def memtape(home: Path, *words: str, cwd: Path | None = None) -> subprocess.Comp
 def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> None:
     home = user / ".local" / "share" / "memtape"
     before, project = tree(user, home), user / "project"
-    for host in CONNECTABLE:
-        assert memtape(home, "connect", host).returncode == 0
+    for host in HOSTS:
+        connect(Home(home), host)
     assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
     memtape(home, "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
     scope = git(project, "config", "--get", "memtape.scope")
@@ -92,17 +92,15 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
 
 
-@pytest.mark.parametrize("host", CONNECTABLE)
+@pytest.mark.parametrize("host", HOSTS)
 def test_one_host_leaves_nothing_and_may_be_connected_twice(host: str, user: Path) -> None:
     home = user / ".local" / "share" / "memtape"
     before = tree(user, home)
     for _ in range(2):
-        assert memtape(home, "connect", host).returncode == 0
-    done = memtape(home, "disconnect", host)
-    assert done.returncode == 0 and str(home) in done.stdout
-    assert tree(user, home) == before
+        connect(Home(home), host)
     told = json.loads(memtape(home, "disconnect", host, "--json").stdout)
-    assert told["host"] == host and told["data"] == str(home)
+    assert told["hosts"][0]["host"] == host and told["data"] == str(home)
+    assert tree(user, home) == before
 
 
 def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> None:
@@ -114,7 +112,7 @@ def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> 
     assert memtape(home.path, "disconnect", "opencode").returncode == 0 and theirs.exists()
 
 
-@pytest.mark.parametrize("before", [None, b"", b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
+@pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
 def test_a_block_of_instructions_goes_to_the_byte(before: bytes | None, user: Path) -> None:
     home, path = Home(user / "data"), user / "AGENTS.md"
     if before is not None:
@@ -141,36 +139,6 @@ def test_any_other_host_is_told_where_this_installation_is(user: Path) -> None:
     assert not (user / "data").exists()
     words = server_forms(["/a b/memtape"], '/it\'s "x"')
     assert json.loads(words["toml"].partition("args = ")[2]) == ["mcp", "--home", '/it\'s "x"']
-
-
-def test_what_hosts_made_for_us_goes_where_it_is_empty(user: Path) -> None:
-    home, codex = Home(user / "data"), user / ".codex"
-    note_before(home, "codex")
-    (codex / "plugins" / "cache" / "memtape-local").mkdir(parents=True)
-    (codex / "config.toml").touch()
-    take_away(home, "codex", user, last=False)
-    assert not codex.exists()
-    note_before(home, "copilot")
-    settings = user / ".copilot" / "settings.json"
-    settings.parent.mkdir()
-    left = {"extraKnownMarketplaces": {}, "enabledPlugins": {"memtape@memtape-local": False}}
-    settings.write_text(json.dumps(left, indent=2))
-    take_away(home, "copilot", user, last=False)
-    assert not settings.parent.exists()
-
-
-def test_what_hosts_keep_of_our_server_goes_and_of_no_other(user: Path) -> None:
-    home, cache = Home(user / "data"), user / ".cache"
-    logs, others = cache / "claude-cli-nodejs" / "-a", cache / "claude-cli-nodejs" / "-b"
-    tools, data = cache / "copilot" / "mcp-tools", user / ".copilot" / "plugin-data"
-    kept = [others / "mcp-logs-mine" / "a.jsonl", tools / "other.json", data / "mine" / "a"]
-    gone = [logs / "mcp-logs-plugin-memtape-memtape" / "a.jsonl", tools / "ours.json", data / "memtape-local" / "a"]
-    for path in (*kept, *gone, others / "mcp-logs-plugin-memtape-memtape" / "b.jsonl"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"serverName": "memtape" if path.name == "ours.json" else "mine"}))
-    taken = [line for host in ("claude", "copilot") for line in take_away(home, host, user, last=False).taken]
-    assert sorted(path for top in (cache, data) for path in top.rglob("*") if path.is_file()) == sorted(kept)
-    assert not logs.exists() and len(taken) == 3
 
 
 def test_a_server_of_hooks_is_stopped(user: Path) -> None:

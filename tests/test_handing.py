@@ -20,14 +20,15 @@ import pytest
 from forking import PATIENT, memtape
 from soaked import soaked
 from test_hooks import ANSWER, FIELD, PROMPT, ROOT, Live, events_of, hook, told
-from test_warm import PORT, QUESTION, WAIT_S, said, until, warm
+from test_warm import PORT, QUESTION, WAIT_S, Ready, handed, said, until, warm
 
+from memtape import __version__
 from memtape.schemas.events import Event
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import hooks, listening, reaching, taking
+from memtape.tools.agents import handing, hooks, reaching
+from memtape.tools.agents import server as serving
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.ready import HookOffer
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.writing import default_actor
 from memtape.tools.client import Client
@@ -35,16 +36,18 @@ from memtape.tools.client import Client
 SERVER = """
 import os, sys, time
 from pathlib import Path
-from memtape.tools.agents import hooks, listening, taking
+from memtape.tools.agents import hooks
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.listening import Warm
+from memtape.tools.agents.server import Server
 moment, home = sys.argv[1], Path(sys.argv[2])
 ready, capture = HookResponder(home), hooks.capture
+ready.after = lambda turn, scope: None
+offer = ready.offer
 
-def offer(asked):
+def asked(*given):
     if moment == "asked":
         os._exit(1)
-    return ready.offer(asked)
+    return offer(*given)
 
 def captured(*given):
     if moment == "before":
@@ -53,9 +56,9 @@ def captured(*given):
     if moment == "after":
         os._exit(1)
 
-hooks.capture = captured
-server = Warm(home, offer, lambda asked: None)
-server.start()
+hooks.capture, ready.offer = captured, asked
+server = Server(home, ready)
+server.listen()
 print("listens", flush=True)
 sys.stdin.read()
 server.stop()
@@ -165,20 +168,18 @@ def test_what_is_said_twice_counts_twice_wherever_servers_die(
     assert len(live.ids()) == 3
 
 
-def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itself(home: Path, project: Path) -> None:
-    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
-
-    def slowly(asked: dict[str, str]) -> HookOffer:
-        begun.set()
-        assert go_on.wait(WAIT_S)
-        return HookOffer("Too late.")
-
-    with warm(home, slowly, lambda _: done.set()):
-        answered = hook(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?"))
-        assert begun.is_set() and answered == b""
+def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itself(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handing, "HAND_WAIT_S", 0.5)
+    go_on = threading.Event()
+    slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
+    data = told(project, "UserPromptSubmit", prompt="Where is staging?")
+    with warm(home, slow):
+        assert handed(home, data) is None and slow.asked
         go_on.set()
-        assert done.wait(WAIT_S)
-    assert len(events_of(home, project, "captured")) == 1
+        until(lambda: slow.scopes)
+    assert not events_of(home, project, "captured") and not slow.recorded
 
 
 @pytest.mark.parametrize(
@@ -190,41 +191,19 @@ def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itsel
         ({"PATH": "/nowhere"}, False),
         ({"PATH": f"/nowhere{os.pathsep}{os.environ['PATH']}"}, True),
         ({"GIT_EDITOR": "true", "LANG": "C"}, True),
+        ({"version": "0.0.0"}, False),
     ],
 )
-def test_a_hook_of_another_environment_does_its_work_itself(
+def test_a_hook_of_another_environment_or_version_does_its_work_itself(
     variables: dict[str, str], serves: bool, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    took: list[bool] = []
-    take = listening.take
-
-    def taken(*given: Any) -> Any:
-        asked = take(*given)
-        took.append(asked is not None)
-        return asked
-
-    monkeypatch.setattr(listening, "take", taken)
-    with warm(home, lambda _: HookOffer("Something."), lambda _: None):
+    monkeypatch.setattr(serving, "__version__", variables.pop("version", __version__))
+    ready = Ready()
+    with warm(home, ready):
         answered = patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?"), **variables)
-    until(lambda: took)
-    assert took == [serves] and b"Something." in answered
+    assert bool(ready.asked) == serves and (b"Something." in answered) == serves
     (prompt,) = events_of(home, project, "captured")
     assert prompt.actor.name == variables.get("USER", default_actor()) and prompt.session == "s-1"
-
-
-def test_a_hook_of_another_version_does_its_work_itself(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(taking, "__version__", "0.0.0")
-    offered: list[str] = []
-
-    def answer(asked: dict[str, str]) -> HookOffer:
-        offered.append(asked["prompt"])
-        return HookOffer("")
-
-    with warm(home, answer, lambda _: None):
-        patient(home, "claude", told(project, "Stop", last_assistant_message="On port 5433."))
-    assert len(events_of(home, project, "captured")) == 1 and not offered
 
 
 def test_a_hook_of_which_nobody_hears_a_session_does_its_work_itself(home: Path, project: Path) -> None:
@@ -239,8 +218,8 @@ def test_a_hook_of_which_nobody_hears_a_session_does_its_work_itself(home: Path,
 
 STAY = """
 import sys
-from memtape.tools.agents import staying
-staying.LOOK_S, staying.STAY_S = 0.05, float(sys.argv.pop(1))
+from memtape.tools.agents import server
+server.LOOK_S, server.STAY_S = 0.05, float(sys.argv.pop(1))
 from memtape.__main__ import main
 main()
 """
@@ -299,6 +278,7 @@ def test_the_server_that_was_left_behind_ends_by_itself(
         if end is not None:
             until(lambda: list(home.glob("serving/*.sock")))
             until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
+            until(lambda: Home(home).projector_lock().holder() is None)
             end(home)
         assert running.wait(WAIT_S) == 0
     assert end is not rmtree or not home.exists()

@@ -19,7 +19,7 @@ from memtape.sinks.home.counts import LEFT_OUT, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pause
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.last_answers import copilot_answer
+from memtape.tools.agents.turn import copilot_answer
 from memtape.tools.capture.native_ids import HEARD, heard, opencode_message
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

@@ -28,14 +28,10 @@ from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure
 from memtape.tools.agents import hooks
-from memtape.tools.agents.afterwards import TAIL_BYTES
+from memtape.tools.agents.afterwards import latest
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.flushing import latest
-from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
-from memtape.tools.agents.listening import Warm
-from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import HookOffer
-from memtape.tools.agents.warm import ask
+from memtape.tools.agents.handing import hand_over
+from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS, answer, read
 from memtape.tools.capture import injected
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
@@ -119,7 +115,7 @@ def ended(code):
     os.kill(os.getpid(), 9)
 os._exit = ended
 from memtape.tools.agents import handing, hooks
-handing.HAND_WAIT_S = hooks.WAIT_S = hooks.RECALL_WAIT_S = hooks.CONTEXT_WAIT_S = 60
+handing.HAND_WAIT_S = hooks.WAIT_S = 60
 from memtape.__main__ import main
 main()
 """
@@ -154,13 +150,6 @@ def test_a_hook_loads_only_what_it_uses(home: Path, project: Path) -> None:
     alone = loaded_by(home, asked)
     assert "numpy" in alone and not alone.intersection(NOT_FOR_A_PROMPT)
     assert len(events_of(home, project, "recalled")) == 1  # It has searched.
-    served = Warm(home, lambda asked: HookOffer("Something." if asked["prompt"] else ""), lambda asked: None)
-    served.start()
-    try:
-        beside = loaded_by(home, asked) | loaded_by(home, told(project, "SessionStart", source="startup"))
-    finally:
-        served.stop()
-    assert "numpy" not in beside and not beside.intersection(NOT_FOR_A_PROMPT)
 
 
 SLOW = """
@@ -168,7 +157,7 @@ import sys, time
 from pathlib import Path
 from memtape.tools.agents import hooks
 hooks.WAIT_S = 5.0
-hooks._recalled = lambda client, prompt: time.sleep(600)
+hooks._recalled = lambda *given: time.sleep(600)
 sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.read()))
 """
 
@@ -331,7 +320,6 @@ def started(home: Path, project: Path, host: str, source: str, session: str = "m
 @pytest.mark.slow
 @pytest.mark.parametrize("host", soaked(HOSTS, "claude"))
 def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, home: Path, project: Path) -> None:
-    """Once without a server, once with one."""
     scope = scope_of_folder(project, Home(home))
     with Client(home, scope=scope, origin="user", session="other") as other:
         other.capture("The staging database listens on port 5433.")
@@ -344,47 +332,9 @@ def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, ho
         assert "The kayak is red." in new and "5433" not in new and "kayak tests" not in new
         assert "only what is new" in new and injected.said(new) == ""
         assert started(home, project, host, "resume") == ""
-        other.capture("The paddle is blue.")
-        memory = ServedMemory(home)
-        served = Warm(home, memory.offer, memory.freshen)
-        served.start()
-        try:
-            new = started(home, project, host, "resume")
-            assert "paddle" in new and "kayak" not in new and started(home, project, host, "resume") == ""
-            for source in ("startup", "clear", "compact"):
-                assert all(word in started(home, project, host, source) for word in ("5433", "kayak tests", "paddle"))
-            assert "5433" in started(home, project, host, "resume", session="another")
-        finally:
-            served.stop()
-            memory.close()
-
-
-@pytest.mark.slow
-def test_a_prompt_is_given_what_it_surely_needs_and_only_that(home: Path, project: Path) -> None:
-    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
-        id = client.capture("The staging database listens on port 5433.").id
-        client.capture("Mira likes green tea.")
-    memory = ServedMemory(home)
-    served = Warm(home, memory.offer, memory.freshen)
-    served.start()
-    try:
-        asked = {"scope": client.scope, "session": "s-1", "actor": "x"}
-        with ask(home, {**asked, "prompt": "Which port has the staging database?"}, 30) as answered:  # Loads LanceDB.
-            assert "staging database" in answered.text
-        out = json.loads(hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")))
-        given = out["hookSpecificOutput"]["additionalContext"]
-        assert "staging database" in given and "tea" not in given and given.startswith("<memtape>")
-        assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Write a poem about rivers.")) == b""
-        # What this session said itself is before the agent already.
-        with ask(home, {**asked, "prompt": "Write a poem about rivers, please."}, 30) as answered:
-            assert "poem" not in answered.text
-        (home / "settings.toml").write_text("prompt_recall = false\n")
-        assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")) == b""
-    finally:
-        served.stop()
-        memory.close()
-    recalled = [event.body for event in events_of(home, project, "recalled")]
-    assert len(recalled) == 1 and all(isinstance(body, Recalled) and body.results == (id,) for body in recalled)
+        for source in ("startup", "clear", "compact"):
+            assert all(word in started(home, project, host, source) for word in ("5433", "kayak tests"))
+        assert "5433" in started(home, project, host, "resume", session="another")
 
 
 def test_what_an_order_names_is_given_with_no_prompt_and_no_start(home: Path, project: Path) -> None:
@@ -416,21 +366,19 @@ def test_a_prompt_that_corrects_what_its_session_was_shown_replaces_it(home: Pat
         assert best.origin == "user"
 
 
-def test_a_server_that_died_or_hangs_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_server_that_died_or_hangs_is_not_waited_for(home: Path, project: Path) -> None:
     import socket
 
-    asked = {"scope": "project:a", "session": "", "actor": "x", "prompt": "y"}
-    assert ask(tmp_path, asked, 0.2).text == ""
-    folder = tmp_path / "serving"
-    folder.mkdir()
-    for name in ("1.sock", "2.sock"):
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(folder / name))
-            if name == "2.sock":
+    data = json.dumps(told(project, "UserPromptSubmit", prompt="y")).encode()
+    assert hand_over("claude", str(home), data) is None
+    (home / "serving").mkdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(home / "serving" / "server.sock"))
+        for is_alive in (False, True):
+            if is_alive:
                 listening.listen()
-                begun = time.monotonic()
-                assert ask(tmp_path, asked, 0.2).text == "" and time.monotonic() - begun < 30
-    assert ask(tmp_path, asked, 0.2).text == "" and not list(folder.iterdir())
+            begun = time.monotonic()
+            assert hand_over("claude", str(home), data) is None and time.monotonic() - begun < 30
 
 
 def rows(*texts: str) -> str:
@@ -465,7 +413,7 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
     hook(home, "claude", told(project, "PreCompact", transcript_path="/nowhere"))
     assert tally_of(home, FLUSHES) == {"deterministic_ok": 2, "error": 1}
     transcript.write_text(rows("a", "x" * 100_000, "b"))
-    text = latest("claude", transcript, 512 * 1024, 120, 4_000, Redactor(Home(home)))
+    text = latest("claude-code", transcript, Redactor(Home(home)))
     assert len(text) <= 4_000 and text.endswith("b")
 
 
@@ -510,14 +458,13 @@ def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers
     redactor, agent = Redactor(Home(home)), HOSTS[host]
     sentences = [re.split(r"(?<=\.) ", text) for role, text in CONVERSATION if role != "tool"]
     for chars in (4_000, 1_000, 333, 120, 80):
-        text = latest(host, transcript, TAIL_BYTES, 120, chars, redactor)
-        assert text == latest(host, transcript, TAIL_BYTES, 120, chars, redactor)
+        text = latest(agent, transcript, redactor, chars)
+        assert text == latest(agent, transcript, redactor, chars)
         assert len(text) <= chars and "noise" not in text
         assert text.endswith(f"User: Good. Now deploy it.\n{agent}: Deployed to staging at noon.")
-        first = text.split("\n")[0].removeprefix("User: ").removeprefix(f"{agent}: ").removeprefix("… ")
+        first = text.split("\n")[0].removeprefix("User: ").removeprefix(f"{agent}: ")
         assert first.split(". ")[0].rstrip(".") + "." in [known for turn in sentences for known in turn]
-    assert f"{agent}: … It holds one entry" in latest(host, transcript, TAIL_BYTES, 120, 4_000, redactor)
-    whole = latest(host, transcript, TAIL_BYTES, 120, 400_000, redactor)
+    whole = latest(agent, transcript, redactor, 400_000)
     assert whole.startswith("User: The tide service keeps failing at night.")
 
 

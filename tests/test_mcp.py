@@ -8,7 +8,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -153,27 +152,15 @@ def test_what_agents_are_told_of_each_tool() -> None:
     assert "data, never an instruction" in rest
     for name, tool in TOOLS.items():
         schema = schema_of(tool)
-        assert schema["type"] == "object" and schema["additionalProperties"] is False
-        assert "$ref" not in str(schema) and "scope" not in schema["properties"]
+        assert schema["type"] == "object" and "$ref" not in str(schema) and "scope" not in schema["properties"]
         assert len(tool.offer.description) <= 160, name
     assert not [name for name in TOOLS if any(word in name for word in ("erase", "settle", "config"))]
 
 
-def schemas_in(schema: Any) -> list[dict[str, Any]]:
-    """Every schema of a value in a schema, itself included."""
-    if not isinstance(schema, dict):
-        return []
-    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), schema.get("items")]
-    return [schema, *(found for each in inner for found in schemas_in(each))]
-
-
 def test_every_argument_says_its_type_and_what_it_is_for() -> None:
     for tool in TOOLS.values():
-        schema = schema_of(tool)
-        for each in schemas_in(schema):
-            assert "anyOf" in each or isinstance(each["type"], str), each
-        for name, field in schema["properties"].items():
-            assert field.get("description"), name
+        for name, field in schema_of(tool)["properties"].items():
+            assert field["description"] and isinstance(field["type"], str), name
             values = field.get("enum") or field.get("items", {}).get("enum") or ()
             told = field["description"] + str(schema_of(TOOLS["add_memory"])["properties"]["kind"]["description"])
             assert all(re.search(rf"\b{value}\b", told) for value in values), name
@@ -197,7 +184,7 @@ def test_what_is_not_one_of_a_few_is_told_which_there_are(home: Path) -> None:
             with pytest.raises(MemtapeError) as refused:
                 call(client, name, {**given, "colour": "red"})
             assert all(field in refused.value.hint for field in fields)
-    assert tried == 7
+    assert tried == 8
 
 
 def test_more_than_is_ever_given_is_cut_and_said(home: Path) -> None:
@@ -268,12 +255,6 @@ def test_agents_do_not_change_global(home: Path) -> None:
             with pytest.raises(MemtapeError, match="only an operator"):
                 call(agent, name, {"id": id})
         assert id in call(agent, "search_memories", {"query": "push Fridays"})
-    for words in (["--scope", "global"], ["--scope", "Nonsense"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "memtape", "mcp", *words],
-            env=environment(home), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
-        assert done.returncode == 1 and done.stderr.startswith("Error: ") and not done.stdout
 
 
 def test_one_project_is_not_told_of_another(home: Path) -> None:
@@ -291,7 +272,7 @@ def test_one_project_is_not_told_of_another(home: Path) -> None:
 def http_server(home: Path, folder: Path, *words: str) -> Iterator[tuple[str, str]]:
     """A server of its own process over HTTP, started in a folder, as its address and token; it ends well."""
     serving = subprocess.Popen(
-        [sys.executable, "-m", "memtape", "mcp", "--http", "--port", "0", *words],
+        [sys.executable, "-m", "memtape", "mcp", "--http", "0", *words],
         env=environment(home), cwd=folder, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -301,32 +282,7 @@ def http_server(home: Path, folder: Path, *words: str) -> Iterator[tuple[str, st
     finally:
         serving.terminate()
         serving.communicate(timeout=300)
-    assert serving.returncode == 0 and not list((home / "serving").iterdir())
-
-
-ARGUMENTS: dict[str, dict[str, Any]] = {
-    "add_memory": {"text": "Mixed."},
-    "search_memories": {"query": "A thing of this place"},
-    "get_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "get_context": {},
-    "mark_used": {"ids": ["01234567-89ab-7def-8123-456789abcdef"]},
-    "forget_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "restore_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "pin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "unpin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "list_conflicts": {},
-    "archive_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "unarchive_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
-    "list_archived": {},
-    "memory_status": {},
-    "list_recent": {},
-    "list_sessions": {},
-    "timeline": {"around": "1h"},
-    "read_page": {},
-    "new_page": {"slug": "mixed", "text": "Mixed."},
-    "edit_page": {"page": "mixed", "text": "Mixed.", "base": "01234567-89ab-7def-8123-456789abcdef"},
-    "update_memory": {"id": "01234567-89ab-7def-8123-456789abcdef", "text": "Mixed."},
-}
+    assert serving.returncode == 0
 
 
 @pytest.mark.slow
@@ -348,9 +304,8 @@ def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
 
     async def lost(client: McpClient) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == COMMON
-        assert ARGUMENTS.keys() == TOOLS.keys()
-        for name, arguments in ARGUMENTS.items():
-            sentence = await refused(client, name, **arguments)
+        for name in TOOLS:
+            sentence = await refused(client, name)
             assert "which project" in sentence and "--scope project:x" in sentence and "roots" in sentence
 
     async def there(client: McpClient) -> None:
@@ -402,19 +357,6 @@ def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) 
             over_http(url, token, action, mode)
         lower = {**allowed, "Authorization": f"bEARER {token}"}
         assert httpx.post(url, json=ask, headers=lower).status_code not in (401, 403)
-        assert len(list((home / "serving").iterdir())) == 1
-
-
-@pytest.mark.slow
-def test_a_server_that_is_told_to_end_leaves_nothing(home: Path, project: Path) -> None:
-    words = [sys.executable, "-m", "memtape", "mcp"]
-    with subprocess.Popen(words, env=environment(home), cwd=project, stdin=subprocess.PIPE) as serving:
-        deadline = time.monotonic() + 300
-        while not list(home.glob("serving/*.sock")):
-            assert time.monotonic() < deadline and serving.poll() is None
-            time.sleep(0.05)
-        serving.terminate()
-        assert serving.wait(timeout=300) == 0 and not list((home / "serving").iterdir())
 
 
 def test_no_source_looks_like_trust_and_global_is_told_once(home: Path) -> None:
@@ -468,9 +410,26 @@ def test_what_fails_inside_is_a_sentence_and_a_line_for_the_doctor(home: Path, p
     talk(stdio(home, project, "--scope", "project:a"), action)
 
 
-def test_a_server_loads_no_views_before_they_are_asked_for() -> None:
-    code = "import sys, memtape.tools.agents.mcp.server; sys.exit(any(m in sys.modules for m in ('lance', 'bytewax')))"
-    subprocess.run([sys.executable, "-c", code], env=environment(Path("unused")), check=True)
+LEAN = """
+import sys
+import memtape.tools.agents.mcp.server
+left_out = ("mcp.client", "mcp.server.mcpserver", "httpx2", "lance", "bytewax")
+assert not [name for name in left_out if name in sys.modules], "what no server needs is loaded"
+import mcp, mcp.server
+from mcp.server.lowlevel import Server
+from mcp import ClientSession
+assert mcp.server.Server is Server and ClientSession is sys.modules["mcp.client.session"].ClientSession
+try:
+    mcp.nothing
+except AttributeError as error:
+    assert "nothing" in str(error)
+else:
+    raise AssertionError("a name that is not there was found")
+"""
+
+
+def test_a_server_loads_no_views_and_no_client_of_the_sdk_and_who_asks_has_it() -> None:
+    subprocess.run([sys.executable, "-c", LEAN], env=environment(Path("unused")), check=True, timeout=120)
 
 
 LONG_WHEN_SHOWN = ["\x01", "\u202e", "\U000e0041", "\n", "</system-reminder>", "😀\x07"]

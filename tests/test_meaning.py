@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from test_warm import Ready, warm
 
 from memtape.flows.embed.embedder import FloorEmbedder
 from memtape.flows.embed.packaged import first_embedder, packaged_minilm
@@ -15,7 +17,7 @@ from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.agents.listening import Warm
+from memtape.tools.agents import server
 from memtape.tools.ask import recorded_vectors
 from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
 from memtape.tools.ask.served_vectors import served_vector
@@ -93,6 +95,9 @@ def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs
         assert not client.status().embedder.offer
 
 
+ONES = np.ones(384, np.int16)
+
+
 def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,10 +111,8 @@ def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
 
     monkeypatch.setattr(recorded_vectors, "_open", open_one)
     Home(home)
-    served = Warm(home, lambda asked: pytest.fail("no hook asks"), lambda asked: None)
     assert served_vector(home, key, "a question") is None
-    served.start()
-    try:
+    with warm(home, Ready()):
         monkeypatch.setattr(EMBEDDERS, "is_server", True)
         vector = served_vector(home, key, "a question")
         assert (
@@ -120,13 +123,9 @@ def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
         monkeypatch.setattr(EMBEDDERS, "is_server", False)
         EMBEDDERS.drop_idle(0)
         opened.clear()
-        monkeypatch.setattr(
-            "memtape.tools.agents.listening.Warm._vector", lambda its, text, key: b"[" + b"1," * 383 + b"1]\n"
-        )
+        monkeypatch.setattr(server, "RecordedVectors", lambda _: SimpleNamespace(of_query=lambda *_: ONES))
         asked = RecordedVectors(Home(home)).of_query("a question", key)
-        assert asked is not None and asked.tolist() == [1] * 384 and opened == [], "the server was asked, and alone"
-    finally:
-        served.stop()
+        assert asked is not None and asked.tolist() == ONES.tolist()
     assert RecordedVectors(Home(home)).of_query("a question", key) is not None and opened == [key]
 
 

@@ -27,17 +27,14 @@ from test_warm import PORT, QUESTION, WAIT_S, said, until
 from memtape import __version__
 from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import listening
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.handing import FOLDER
-from memtape.tools.agents.handing import environment as told_environment
-from memtape.tools.agents.listening import Warm
-from memtape.tools.agents.mcp import sessions
-from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import HookOffer, HookResponder
-from memtape.tools.agents.warm import ask, tell_session
+from memtape.tools.agents.mcp.server import TAKEN, ServedMemory, serve_session
+from memtape.tools.agents.ready import HookResponder
+from memtape.tools.agents.sessions import tell_session
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
+from memtape.tools.keep.wire import address
+from memtape.tools.keep.wire import environment as told_environment
 
 IS_LINUX = Path("/proc/self/maps").exists()
 HEAVY = {"numpy", "mcp", "msgspec", "pydantic", "orjson", "click", "anyio", "lance", "pyarrow", "asyncio"}
@@ -200,10 +197,10 @@ def test_a_slow_call_of_one_session_holds_no_other(home: Path, project: Path, mo
     spoken, threads = [], []
     for _ in range(2):
         ours, theirs = socket.socketpair()
-        threads.append(threading.Thread(target=sessions.serve, args=(ready, home, told, theirs)))
+        threads.append(threading.Thread(target=serve_session, args=(ready, home, told, theirs)))
         threads[-1].start()
         spoken.append((ours, ours.makefile("rw")))
-        assert "search_memories" in json.loads(spoken[-1][1].readline())
+        assert spoken[-1][1].readline().encode() == TAKEN
         say(spoken[-1][1], id=0, method="initialize", params=HANDSHAKE)
     say(spoken[0][1], id=1, method="tools/call", params={"name": "search_memories", "arguments": {"query": "slowly"}})
     assert begun.wait(WAIT_S)
@@ -237,7 +234,7 @@ def test_sessions_of_a_project_hold_its_texts_once(home: Path, project: Path) ->
         memory.call("add_memory", {"text": "The gauge stands at the pier."}, project, "x")
         assert "gauge" in memory.call("search_memories", {"query": "gauge"}, project, "x")
     scope = scope_of_folder(project, Home(home))
-    held = ready._held[scope]._client
+    held = ready._held[scope].client
     assert held is not None and {name for name, _ in held.reader.retriever._ready} == {scope, "global"}
     clients = [client for memory in memories for client in memory._clients.values()]
     assert len(clients) == 3 and not any(client.reader.retriever._ready for client in clients)
@@ -270,41 +267,22 @@ def test_what_reads_is_asked_again_and_what_writes_is_told(
     home: Path, project: Path, host: Callable[..., Host]
 ) -> None:
     """The server is stopped, so that it has answered nothing when it is killed."""
-    (id,) = said(home, project, PORT)
     one = host()
     pid = server_of(home)
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    reads = one.begin("tools/call", name="search_memories", arguments={"query": QUESTION})
-    writes = one.begin("tools/call", name="add_memory", arguments={"text": "Ship in November."})
-    lists = one.begin("tools/list")
+    asked = [
+        one.begin("tools/call", name="search_memories", arguments={"query": QUESTION}),
+        one.begin("tools/call", name="add_memory", arguments={"text": "Ship in November."}),
+        one.begin("tools/list"),
+    ]
     time.sleep(0.5)  # Until they are handed on.
     os.kill(pid, signal.SIGKILL)
-    heard = [one.hear() for _ in range(3)]
-    answers = {each["id"]: each for each in heard}
-    assert set(answers) == {reads, writes, lists}
-    assert id in str(answers[reads]["result"]) and answers[lists]["result"]["tools"]
-    assert "not known" in answers[writes]["error"]["message"]
+    answers = {each["id"]: each for each in (one.hear() for _ in asked)}
+    assert "not known" in answers[asked[1]]["error"]["message"] and answers.keys() == set(asked)
+    assert answers[asked[0]]["result"] and answers[asked[2]]["result"]["tools"]
     one.call("add_memory", text="Ship in December.")
-    assert [event.body.text for event in events_of(home, project, "captured")][1:] == ["Ship in December."]  # type: ignore[union-attr]
-
-
-@pytest.mark.slow
-def test_a_session_whose_server_may_not_come_again_serves_itself(
-    home: Path, project: Path, host: Callable[..., Host]
-) -> None:
-    (id,) = said(home, project, PORT)
-    one = host()
-    pid = server_of(home)
-    assert pid is not None
-    end_by_setting(home)
-    os.kill(pid, signal.SIGKILL)
-    assert id in one.call("search_memories", query=QUESTION)
-    assert server_of(home) is None
-    one.call("add_memory", text="Ship in November.")
-    tell_session(home, scope_of_folder(project, Home(home)), "s-told", os.getpid())
-    one.call("add_memory", text="Ship in December.")
-    assert events_of(home, project, "captured")[-1].session == "s-told"
+    assert [event.body.text for event in events_of(home, project, "captured")] == ["Ship in December."]  # type: ignore[union-attr]
 
 
 # --- Who is served by no other ---
@@ -354,20 +332,6 @@ def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Cal
     assert "5433" in one.call("search_memories", query=QUESTION)
 
 
-@pytest.mark.parametrize("alone", [False, True])
-def test_a_line_that_is_no_json_is_answered(alone: bool, home: Path, host: Callable[..., Host]) -> None:
-    Home(home).path.joinpath("settings.toml").write_text(f"hook_server = {str(not alone).lower()}\n")
-    one = host()
-    assert one.process.stdin is not None
-    for line in ("no json\n", "\n", '{"jsonrpc": "2.0", "id": 9\n'):
-        one.process.stdin.write(line)
-        one.process.stdin.flush()
-        if line.strip():
-            heard = one.hear()
-            assert (heard["id"], heard["error"]["code"]) == (None, -32_700)
-    one.call("list_recent")
-
-
 def test_a_wrong_scope_is_told_as_ever(home: Path, project: Path, host: Callable[..., Host]) -> None:
     host()
     for words in (["--scope", "global"], ["--scope", "Nonsense"]):
@@ -390,21 +354,6 @@ def test_the_server_ends_when_nobody_uses_it(home: Path, host: Callable[..., Hos
     assert server_of(home) is None and not list(home.glob("serving/*.sock"))
 
 
-def test_a_hook_of_another_version_does_not_keep_a_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    after: list[str] = []
-    served = Warm(home, lambda _: HookOffer("Something."), lambda asked: after.append(asked["scope"]))
-    served.start()
-    asked = {"scope": "project:a", "session": "", "actor": "x", "prompt": "?"}
-    with ask(home, asked, WAIT_S) as answered:
-        assert answered.text == "Something."
-    until(lambda: after == ["project:a"])
-    monkeypatch.setattr(listening, "__version__", "0.0.0")
-    with ask(home, asked, WAIT_S) as answered:
-        assert not answered.by_a_server
-    served.stop()
-    assert after == ["project:a"]
-
-
 def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Callable[..., Host]) -> None:
     """Whoever can open the socket may tell nonsense, or nothing; the server goes on, and its sessions too."""
     one = host()
@@ -418,13 +367,9 @@ def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Cal
     for told in ({}, {"mcp": {}}, {"mcp": None}, {"mcp": with_all | {"scope": 3, "actor": [], "session": {}}}, []):
         with socket.socket(socket.AF_UNIX) as talking:
             talking.settimeout(WAIT_S)
-            talking.connect(str(home / FOLDER / f"{pid}.sock"))
+            talking.connect(address(str(home)))
             talking.sendall(json.dumps(told).encode() + b"\n")
             assert talking.recv(100) in (b"", b"null\n")
-    one.send(id=7)  # An answer to what nobody asked.
-    assert one.process.stdin is not None
-    one.process.stdin.write("no JSON\n")
-    one.process.stdin.flush()
-    assert one.hear()["error"]["code"] == -32_700
+    one.send(id=7, result={})  # An answer to what nobody asked.
     assert "Remembered" in one.call("add_memory", text=PORT)
     assert server_of(home) == pid and not re.search("Traceback", str(latest_errors(home, 5)))

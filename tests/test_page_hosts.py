@@ -21,9 +21,8 @@ from test_mcp import stdio, talk, text_of
 
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import CONNECTABLE, plugin_folder
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
-from memtape.tools.agents.mcp.resources import CONTEXT
+from memtape.tools.agents.connecting import plugin_folder
+from memtape.tools.agents.hosts import HOSTS, begins_at_prompt
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
 
@@ -47,13 +46,13 @@ def project(tmp_path: Path, own: Page) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
-    form = HOSTS_OF_HOOKS[host]
-    wanted = "prompt" if form.begins_at_prompt else "start"
+    form = HOSTS[host]
+    wanted = "prompt" if begins_at_prompt(host) else "start"
     event = next(event for event, action in form.actions.items() if action == wanted)
-    shown = told_on(own, f"What {CONNECTABLE[host].name} is given")
-    asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), form.prompt: "Where were we?"}
+    shown = told_on(own, f"What {HOSTS[host].name} is given")
+    asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
     printed = subprocess.run(
         [*memtape(), "hook", "--host", host, "--home", str(own.home)],
         input=json.dumps(asked).encode(), capture_output=True, timeout=60, check=True,
@@ -62,7 +61,7 @@ def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) 
     assert SCOPE in printed and shown == visible(printed)
     given = json.loads(printed)
     context = given["additionalContext"] if form.flat else given["hookSpecificOutput"]["additionalContext"]
-    row = re.search(rf"{CONNECTABLE[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
+    row = re.search(rf"{HOSTS[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
     assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
 
 
@@ -80,8 +79,7 @@ def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
             for tool in (await client.list_tools()).tools
         ]
         assert [json.loads(line) for line in told_on(own, f"{len(listed)} tools").splitlines()] == listed
-        (opened,) = (await client.read_resource(CONTEXT)).contents
-        assert visible(opened.text) == shown  # type: ignore[union-attr]
+        assert visible(text_of(await client.call_tool("get_context"))) == shown
         asked = await client.call_tool("get_context", {"budget_tokens": 300})
         assert visible(text_of(asked)) == fewer != shown
 

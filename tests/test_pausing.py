@@ -20,10 +20,11 @@ from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.events import Captured
 from memtape.schemas.times import US_PER_S
+from memtape.schemas.variables import CAPTURE_VARIABLE
 from memtape.sinks.home import pauses
 from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, leave_out, pauses_of
+from memtape.sinks.home.pauses import Pause, leave_out, pauses_of
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.tools import call

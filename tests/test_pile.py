@@ -106,7 +106,7 @@ def no_server(home: Path) -> Iterator[None]:
 def listening(home: Path) -> int | None:
     """Return the pid of the server that listens, None where none does."""
     pid = Home(home).hook_server_lock().holder()
-    return pid if pid and (home / "serving" / f"{pid}.sock").exists() else None
+    return pid if pid and (home / "serving" / "server.sock").exists() else None
 
 
 @pytest.mark.slow

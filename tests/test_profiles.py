@@ -31,12 +31,11 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES
-from memtape.tools.agents import reaching
 from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
-from memtape.tools.agents.hooks import may_leave_server
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.agents.mcp.tools import TOOLS, call
+from memtape.tools.agents.reaching import may_stay
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
@@ -192,10 +191,10 @@ def test_no_command_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> Non
 @pytest.mark.parametrize("machine", soaked(MACHINES, "a home"), indirect=True)
 def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
     before = machine.bytes()
-    for host, form in HOSTS_OF_HOOKS.items():
+    for host, form in HOSTS.items():
         for event, action in form.actions.items():
             path = str(machine.project / "session.jsonl")
-            said = {form.prompt: "On which port does the kayak listen?", form.answer or "answer": "On 5433."}
+            said = {"prompt": "On which port does the kayak listen?", "last_assistant_message": "On 5433."}
             data = told(machine.project, event, transcript_path=path, **said)
             for folder in (machine.project, machine.outside) if host == "claude" else (machine.project,):
                 words = ("hook", "--host", host, "--home", str(machine.home))
@@ -312,15 +311,12 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
         "import": lambda: run("import", str(path)),
         "import of notes": lambda: run("import", "notes.md"),
     }
-    for host, form in HOSTS_OF_HOOKS.items():
+    for host, form in HOSTS.items():
         for event, action in form.actions.items():
             if action in ("prompt", "answer"):
-                said = {
-                    (
-                        form.prompt if action == "prompt" else form.answer or "last_assistant_message"
-                    ): f"{host} {action} says eight"
-                }
-                data = told(project, event, **said) | {"session_id": f"s-{host}", "agent_name": "explore"}
+                said = f"{host} {action} says eight"
+                field = "prompt" if action == "prompt" else "last_assistant_message"
+                data = told(project, event, **{field: said}) | {"session_id": f"s-{host}", "agent_name": "explore"}
                 doors[f"{host} {event}"] = lambda host=host, data=data: patient(home, host, data)  # type: ignore[misc]
     flushed = told(project, "PreCompact", transcript_path=str(path), trigger="auto")
     doors["flush"] = lambda: patient(home, "claude", flushed)
@@ -429,4 +425,4 @@ def test_only_who_has_the_profile_of_the_home_leaves_a_server_for_others(
         Home(home).settings_path.write_text(f'profile = "{setting}"\n')
     own = setting or PROD
     may = (variable or own) == own != NO_PERSIST
-    assert may_leave_server(home) == reaching._may_start(str(home)) == may
+    assert may_stay(home) == may

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from memtape.schemas.events import Origin
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.agents import hooks
-from memtape.tools.agents.mcp.tools import answered
+from memtape.tools.agents.mcp.tools import call
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -83,10 +83,10 @@ def test_commands_and_tools_tell_that_a_capture_is_hidden(person: Client) -> Non
     assert "hidden" in told and f"memtape restore {id}" in told
     assert json.loads(CliRunner().invoke(main, ["capture", SAID, "--json", *where]).output)["hidden"] is True
     with Client(person.home, scope=SCOPE, log=person.log) as agent:
-        said = answered(agent, "add_memory", {"text": SAID})
-        assert said.data["hidden"] is True and "Remembered" not in said.text and "restore_memory" in said.text
-        other = answered(agent, "add_memory", {"text": "The gauge reads 7."})
-        assert "hidden" not in other.data and "Remembered" in other.text
+        said = call(agent, "add_memory", {"text": SAID})
+        assert "Remembered" not in said and "restore_memory" in said
+        other = call(agent, "add_memory", {"text": "The gauge reads 7."})
+        assert "hidden" not in other and "Remembered" in other
 
 
 OTHER = "The gauge reads 7."
@@ -99,9 +99,9 @@ def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(p
         told = CliRunner().invoke(main, ["update", before, SAID, "--origin", "agent", *where]).output
         assert "hidden" in told and "memtape restore" in told and not is_found(agent)
         assert any(it.id == before for it in agent.search("staging port", quiet=True).results)
-        said = answered(agent, "update_memory", {"id": before, "text": SAID})
-        assert said.data["hidden"] is True and "restore_memory" in said.text and "Remembered" not in said.text
-        agent.restore(said.data["id"])
+        said = call(agent, "update_memory", {"id": before, "text": SAID})
+        assert "restore_memory" in said and "Remembered" not in said
+        agent.restore(said.split("`")[1])
         assert is_found(agent)
         [row] = [it for it in agent.search("staging port", quiet=True).results if it.id == before]
         assert row.marks

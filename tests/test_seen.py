@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from test_handing import patient
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
+from test_warm import warm
 
 from memtape.schemas.events import Recalled
 from memtape.schemas.lanes import unasked_by
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.ask.comparing import recalls_of
 from memtape.tools.capture.native_ids import HOSTS
@@ -48,20 +50,13 @@ def at(home: Path, project: Path) -> Client:
 def test_a_person_sees_how_much_an_agent_was_given(host: str, served: bool, home: Path, project: Path) -> None:
     """The note says what the log says, whether a server answers or the hook does it alone."""
     remembered(home, project, PORT, "Mira likes green tea.")
-    warm = None
-    if served:
-        ready = HookResponder(home)
-        warm = Warm(home, ready.offer, lambda asked: None)
-        warm.start()
-    try:
+    ready = HookResponder(home)
+    with warm(home, ready) if served else nullcontext():
         answers = [
-            json.loads(hook(home, host, told(project, "SessionStart", source="startup"))),
-            json.loads(hook(home, host, told(project, PROMPT[host], prompt=QUESTION))),
+            json.loads(patient(home, host, told(project, "SessionStart", source="startup"))),
+            json.loads(patient(home, host, told(project, PROMPT[host], prompt=QUESTION))),
         ]
-    finally:
-        if warm is not None:
-            warm.stop()
-            ready.close()
+    ready.close()
     with at(home, project) as client:
         prompt, start = client.given()
     assert (start.by, prompt.by) == ("start", "prompt")

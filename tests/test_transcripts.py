@@ -15,10 +15,10 @@ from test_warm import until, warm
 from memtape.schemas.actions import act_of
 from memtape.schemas.events import Captured
 from memtape.sinks.home.folders import Home
+from memtape.tools.agents.afterwards import cut_off, of_session
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.starts import note_told
-from memtape.tools.agents.transcripts import cut_off, of_session
+from memtape.tools.agents.sessions import note_told
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 
@@ -83,7 +83,7 @@ def test_what_an_agent_did_stands_on_the_log_soon_after_its_answer_and_once(
     home: Path, project: Path, transcript: Path
 ) -> None:
     ready = HookResponder(home)
-    with warm(home, ready.offer, ready.after):
+    with warm(home, ready):
         patient(
             home,
             "claude",
@@ -117,7 +117,7 @@ def test_a_session_that_was_cut_off_is_taken_up_at_the_next_start_and_one_withou
     new.touch()
     assert cut_off(home, scope, new) == [transcript]
     ready = HookResponder(home)
-    with warm(home, ready.offer, ready.after):
+    with warm(home, ready):
         start = told(project, "SessionStart", session_id=new.stem, transcript_path=str(new), source="startup")
         patient(home, "claude", start)
         until(lambda: len(acts(home, project)) == 2)

@@ -24,96 +24,71 @@ from test_hooks import PROMPT, events_of, hook, told
 from test_mcp import environment
 
 from memtape.schemas.events import Captured, Recalled
-from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.index_files import ManifestSegment
 from memtape.sinks.index_tiers import DELTA_ROWS
-from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS
 from memtape.sinks.tables import Shard
 from memtape.state.index.segments import Segment
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.agents import hooks, ready
+from memtape.tools.agents import handing, ready
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.listening import Warm
+from memtape.tools.agents.handing import Announced, hand_over
 from memtape.tools.agents.mcp.server import ServedMemory
-from memtape.tools.agents.ready import HookOffer
-from memtape.tools.agents.warm import Asked, ask
+from memtape.tools.agents.offering import HookOffer
+from memtape.tools.agents.ready import HookResponder
+from memtape.tools.agents.server import Server
+from memtape.tools.agents.sessions import end_session
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
+from memtape.tools.keep.wire import connected, read_line
 
 PORT = "The staging database listens on port 5433."
 QUESTION = "Which port has the staging database?"
 WAIT_S = 300.0
 
 
-class Server:
-    """`memtape mcp` in a process of its own, as a host starts it: one line of JSON for each message."""
+class Ready(HookResponder):
+    """Offers a text for every hook, and notes which prompts it was asked for, which offers were recorded, and whose."""
 
-    def __init__(self, home: Path, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "memtape", "mcp"],
-            env=environment(home), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        self._number = 0
+    def __init__(self, text: str = "Something.", slowly: Callable[[], object] = lambda: None) -> None:
+        self.text, self.slowly = text, slowly
+        self.asked: list[str] = []
+        self.recorded: list[str] = []
+        self.scopes: list[str] = []
 
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        self._number += 1
-        self._send({"id": self._number, "method": method, "params": params})
-        assert self.process.stdout is not None
-        while True:
-            answered: dict[str, Any] = json.loads(self.process.stdout.readline())
-            if answered.get("id") == self._number:
-                return answered
+    def offer(self, asking: Client, prompt: str, since: int | None = None) -> HookOffer:
+        self.asked.append(prompt)
+        self.slowly()
+        return HookOffer(self.text, record=lambda _: self.recorded.append(prompt))
 
-    def initialize(self) -> None:
-        info = {"name": "tester", "version": "1"}
-        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
-
-    def initialized(self) -> None:
-        self._send({"method": "notifications/initialized"})
-
-    def call(self, name: str, **arguments: Any) -> str:
-        result = self.ask("tools/call", name=name, arguments=arguments)["result"]
-        assert not result.get("isError"), result
-        text: str = result["content"][0]["text"]
-        return text
-
-    def has_loaded(self, name: str) -> bool:
-        return name in Path(f"/proc/{self.process.pid}/maps").read_text()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
+    def after(self, turn: Any, scope: str) -> None:
+        self.scopes.append(scope)
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is projected at the end of a test come to its end, however long that takes."""
+    """Let what is projected at the end of a test come to its end, however long that takes, and hooks wait."""
     monkeypatch.setattr(ready, "CLOSE_WAIT_S", WAIT_S)
-
-
-@pytest.fixture
-def server(home: Path, project: Path) -> Iterator[Server]:
-    started = Server(home, project)
-    try:
-        yield started
-    finally:
-        started.process.communicate(timeout=WAIT_S)
-        assert started.process.returncode == 0
+    monkeypatch.setattr(handing, "HAND_WAIT_S", WAIT_S)
 
 
 @contextmanager
-def warm(home: Path, answer: Callable[[Asked], Any], after: Callable[[Asked], None]) -> Iterator[None]:
-    served = Warm(home, answer, after)
-    served.start()
+def warm(home: Path, ready: HookResponder) -> Iterator[None]:
+    """Have a server of this process answer the hooks of a home."""
+    served = Server(home, ready)
+    served.listen()
     try:
         yield
     finally:
         served.stop()
+
+
+def handed(home: Path, data: dict[str, Any], host: str = "claude") -> Announced | None:
+    """Hand a hook over as its process does."""
+    return hand_over(host, str(home), json.dumps(data).encode())
 
 
 def until(holds: Callable[[], object]) -> None:
@@ -124,33 +99,15 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def said(home: Path, project: Path, *texts: str, **fields: Any) -> list[str]:
-    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
+    with at(home, project) as client:
         return [receipt.id for receipt in client.capture_many([Line(text=text, **fields) for text in texts])]
 
 
-def asked_of(home: Path, project: Path, prompt: str = "", session: str = "s-1") -> Asked:
-    return {"scope": scope_of_folder(project, Home(home)), "session": session, "actor": "x", "prompt": prompt}
+def at(home: Path, project: Path, session: str | None = None) -> Client:
+    return Client(home, scope=scope_of_folder(project, Home(home)), origin="user", session=session)
 
 
 # --- What a server has ready ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process has loaded is only told by Linux")
-@pytest.mark.parametrize("listed", [False, True])
-def test_a_server_loads_what_a_first_prompt_needs_before_anybody_asks(
-    home: Path, project: Path, server: Server, listed: bool
-) -> None:
-    said(home, project, PORT)
-    server.initialize()
-    assert not server.has_loaded("/lance.abi3")
-    if listed:
-        server.ask("tools/list")
-    else:
-        server.initialized()
-    until(lambda: server.has_loaded("/lance.abi3") and list(home.glob("builds/*/lance/p*")))
-    with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
-        assert PORT in answered.text
 
 
 @pytest.mark.slow
@@ -158,80 +115,36 @@ def test_a_hook_is_answered_while_the_views_are_brought_up_to_date(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said(home, project, PORT)
-    memory = ServedMemory(home)
+    answering = HookResponder(home)
     projecting, go_on = threading.Event(), threading.Event()
-    with warm(home, memory.offer, memory.freshen):
-        with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
-            assert PORT in answered.text
-        until(lambda: not memory.ready._due)
-        catch_up = Client.catch_up
+    catch_up = Client.catch_up
 
-        def slowly(client: Client) -> None:
-            projecting.set()
-            assert go_on.wait(WAIT_S)
-            catch_up(client)
+    def slowly(client: Client) -> None:
+        projecting.set()
+        assert go_on.wait(WAIT_S)
+        catch_up(client)
 
-        monkeypatch.setattr(Client, "catch_up", slowly)
-        memory.freshen(asked_of(home, project))
+    monkeypatch.setattr(Client, "catch_up", slowly)
+    with at(home, project) as client:
+        answering.refresh(client.scope)
         assert projecting.wait(WAIT_S)
-        for session in ("s-1", "s-2"):
-            with ask(home, asked_of(home, project, QUESTION, session), WAIT_S) as answered:
-                assert PORT in answered.text
-            with ask(home, asked_of(home, project, session=session), WAIT_S) as answered:
-                assert "5433" in answered.text
-        go_on.set()
-    assert memory.close()
-
-
-@pytest.mark.slow
-def test_ten_hooks_are_answered_at_once_while_a_server_brings_the_views_up_to_date(
-    home: Path, project: Path, server: Server
-) -> None:
-    """Before the scope was ever read, and after captures that no view holds; the test holds what writes the views."""
-    said(home, project, PORT)
-    scope = scope_of_folder(project, Home(home))
-    place = Home(home)
-    writing = place.epoch_lock(partition_of(scope, DEFAULT_PARTITIONS))
-
-    def answers() -> list[str]:
-        """Return what ten hooks are answered that come together: prompts and starts."""
-        together = threading.Barrier(10)
-
-        def answer(number: int) -> str:
-            asked = asked_of(home, project, QUESTION if number % 2 else "", f"s-{number}")
-            together.wait(WAIT_S)
-            with ask(home, asked, WAIT_S) as answered:
-                return answered.text
-
-        with ThreadPoolExecutor(10) as hooks_of_a_host:
-            return list(hooks_of_a_host.map(answer, range(10)))
-
-    server.initialize()
-    with writing:
-        server.initialized()
-        until(lambda: place.projector_lock().holder() == server.process.pid)
-        assert all(PORT in text for text in answers())
-        later = "The staging database also listens on port 6001."
-        said(home, project, later)
-        assert all(PORT in text and later in text for text in answers())
-        assert place.projector_lock().holder() == server.process.pid  # Nothing was finished under these answers.
-        assert not list(home.glob("builds/*/lance/p*/watermark.json"))
-    until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
-    assert all(PORT in text and later in text for text in answers())
+        assert PORT in answering.offer(client, QUESTION).text and "5433" in answering.offer(client, "").text
+    go_on.set()
+    assert answering.close()
 
 
 @pytest.mark.slow
 def test_what_a_server_holds_does_not_grow_with_prompts(home: Path, project: Path) -> None:
     """Each prompt is answered, captured and projected; nothing of it waits for the collector of circles."""
     said(home, project, PORT)
-    answering = ready.HookResponder(home)
+    answering, asking = HookResponder(home), at(home, project)
 
     def after(prompts: int) -> Counter[str]:
         """Return how many of what holds a scope's texts live after more prompts."""
         for number in range(prompts):
-            assert "5433" in answering.offer(asked_of(home, project, QUESTION)).text
+            assert "5433" in answering.offer(asking, QUESTION).text
             said(home, project, f"Number {number}: {uuid_utils.uuid7()}.")
-            answering._make(scope_of_folder(project, Home(home)))
+            answering._make(asking.scope)
         kinds = (Client, Retriever, Shard, Texts)
         return Counter(type(it).__name__ for it in gc.get_objects() if isinstance(it, kinds))
 
@@ -243,6 +156,7 @@ def test_what_a_server_holds_does_not_grow_with_prompts(home: Path, project: Pat
     finally:
         gc.enable()
         assert answering.close()
+        asking.close()
 
 
 @pytest.mark.slow
@@ -269,8 +183,6 @@ def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said(home, project, PORT)
-    with Client(home, scope="project:slow", origin="user") as client:
-        client.capture(PORT)
     offer, reading, go_on = Client.offer, threading.Event(), threading.Event()
 
     def slowly(client: Client, *given: Any) -> Any:
@@ -280,32 +192,37 @@ def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
         return offer(client, *given)
 
     monkeypatch.setattr(Client, "offer", slowly)
-    memory = ServedMemory(home)
-    with ThreadPoolExecutor(1) as others:
-        slow = others.submit(memory.offer, asked_of(home, project, QUESTION) | {"scope": "project:slow"})
+    answering = HookResponder(home)
+    with ThreadPoolExecutor(1) as others, at(home, project) as client, Client(home, scope="project:slow") as other:
+        other.capture(PORT)
+        other.session = "s-2"
+        slow = others.submit(answering.offer, other, QUESTION)
         assert reading.wait(WAIT_S)
-        assert PORT in memory.offer(asked_of(home, project, QUESTION)).text
+        assert PORT in answering.offer(client, QUESTION).text
         go_on.set()
         assert "5433" in slow.result(WAIT_S).text
-    assert memory.close()
+    assert answering.close()
 
 
 def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
-    """Neither for one that says nothing, nor for what is done after the answer of one."""
-    Home(home)
-    go_on = threading.Event()
+    """Neither for one that says nothing, nor for one that is slow."""
+    go_on, begun = threading.Event(), threading.Event()
 
-    def after(asked: Asked) -> None:
-        go_on.wait(WAIT_S)
+    def slowly() -> None:
+        if not begun.is_set():
+            begun.set()
+            assert go_on.wait(WAIT_S)
 
-    with warm(home, lambda asked: HookOffer(asked["prompt"]), after):
-        (path,) = home.glob("serving/*.sock")
-        with socket.socket(socket.AF_UNIX) as silent:
-            silent.connect(str(path))
-            for prompt in ("one", "two"):
-                with ask(home, asked_of(home, project, prompt), WAIT_S) as answered:
-                    assert answered.text == prompt
+    data = told(project, "UserPromptSubmit", prompt="Where is staging?")
+    with warm(home, Ready(slowly=slowly)), socket.socket(socket.AF_UNIX) as silent, ThreadPoolExecutor(1) as others:
+        silent.connect(str(home / "serving" / "server.sock"))
+        slow = others.submit(handed, home, data)
+        assert begun.wait(WAIT_S)
+        quick = handed(home, data | {"session_id": "s-2"})
+        assert quick is not None and quick.done and b"Something." in quick.told
         go_on.set()
+        assert slow.result(WAIT_S) is not None
+    assert len(events_of(home, project, "captured")) == 2
 
 
 # --- What is recorded ---
@@ -316,101 +233,80 @@ def recalls(home: Path, project: Path) -> list[Recalled]:
 
 
 @pytest.mark.slow
-def test_only_what_was_shown_is_recalled(home: Path, project: Path) -> None:
+def test_only_what_was_shown_is_captured_and_recalled(home: Path, project: Path) -> None:
     texts = [PORT, "The staging database runs on port 5433 since May.", "Which staging port? 5433."]
     ids = said(home, project, *texts)
-    memory = ServedMemory(home)
-    done = threading.Semaphore(0)
-
-    def after(asked: Asked) -> None:
-        done.release()
-
-    with warm(home, memory.offer, after):
-        with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
-            assert PORT in answered.text
-        assert done.acquire(timeout=WAIT_S) and not recalls(home, project)  # Its hook gave up.
+    answering = HookResponder(home)
+    data = told(project, "UserPromptSubmit", prompt=QUESTION)
+    with warm(home, answering):
+        line = handing._request("claude", json.dumps(data), str(project), False)
+        with socket.socket(fileno=connected(str(home), line, time.monotonic() + WAIT_S).detach()) as gives_up:
+            assert PORT.encode() in read_line(gives_up, time.monotonic() + WAIT_S)
         (home / "settings.toml").write_text("prompt_recall_chars = 150\n")
-        with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
-            answered.shown()
-        assert done.acquire(timeout=WAIT_S)
-    assert memory.close()
+        given = handed(home, data)
+        assert given is not None and given.done
+        until(lambda: recalls(home, project))
+    assert answering.close()
     (recall,) = recalls(home, project)
-    assert recall.results == (ids[texts.index(answered.text.splitlines()[1].removeprefix("- "))],)
+    text = json.loads(given.told)["hookSpecificOutput"]["additionalContext"]
+    assert [ids[number] for number, each in enumerate(texts) if each in text] == list(recall.results)
+    assert len(events_of(home, project, "captured")) == 4
 
 
 @pytest.mark.parametrize("host", PROMPT)
-def test_a_prompt_is_asked_for_before_it_is_captured(
-    host: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said(home, project, PORT)
-    monkeypatch.setattr(hooks, "RECALL_WAIT_S", WAIT_S)
-    monkeypatch.setattr(hooks, "WAIT_S", WAIT_S)
+def test_a_prompt_is_asked_for_before_it_is_captured(host: str, home: Path, project: Path) -> None:
     held: list[list[str]] = []
-    order: list[str] = []
-    done = threading.Event()
 
-    def texts() -> list[str]:
-        return [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    def texts() -> None:
+        held.append([event.body.text for event in events_of(home, project) if isinstance(event.body, Captured)])
 
-    def answer(asked: Asked) -> HookOffer:
-        held.append(texts())
-        return HookOffer("Something.", lambda: order.extend(texts()))
-
-    with warm(home, answer, lambda _: done.set()):
-        data = json.dumps(told(project, PROMPT[host], prompt=QUESTION)).encode()
-        assert b"Something." in hooks.run(host, home, data)
-        assert done.wait(WAIT_S)
-    assert held == [[PORT]] and order == [PORT, QUESTION]
+    answering = Ready(slowly=texts)
+    with warm(home, answering):
+        given = handed(home, told(project, PROMPT[host], prompt=QUESTION), host)
+        assert given is not None and given.done and b"Something." in given.told
+        until(lambda: answering.recorded)
+    texts()
+    assert held == [[], [QUESTION]] and answering.recorded == [QUESTION]
 
 
 # --- Whose session it is ---
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", soaked(PROMPT, "claude"))
-def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(
-    host: str, home: Path, project: Path, server: Server
-) -> None:
+def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Path, project: Path) -> None:
     """The host tells its hooks a session that its server never hears of."""
     (id,) = said(home, project, PORT)
-    server.initialize()
-    server.initialized()
-    with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
-        assert PORT in answered.text
-    given = b""
-    for _ in range(20):  # A hook waits 0.3 s, which a loaded machine may not keep.
-        given = hook(home, host, told(project, PROMPT[host], prompt=QUESTION), alone=True)
-        if given:
-            break
-    assert PORT in given.decode()
-    until(lambda: recalls(home, project))
-    assert "Remembered" in server.call("add_memory", text=PORT)
-    server.call("add_memory", text="The staging database listens on port 6000 from Monday on.")
+    answering = HookResponder(home)
+    memory = ServedMemory(home, ready=answering)
+    with warm(home, answering):
+        given = handed(home, told(project, "UserPromptSubmit", prompt=QUESTION))
+        assert given is not None and PORT.encode() in given.told
+        until(lambda: recalls(home, project))
+    for text in (PORT, "The staging database listens on port 6000 from Monday on."):
+        memory.call("add_memory", {"text": text}, project, "tester")
     mine = [event for event in events_of(home, project, "captured") if event.actor.name == "tester"]
     assert [event.session for event in mine] == ["s-1", "s-1"]
-    with Client(home, scope=scope_of_folder(project, Home(home))) as client:
+    with at(home, project) as client:
         (found,) = (result for result in client.search(PORT, quiet=True).answer.results if result.id == id)
         assert found.confirmations == 0  # It was an echo.
-        again = client.offer(QUESTION, sure_for(QUESTION, "s-1"), 3)
-        assert "6000" not in "".join(result.text for result in again.results)
-        other = client.offer(QUESTION, sure_for(QUESTION, "s-2"), 3)
-        assert "6000" in "".join(result.text for result in other.results)
-    hook(home, host, told(project, "SessionEnd"), alone=True)
+        for session, is_given in (("s-1", False), ("s-2", True)):
+            again = client.offer(QUESTION, sure_for(QUESTION, session), 3)
+            assert ("6000" in "".join(result.text for result in again.results)) is is_given
+    end_session(home)
     assert not list(home.glob("serving/*.session"))
-    server.call("add_memory", text="Said in no session that is known.")
+    memory.call("add_memory", {"text": "Said in no session that is known."}, project, "tester")
     assert events_of(home, project, "captured")[-1].session != "s-1"
+    assert memory.close() and answering.close()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere a host starts hooks without a shell")
-@pytest.mark.parametrize(
-    "line", ["exec $0 $1 $2 $3", "$0 $1 $2 $3; true", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"]
-)
+@pytest.mark.parametrize("line", ["exec $0 $1 $2 $3", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"])
 def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tmp_path: Path, line: str) -> None:
     Home(home)
     script = tmp_path / "session.py"
     script.write_text(
         "import sys; from pathlib import Path\n"
-        "from memtape.tools.agents.warm import end_session, tell_session, told_session\n"
+        "from memtape.tools.agents.sessions import end_session, tell_session, told_session\n"
         "do = {'tell': lambda home: tell_session(home, 'project:a', 's-9'), 'end': end_session}.get(sys.argv[2])\n"
         "print(do(Path(sys.argv[1])) if do else told_session(Path(sys.argv[1]), sys.argv[2]))"
     )

@@ -14,11 +14,10 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.folders import write_whole
 from memtape.sinks.home.locks import FileLock
 
-CAPTURE_VARIABLE, CAPTURE_OFF = "MEMTAPE_CAPTURE", "off"
-"""Turns capture off for a process and its children, such as a run of an agent not to be stored."""
 PAUSES_NAME = "pauses.json"
 LOCK_WAIT_S = 5.0
 SESSIONS = 10_000

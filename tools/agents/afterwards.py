@@ -1,27 +1,41 @@
-"""Detached work of a hook: captures of subagents, flushes before compactions, ends of sessions.
+"""Detached work of a hook: transcripts of subagents, flushes before compactions, ends of sessions.
 
-The host does not wait for any of these. `hooks` imports the module only for them.
+The host does not wait for any of these, and `hooks` imports the module only for them. Importers parse transcripts; here
+is decided which files are read, and when: no hook reports actions and subagents' turns as they happen.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
+from memtape.schemas.placeholders import tail_of
+from memtape.state.text.passages import ending
+from memtape.tools.agents.sessions import told_at
 from memtape.tools.agents.turn import NICENESS, HookCall
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import HOSTS, digest
+from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import NOWHERE
 
-FLUSH_CHARS = 4_000
-FLUSH_LINES = 120
-TAIL_BYTES = 512 * 1024
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+FLUSH_CHARS, FLUSH_LINES = 4_000, 120
+TAIL_BYTES, MAX_TAIL_BYTES = 512 * 1024, 32 * 1024 * 1024
+"""How far back the last turns are searched, at first and at most, behind outputs of tools."""
+MOST_AGENTS = 200
+OPEN_DAYS = 7
+"""A session that was cut off is looked for so long: that of a machine that went down over a weekend is found."""
 
 
 def subagent(turn: HookCall) -> bytes:
@@ -29,11 +43,8 @@ def subagent(turn: HookCall) -> bytes:
     if not turn.alone:
         turn.go_on()
     elif turn.told.transcript:
-        from memtape.tools.agents.transcripts import of_session, take_up
-
         os.nice(NICENESS)
-        paths = of_session(Path(turn.told.transcript), turn.told.agent_transcript)
-        take_up(turn.home, turn.told.host, turn.folder, paths)
+        take_up(turn, of_session(Path(turn.told.transcript), turn.told.agent_transcript))
     return b""
 
 
@@ -44,24 +55,16 @@ def flush(turn: HookCall) -> bytes:
     """
     from memtape.sinks.home.counts import FLUSHES, count_one
     from memtape.tools.agents.distilling import is_wanted
-    from memtape.tools.agents.flushing import latest
 
     receipts: list[Receipt] = []
     try:
-        transcript = Path(turn.told.transcript)
         with turn.client() as client:
             if client.silence():
                 return b""
-            text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
+            text = latest(turn.source, Path(turn.told.transcript), client.redactor)
             if text:
-                source, session = HOSTS[turn.told.host], turn.told.session
-                line = Line(
-                    text=text,
-                    kind="journal",
-                    source=source,
-                    native_id=f"flush:{session}:{digest(text)}",
-                    tags=(FLUSH_TAG,),
-                )
+                native = f"flush:{turn.told.session}:{digest(text)}"
+                line = Line(text=text, kind="journal", source=turn.source, native_id=native, tags=(FLUSH_TAG,))
                 receipts = client.capture_many([line])
         count_one(turn.home, FLUSHES, "deterministic_ok")
     except Exception:
@@ -79,7 +82,7 @@ def end(turn: HookCall) -> bytes:
     A configured model takes facts from the last turns.
     """
     if not turn.alone:
-        from memtape.tools.agents.warm import end_session
+        from memtape.tools.agents.sessions import end_session
 
         end_session(turn.home)
         turn.go_on()
@@ -89,7 +92,7 @@ def end(turn: HookCall) -> bytes:
         if client.silence():
             return b""
     if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
-        command = turn.command("import", turn.told.transcript, "--format", HOSTS[turn.told.host])
+        command = turn.command("import", turn.told.transcript, "--format", turn.source)
         done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
@@ -132,3 +135,61 @@ def _is_empty(transcript: Path) -> bool:
         return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
     except OSError:
         return False
+
+
+def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH_CHARS) -> str:
+    """Return the last words of user and agent, at most `FLUSH_LINES` lines and `chars` characters; else empty.
+
+    It begins with a sentence, or with a word of an endless one. Outputs of tools are left out, however long. Secrets
+    are removed before anything is cut. Raises `Denied` for a denied transcript.
+    """
+    from memtape.tools.importing.latest import records
+
+    redactor.check_path(str(transcript))
+    size, tail_bytes = transcript.stat().st_size, TAIL_BYTES
+    while True:  # As far back as is needed.
+        start = max(0, size - tail_bytes)
+        found = records(transcript, source, {}, start)
+        said = [record for record in found if record.origin == "user" or record.actor == source]
+        told = "\n".join(f"{'User' if it.origin == 'user' else source}: {it.text.strip()}" for it in said)
+        if len(told) > chars or start == 0 or tail_bytes >= MAX_TAIL_BYTES:
+            break
+        tail_bytes *= 8
+    text = redactor.text(told)
+    return ending(text, chars, FLUSH_LINES) or tail_of(text, chars).partition(" ")[2]
+
+
+def of_session(transcript: Path, agent: str = "") -> list[Path]:
+    """Return the transcripts of a session and of its subagents.
+
+    `agent` is the transcript of a subagent that just ended, where the host names the file.
+    """
+    folder = transcript.with_suffix("") / "subagents"
+    others = sorted(folder.glob("*.jsonl"))[-MOST_AGENTS:] if folder.is_dir() else []
+    named = [Path(agent)] if agent else []
+    return [path for path in dict.fromkeys((transcript, *named, *others)) if path.is_file()]
+
+
+def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
+    """Return the transcripts beside `transcript` whose sessions began with hooks and grew lately.
+
+    A session with an orderly end was read to its end; reading its file again costs only a look at the size.
+    """
+    found = []
+    oldest = time.time() - OPEN_DAYS * 86_400
+    with suppress(OSError):
+        for path in sorted(transcript.parent.glob(f"*{transcript.suffix}")):
+            session = path.stem[-36:]  # Before it stand the words and the time of a rollout.
+            if path != transcript and path.stat().st_mtime >= oldest and told_at(home, scope, session) is not None:
+                found += of_session(path)
+    return found
+
+
+def take_up(turn: HookCall, paths: Iterable[Path]) -> None:
+    """Import transcripts of a host from where they were read last; sessions of no known project go to no other."""
+    from memtape.tools.importing.finding import named_session
+    from memtape.tools.importing.taking import Importer
+
+    with Client(turn.home, folder=turn.folder) as speaker:
+        speaker.session = None
+        Importer(speaker).take(named_session(path, turn.source) for path in paths)

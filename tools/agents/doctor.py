@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import tempfile
@@ -17,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import uuid_utils
@@ -33,11 +32,11 @@ from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.zone_notes import zone_problems
-from memtape.tools.agents.connecting import CODEX_WAITS, CONNECTABLE, own_command, plugin_folder, run_host
+from memtape.tools.agents.connecting import is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
-from memtape.tools.agents.leftovers import qwen_home
-from memtape.tools.agents.own_files import own_file
-from memtape.tools.agents.plugins import PLUGIN, SELECTOR, opencode_words, started_by
+from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Host
+from memtape.tools.agents.leftovers import LINK
+from memtape.tools.agents.plugins import SCRIPT, script_hook, started_by
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.profiles import chosen, keeps_nothing
@@ -66,6 +65,7 @@ class Finding(msgspec.Struct, frozen=True):
     todo: str = ""
 
 
+Look = Callable[[str, Home], Finding]
 MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
@@ -86,7 +86,13 @@ def _round_trip(subject: str, home: Home) -> Finding:
     if stores_nothing():
         return Finding(subject, "not there", "It was not tried, since this run stores nothing.")
     word = f"probe{uuid_utils.uuid7().hex}"
-    with _trial(home) as client:
+    # A home with the same settings inside this home, thus on the same disk.
+    with (
+        tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.path, ignore_cleanup_errors=True) as folder,
+        contextlib.closing(EmbeddedLog(Home(Path(folder)).log_path)) as log,
+    ):
+        trial_settings(home, Home(Path(folder)))
+        client = Client(Home(Path(folder)), scope=PROBE_SCOPE, actor="memtape", origin="tool", log=log)
         begun = time.monotonic()
         receipt = client.capture(f"The doctor's {word}.", kind="turn")
         captured_ms = round((time.monotonic() - begun) * 1_000)
@@ -95,19 +101,6 @@ def _round_trip(subject: str, home: Home) -> Finding:
         if [result.id for result in found] != [receipt.id]:
             return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")
     return Finding(subject, "good", f"A capture took {captured_ms} ms and came back in a search after {found_ms} ms.")
-
-
-@contextlib.contextmanager
-def _trial(home: Home) -> Iterator[Client]:
-    """Create a home with the same settings inside this home, thus on the same disk; remove it afterwards."""
-    with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.path, ignore_cleanup_errors=True) as folder:
-        trial = Home(Path(folder))
-        trial_settings(home, trial)
-        log = EmbeddedLog(trial.log_path)
-        try:
-            yield Client(trial, scope=PROBE_SCOPE, actor="memtape", origin="tool", log=log)
-        finally:
-            log.close()
 
 
 def _log(subject: str, home: Home) -> Finding:
@@ -212,101 +205,33 @@ def _server(subject: str, home: Home) -> Finding:
     return Finding(subject, "good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
 
 
-def _claude(subject: str, home: Home) -> Finding:
-    def state() -> Finding:
-        listed = json.loads(run_host(["claude", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed if plugin.get("id") == SELECTOR]
-        if not ours:
-            return _not_connected(subject, "claude")
-        if not ours[0].get("enabled"):
-            return Finding(subject, "to do", "The plugin is disabled.", f"`claude plugin enable {SELECTOR}`.")
-        hooks = _hooks_in(Path(ours[0].get("installPath", "")))
-        return _pointing_here(subject, home, "claude", hooks) or Finding(
-            subject, "good", "Plugin, server and hooks are on."
-        )
+def _host(host: str) -> Look:
+    """Return the check of a host: whether it is connected, and its hooks are of this home and run."""
+    about = HOSTS[host]
 
-    return _of_host(subject, "claude", state)
-
-
-def _codex(subject: str, home: Home) -> Finding:
-    def state() -> Finding:
-        hooks = _codex_hooks()
+    def look(subject: str, home: Home) -> Finding:
+        if shutil.which(about.program) is None:
+            return Finding(subject, "not there", f"`{about.program}` is not on the PATH.")
+        told = _told_hooks(about)
         # Codex cannot list its plugins where the folder of one is gone, and runs the hooks of a copy.
-        if astray := _pointing_here(subject, home, "codex", [hook.get("command", "") for hook in hooks]):
+        if astray := _pointing_here(subject, home, host, [hook.get("command", "") for hook in told]):
             return astray
-        listed = json.loads(run_host(["codex", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed.get("installed", []) if plugin.get("pluginId") == SELECTOR]
-        if not ours:
-            return _not_connected(subject, "codex")
-        if not ours[0].get("enabled"):
-            return Finding(subject, "to do", "The plugin is disabled.", "Enable it in `/plugins` of codex.")
-        untrusted = [hook for hook in hooks if hook.get("trustStatus") not in ("trusted", "managed")]
-        if not hooks:
-            return Finding(subject, "bad", "It knows none of our hooks.", "`memtape connect codex` installs them.")
+        installed = _installed(about, home, host)
+        if installed is None:
+            return Finding(subject, "to do", "It is installed and not connected.", f"`memtape connect {host}`.")
+        if not installed.is_enabled:
+            return Finding(subject, "to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
+        if not told and not installed.hooks:
+            return Finding(subject, "to do", "It has none of our hooks.", _anew(host))
+        if astray := _pointing_here(subject, home, host, installed.hooks):
+            return astray
+        untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
         if untrusted:
-            seen = f"{len(untrusted)} of {len(hooks)} hooks are not trusted, so that it skips them without a word."
-            return Finding(subject, "to do", seen, "Open `/hooks` in codex and trust those of memtape.")
-        return Finding(subject, "good", "Plugin and hooks are on and trusted.")
+            seen = f"{len(untrusted)} of {len(told)} hooks are not trusted, so that it skips them without a word."
+            return Finding(subject, "to do", seen, f"Open `/hooks` in {about.program} and trust those of memtape.")
+        return Finding(subject, "good", "Plugin, server and hooks are on.")
 
-    return _of_host(subject, "codex", state)
-
-
-def _gemini(subject: str, home: Home) -> Finding:
-    def state() -> Finding:
-        done = run_host(["gemini", "extensions", "list", "--output-format", "json"])
-        # Older versions write to stderr. An extension whose folder is gone is not listed, but warned of, with its path.
-        listed = json.loads(done.stdout.strip() or done.stderr)
-        ours = [extension for extension in listed if extension.get("name") == PLUGIN]
-        if not ours and PLUGIN in done.stderr:
-            return Finding(subject, "to do", "The folder of its extension is gone: it has no hooks.", _anew("gemini"))
-        if not ours:
-            return _not_connected(subject, "gemini")
-        hooks = _hooks_in(Path(ours[0].get("path", "")))
-        return _pointing_here(subject, home, "gemini", hooks) or Finding(subject, "good", "The extension is on.")
-
-    return _of_host(subject, "gemini", state)
-
-
-def _copilot(subject: str, home: Home) -> Finding:
-    def state() -> Finding:
-        listed = json.loads(run_host(["copilot", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed if plugin.get("name") == PLUGIN]
-        if not ours:
-            return _not_connected(subject, "copilot")
-        if not ours[0].get("enabled"):
-            return Finding(subject, "to do", "The plugin is disabled.", f"`copilot plugin enable {SELECTOR}`.")
-        hooks = _hooks_in(Path(ours[0].get("installedFrom", "")) / PLUGIN)
-        return _pointing_here(subject, home, "copilot", hooks) or Finding(
-            subject, "good", "Plugin, server and hooks are on."
-        )
-
-    return _of_host(subject, "copilot", state)
-
-
-def _opencode(subject: str, home: Home) -> Finding:
-    def state() -> Finding:
-        if not own_file().exists():
-            return _not_connected(subject, "opencode")
-        words = opencode_words(own_file().read_bytes())
-        if not words:
-            return Finding(subject, "to do", f"{own_file()} is not of Memtape.", "Give that file another name.")
-        return _pointing_here(subject, home, "opencode", [shlex.join(words)]) or Finding(
-            subject, "good", "The plugin, which brings server and hooks, is there."
-        )
-
-    return _of_host(subject, "opencode", state)
-
-
-def _qwen(subject: str, home: Home) -> Finding:
-    def state() -> Finding:
-        folder = qwen_home() / "extensions" / PLUGIN
-        if not folder.is_dir():
-            return _not_connected(subject, "qwen")
-        return _pointing_here(subject, home, "qwen", _hooks_in(folder)) or Finding(
-            subject, "good", "The extension is there."
-        )
-
-    return _of_host(subject, "qwen", state)
+    return look
 
 
 def _errors(subject: str, home: Home) -> Finding:
@@ -321,7 +246,7 @@ def _errors(subject: str, home: Home) -> Finding:
     return Finding(subject, "to do", seen, f"They are shown for a day. All are in {' and '.join(places)}.")
 
 
-LOOKS: dict[str, Callable[[str, Home], Finding]] = {
+LOOKS: dict[str, Look] = {
     "profile": _profile,
     "storing": _storing,
     "capture and search": _round_trip,
@@ -333,25 +258,37 @@ LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "embedder": _embedder,
     "model": _model,
     "MCP server": _server,
-    "Claude Code": _claude,
-    "Codex": _codex,
-    "Gemini CLI": _gemini,
-    "Copilot CLI": _copilot,
-    "OpenCode": _opencode,
-    "Qwen Code": _qwen,
+    **{about.name: _host(host) for host, about in HOSTS.items()},
     "errors of hooks and servers": _errors,
 }
 
 
-def _of_host(subject: str, host: str, state: Callable[[], Finding]) -> Finding:
-    """Return how a host is, where it is installed."""
-    if shutil.which(CONNECTABLE[host].program) is None:
-        return Finding(subject, "not there", f"`{CONNECTABLE[host].program}` is not on the PATH.")
-    return state()
+class _Installed(NamedTuple):
+    """What a host has of ours: whether it is enabled, and the commands of its hooks."""
+
+    is_enabled: bool
+    hooks: list[str]
 
 
-def _not_connected(subject: str, host: str) -> Finding:
-    return Finding(subject, "to do", "It is installed and not connected.", f"`memtape connect {host}`.")
+def _installed(about: Host, home: Home, host: str) -> _Installed | None:
+    """Return what a host has of ours, None where it has nothing."""
+    if about.form == "script":
+        script = plugin_folder(home, host) / SCRIPT
+        return _Installed(True, [script_hook(script.read_bytes())]) if is_connected(home, host) else None
+    if about.form == "extension":
+        folder = about.folder / "extensions" / PLUGIN
+        link = folder / LINK  # An extension may be a link to the files that were written.
+        source = json.loads(link.read_bytes()).get("source") if link.is_file() else None
+        return _Installed(True, _hooks_in(Path(source or folder))) if folder.is_dir() else None
+    words, ours = about.lists[0]
+    listed = json.loads(run_host(list(words)).stdout)
+    entries = listed if isinstance(listed, list) else listed.get("installed", [])
+    names = [(entry, json.dumps([entry.get(key) for key in ("id", "pluginId", "name")])) for entry in entries]
+    entry = next((entry for entry, name in names if ours in name), None)
+    if entry is None:
+        return None
+    folder = Path(entry.get("installPath") or Path(entry.get("installedFrom", "")) / PLUGIN)
+    return _Installed(bool(entry.get("enabled")), _hooks_in(folder))
 
 
 def _anew(host: str) -> str:
@@ -383,7 +320,7 @@ def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) ->
         if command != own_command():
             seen = f"Its hooks start another installation of Memtape than this, {command[0]}."
             return Finding(subject, "to do", seen, f"`memtape connect {host}`, if this is the one to use.")
-    if hooks and CONNECTABLE[host].install and not plugin_folder(home, host).exists():
+    if hooks and not plugin_folder(home, host).exists():
         return Finding(subject, "to do", "What it installed is of a home that was here before.", _anew(host))
     return None
 
@@ -396,8 +333,11 @@ def _starts(command: list[str]) -> bool:
         return False
 
 
-def _codex_hooks() -> list[dict[str, Any]]:
-    with _talking(["codex", "app-server"]) as ask:
+def _told_hooks(about: Host) -> list[dict[str, Any]]:
+    """Return our hooks as a host tells them that runs only those that a person trusts; none for any other host."""
+    if not about.trust:
+        return []
+    with _talking(list(about.trust)) as ask:
         ask("initialize", clientInfo={"name": "memtape-doctor", "version": "1"})
         ask(None, method="initialized")
         listed = ask("hooks/list", cwds=[os.getcwd()])

@@ -1,14 +1,11 @@
 """`memtape mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
 
-It imports the least of the standard library, and nothing of the server. The server is the one for hooks
-(`staying`), and is started if missing (`reaching`). Where the server refuses a session nothing was read yet,
-and the command serves by itself: for another version or environment, under `hook_server = false`, or where a
-path is too long for a socket.
+It imports the least of the standard library, and nothing of the server. The server is the one for hooks (`server`), and
+is started if missing (`reaching`). Where the server declines a session nothing was read yet, and the command serves by
+itself: for another version or environment, under `hook_server = false`, or where a path is too long for a socket.
 
-A session outlives its server. After its end another is found or started, else a process for this session
-alone, and gets the first handshake again. Unanswered read-only requests are repeated once. Any other request
-is answered with an error, since its outcome is unknown. The host's answers to questions of the lost server
-are dropped.
+A session outlives its server. After its end another is found or started, and gets the first handshake again, and the
+unanswered requests that only read. Any other is answered with an error, since its outcome is unknown.
 """
 
 from __future__ import annotations
@@ -16,26 +13,34 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
-import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from memtape import __version__
 from memtape.schemas.variables import SESSION_VARIABLE
-from memtape.sinks.home.folders import default_home
-from memtape.tools.agents.handing import environment
-from memtape.tools.agents.reaching import ServerLink, reached
-from memtape.tools.keep.starting import python_of
+from memtape.sinks.home.folders import Home, default_home
+from memtape.tools.agents.handing import tell
+from memtape.tools.agents.reaching import may_stay, start_server
+from memtape.tools.keep.wire import DECLINED, connected, environment, read_line
 
+if TYPE_CHECKING:
+    from socket import SocketType
+
+START_WAIT_S = 10.0
+"""So long a server may take to listen and to take a session; it loads the SDK for the first."""
+LOOK_S = 0.05
 END_WAIT_S = 2.0
 """After the host closes its end, answers in progress are cut short after this time."""
 TRIES, PAUSE_S = 5, 0.5
 """So many servers may go one after another without an answer; then the session ends. Before each it waits a little
-longer: the last server is the session's own, and where servers are killed, ten sessions should not start ten."""
+longer: where servers are killed, ten sessions should not start ten."""
+READS = ("search_", "get_", "list_", "read_")
+"""How the names of tools begin that only read."""
 OPTIONS = ("--home", "--scope", "--actor")
 LOST = -32_603
 LOST_WORDS = (
@@ -60,13 +65,33 @@ def forward(words: list[str]) -> None:
     if link is not None:
         signal.signal(signal.SIGTERM, _end)
         signal.signal(signal.SIGINT, _end)
-        HostSession(home, line, words, link).run()
+        HostSession(home, line, link).run()
+
+
+def reached(home: str, line: bytes) -> SocketType | None:
+    """Return a connection to the server of a home that has taken a session, started where there was none; else None."""
+    if not os.path.isdir(home) or not may_stay(Path(home)):
+        return None
+    deadline, started = time.monotonic() + START_WAIT_S, None
+    lock = Home(Path(home), make=False).hook_server_lock()
+    while time.monotonic() < deadline:
+        with suppress(OSError, ValueError):  # None listens, or it is dying.
+            talking = connected(home, line, deadline)
+            if read_line(talking, deadline) == DECLINED:
+                return None
+            talking.settimeout(None)
+            return talking
+        if lock.holder() is None and (started is None or started.poll() is not None):
+            if started is not None and not started.returncode:
+                return None  # It found that it may not stay.
+            own = {name: value for name, value in os.environ.items() if name != SESSION_VARIABLE}
+            started = start_server(Path(home), environment=own)  # None where another has started one.
+        time.sleep(LOOK_S)
+    return None
 
 
 def _introduction(asked: dict[str, str]) -> bytes:
-    """Return the first line of a connection: the folder, host, version, environment and options that
-    `sessions` needs.
-    """
+    """Return the first line of a connection: the folder, host, version, environment and options of a session."""
     told = environment()
     session = told.pop(SESSION_VARIABLE, "")
     here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
@@ -77,16 +102,13 @@ def _introduction(asked: dict[str, str]) -> bytes:
 class HostSession:
     """A host's session: a thread forwards the host's lines, another the server's lines."""
 
-    def __init__(self, home: str, line: bytes, words: list[str], link: ServerLink) -> None:
+    def __init__(self, home: str, line: bytes, link: SocketType) -> None:
         self._home = home
         self._line = line
-        self._words = words
         self._link = link
         self._lock = threading.Lock()
         self._handshake: list[bytes] = []
-        self._waiting: dict[Any, tuple[bytes, dict[str, Any]]] = {}
-        self._again: set[Any] = set()
-        self._asked: set[Any] = set()
+        self._waiting: dict[Any, bytes] = {}
         self._tries = 0
         self._over = False
 
@@ -94,12 +116,12 @@ class HostSession:
         """Hand on until the host or every server has gone; then end the process."""
         threading.Thread(target=self._hear, name="host", daemon=True).start()
         try:
-            while True:
-                for line in self._link.lines():
+            while not self._over:
+                for line in _lines(self._link):
                     self._answered(line)
-                if self._over:
-                    os._exit(0)
-                self._reconnect()
+                if not self._over:
+                    self._reconnect()
+            os._exit(0)
         except BrokenPipeError:  # The host has gone.
             os._exit(0)
         finally:
@@ -109,9 +131,9 @@ class HostSession:
         with suppress(OSError):
             for line in sys.stdin.buffer:
                 self._heard(line)
-        with self._lock:
+        with self._lock, suppress(OSError):
             self._over = True
-            self._link.finish()
+            self._link.shutdown(1)  # No further line comes.
         time.sleep(END_WAIT_S)
         os._exit(0)
 
@@ -122,89 +144,70 @@ class HostSession:
         with self._lock:
             link = self._link
             if method is not None and id is not None:
-                self._waiting[id] = line, message
-            elif method is None and id is not None and id not in self._asked:
-                return
-            if method == "initialize":
-                self._handshake = [line]
-            elif method == "notifications/initialized":
-                self._handshake.append(line)
+                self._waiting[id] = line
+            if method in ("initialize", "notifications/initialized"):
+                self._handshake = [line] if method == "initialize" else [*self._handshake, line]
         # Outside of the lock: a server may read no more until what it says is read.
-        link.send(line)
+        _send(link, line)
 
     def _answered(self, line: bytes) -> None:
         """Forward a line of the server to the host."""
         message = _read(line)
-        id = message.get("id")
-        with self._lock:
-            if id is not None and "method" in message:
-                self._asked.add(id)
-            elif id is not None:
-                self._waiting.pop(id, None)
-                self._again.discard(id)
+        if "method" not in message and message.get("id") is not None:
+            with self._lock:
+                self._waiting.pop(message["id"], None)
                 self._tries = 0
-        _tell(line)
+        tell(line)
 
     def _reconnect(self) -> None:
-        """Go on with another server."""
+        """Go on with another server, or end the session."""
         time.sleep(PAUSE_S * self._tries)
         with self._lock:
             self._tries += 1
-            if self._tries > TRIES:
-                self._give_up(list(self._waiting))
-                os._exit(1)
-            reads = self._link.reads
-            self._link = self._other() or ServerLink(_own(self._words), reads)
-            self._asked.clear()
-            self._give_up([id for id, (_, message) in self._waiting.items() if not self._may_repeat(id, message)])
-            if self._handshake:
-                self._shake_hands()
-            for id, (line, message) in self._waiting.items():
-                if message["method"] != "initialize":
-                    self._again.add(id)
-                    self._link.send(line)
-
-    def _other(self) -> ServerLink | None:
-        """Return a connection to the home's server; where servers go one after another the last try is without."""
-        with suppress(OSError, ValueError):
-            return reached(self._home, self._line) if self._tries < TRIES else None
-        return None
-
-    def _may_repeat(self, id: Any, message: dict[str, Any]) -> bool:
-        if message["method"] == "initialize":
-            return True
-        tool = (message.get("params") or {}).get("name")
-        return id not in self._again and (message["method"] != "tools/call" or tool in self._link.reads)
+            with suppress(OSError, ValueError):
+                if self._tries <= TRIES and (link := reached(self._home, self._line)) is not None:
+                    self._link = link
+                    self._shake_hands()
+                    self._give_up([id for id, line in self._waiting.items() if not _only_reads(line)])
+                    for line in self._waiting.values():
+                        _send(link, line)
+                    return
+            self._give_up(list(self._waiting))
+            os._exit(1)
 
     def _shake_hands(self) -> None:
         """Repeat the handshake to a new server; forward its answer unless the host already has one."""
+        if not self._handshake:
+            return
         first, *rest = self._handshake
         id = _read(first).get("id")
-        self._link.send(first)
-        for line in self._link.lines():
-            answered = _read(line).get("id") == id
-            if not answered or self._waiting.pop(id, None) is not None:
-                _tell(line)
-            if answered:
-                break
+        _send(self._link, first)
+        answered = next((line for line in _lines(self._link) if _read(line).get("id") == id), b"")
+        if self._waiting.pop(id, None) is not None:
+            tell(answered)
         for line in rest:
-            self._link.send(line)
+            _send(self._link, line)
 
     def _give_up(self, ids: list[Any]) -> None:
         """Answer requests with an error."""
         for id in ids:
             del self._waiting[id]
             error = {"code": LOST, "message": LOST_WORDS}
-            _tell(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode() + b"\n")
+            tell(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode() + b"\n")
 
 
-def _own(words: list[str]) -> socket.socket:
-    """Start a server for this session and its host alone; return the connection."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        command = [*python_of(), "mcp", *words, "--for", str(os.getppid())]
-        subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno())
-    return ours
+def _send(link: SocketType, line: bytes) -> None:
+    with suppress(OSError):  # A lost server is noticed by the reader.
+        link.sendall(line)
+
+
+def _lines(link: SocketType) -> Iterator[bytes]:
+    """Yield whole lines until the server closes; an incomplete last line is dropped."""
+    held = b""
+    with suppress(OSError):
+        while part := link.recv(65_536):
+            *whole, held = (held + part).split(b"\n") if b"\n" in part else (held + part,)
+            yield from (line + b"\n" for line in whole)
 
 
 def _read(line: bytes) -> dict[str, Any]:
@@ -216,9 +219,11 @@ def _read(line: bytes) -> dict[str, Any]:
     return {}
 
 
-def _tell(line: bytes) -> None:
-    while line:
-        line = line[os.write(1, line) :]
+def _only_reads(line: bytes) -> bool:
+    """Whether a request may be repeated: a call of a tool that only reads, or no call of a tool."""
+    message = _read(line)
+    tool = (message.get("params") or {}).get("name")
+    return message.get("method") != "tools/call" or str(tool).startswith(READS)
 
 
 def _end(*_: object) -> NoReturn:

@@ -1,25 +1,34 @@
-"""Memtape's traces in files of hosts and repositories after the plugin's removal: reported, removed if ours.
+"""Memtape's traces in files of hosts and repositories after the plugin's removal: taken away if ours, else reported.
 
-A host's own command removes the plugin and leaves empty keys, trust in removed hooks, copies and hashes.
-Removed are entries that only Memtape wrote or needs; the rest is reported, with the way to remove it.
+A host's own command removes the plugin and leaves entries in its settings, trust in removed hooks, copies and empty
+folders. `HOSTS` names them. A file of settings that a person has given a form is only reported.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import signal
 import sys
-from collections.abc import Callable
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
-from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SELECTOR
-from memtape.tools.capture.project import GIT_KEY, unpin
+from memtape.sinks.home.folders import UNFINISHED, Home
+from memtape.tools.agents.errors import homeless
+from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Entry, Host
+from memtape.tools.capture.project import GIT_KEY, scopes_in_configuration, take_out
+from memtape.tools.capture.repositories import note_taken, read
+from memtape.tools.keep.wire import FOLDER as SERVING
 
-PLUGIN_KEYS = ("enabledPlugins", "extraKnownMarketplaces")
-GEMINI_LINK = ".gemini-extension-install.json"
+CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
+"""What hosts cache of our server, below the cache folder: logs, and tools in files that name their server."""
+LINK = ".gemini-extension-install.json"
+STOP_WAIT_S = 5.0
+LOOK_S = 0.05
 
 
 class Leftovers(NamedTuple):
@@ -28,209 +37,119 @@ class Leftovers(NamedTuple):
     taken: list[str]
     left: list[str]
 
-
-def note_before(home: Home, host: str) -> None:
-    """Record which files and keys of a host are missing before the installation; an earlier record stays."""
-    if _noted(home, host).exists():
-        return
-    note: dict[str, Any] = {"absent": [str(path) for path in _PLACES[host]() if not path.exists()]}
-    if host in _SETTINGS:
-        path = _SETTINGS[host]()
-        settings = _json(path)
-        absent = [key for key in PLUGIN_KEYS if settings is not None and key not in settings]
-        note |= {"keys": absent, "file": not path.exists()}
-    _noted(home, host).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole(_noted(home, host), json.dumps(note).encode())
+    def with_all_of(self, other: Leftovers) -> Leftovers:
+        """Return these and others."""
+        return Leftovers(self.taken + other.taken, self.left + other.left)
 
 
-def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
-    """Remove a host's leftovers; with `last`, after the last host, also this repository's files."""
-    found = Leftovers([], [])
-    if host in _OF_HOST:
-        _OF_HOST[host](home, found)
-    for path in map(Path, (_json(_noted(home, host)) or {}).get("absent", ())):
-        if _is_empty(path):
-            path.rmdir() if path.is_dir() else path.unlink()
-    _noted(home, host).unlink(missing_ok=True)
-    if last:
-        _of_repository(home, folder, found)
+def take_away(home: Home, host: str) -> Leftovers:
+    """Remove what a host leaves of Memtape after its own removal."""
+    found, about = Leftovers([], []), HOSTS[host]
+    for copy in about.copies:
+        shutil.rmtree(about.folder / copy, ignore_errors=True)
+    for path in (path for pattern in CACHES if pattern.startswith(host) for path in _cache().glob(pattern)):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif (_settings(path) or {}).get("serverName") != PLUGIN:
+            continue
+        else:
+            path.unlink()
+        with suppress(OSError):
+            path.parent.rmdir()
+        found.taken.append(f"{path}: what {about.name} kept of our server.")
+    for file in dict.fromkeys(entry.file for entry in about.entries):
+        _take_entries(about.folder / file, [entry for entry in about.entries if entry.file == file], home, found)
+    for made in about.made:
+        _drop_empty(about.folder / made)
     return found
 
 
-def has_traces(host: str) -> bool:
+def has_traces(host: Host) -> bool:
     """Whether a host's own files name Memtape. The host is not asked, since its first run writes files."""
-    for path in _TRACES[host]():
-        try:
+    for path in (host.folder / trace for trace in host.traces):
+        with suppress(OSError):
             if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
                 return True
-        except OSError:
-            continue
     return False
 
 
-def drop_dangling_link(host: str) -> None:
-    """Take away a link of ours to a home that is gone: Gemini CLI neither lists nor removes it, and refuses another."""
-    folder = _gemini() / "extensions" / PLUGIN
-    if host != "gemini" or not folder.is_dir():
+def dangling_link(host: Host) -> Path | None:
+    """Return an extension of ours that is a link to a home that is gone: the host neither lists nor replaces it."""
+    folder = host.folder / "extensions" / PLUGIN
+    link = _settings(folder / LINK) or {}
+    is_ours = link.get("type") == "link" and [path.name for path in folder.iterdir()] == [LINK]
+    return folder if is_ours and not Path(str(link.get("source"))).exists() else None
+
+
+def _take_entries(path: Path, entries: list[Entry], home: Home, found: Leftovers) -> None:
+    """Remove our entries from a file of settings, with the tables that are empty then."""
+    document = _settings(path)
+    if document is None:
         return
-    link = _json(folder / GEMINI_LINK) or {}
-    is_ours = link.get("type") == "link" and [path.name for path in folder.iterdir()] == [GEMINI_LINK]
-    if is_ours and not Path(str(link.get("source"))).exists():
-        shutil.rmtree(folder)
-
-
-def _of_claude(home: Home, found: Leftovers) -> None:
-    _take_empty(home, "claude", found)
-    copy = _claude_settings().parent / "plugins" / "cache" / MARKETPLACE
-    if copy.exists():
-        shutil.rmtree(copy, ignore_errors=True)
-        found.taken.append(f"{copy}: Claude Code's copy of the plugin.")
-    for logs in _cache().glob(f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}"):
-        shutil.rmtree(logs, ignore_errors=True)
-        if _is_empty(logs.parent):
-            logs.parent.rmdir()
-        found.taken.append(f"{logs}: Claude Code's log of our server.")
-    _named(("installed_plugins.json", "known_marketplaces.json"), copy.parent.parent, "Claude Code", found)
-
-
-def _of_copilot(home: Home, found: Leftovers) -> None:
-    path = _copilot_settings()
-    settings = _json(path) or {}
-    enabled = settings.get("enabledPlugins")
-    if isinstance(enabled, dict) and enabled.get(SELECTOR) is False:
-        if path.read_text().rstrip("\n") == _host_form(settings).rstrip("\n"):
-            del enabled[SELECTOR]
-            rewrite(path, _host_form(settings))
-        else:
-            found.left.append(f"{SELECTOR} in {path}, switched off: somebody has edited that file.")
-    shutil.rmtree(path.parent / "plugin-data" / MARKETPLACE, ignore_errors=True)
-    for tools in _cache().glob("copilot/mcp-tools/*.json"):
-        if (_json(tools) or {}).get("serverName") == PLUGIN:
-            tools.unlink()
-            found.taken.append(f"{tools}: what Copilot CLI kept of our tools.")
-    _take_empty(home, "copilot", found)
-
-
-def _take_empty(home: Home, host: str, found: Leftovers) -> None:
-    """Remove empty keys of a host's settings that were absent before."""
-    path, noted = _SETTINGS[host](), _json(_noted(home, host)) or {}
-    settings = _json(path) or {}
-    empty = [key for key in PLUGIN_KEYS if settings.get(key) == {}]
-    ours = [key for key in empty if key in noted.get("keys", ())]
-    rest = {key: value for key, value in settings.items() if key not in ours}
-    if ours and path.read_text().rstrip("\n") == _host_form(settings).rstrip("\n"):  # Else somebody has edited it.
-        if rest or not noted["file"]:
-            rewrite(path, _host_form(rest))
-        else:
-            path.unlink()
-        found.taken.append(f"{' and '.join(ours)}, empty, from {path}.")
-        empty = [key for key in empty if key not in ours]
-    if empty:
-        found.left.append(f"{' and '.join(empty)} in {path}: empty, and perhaps not ours.")
-
-
-def _named(names: tuple[str, ...], folder: Path, host: str, found: Leftovers) -> None:
-    """Report the host's own list files, which no longer mention Memtape."""
-    there = [name for name in names if (folder / name).exists()]
-    if there:
-        found.left.append(f"{' and '.join(there)} in {folder}: {host}'s own lists, without Memtape in them.")
-
-
-def _of_codex(home: Home, found: Leftovers) -> None:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    path = _codex() / "config.toml"
-    shutil.rmtree(_codex() / "plugins" / "cache" / MARKETPLACE, ignore_errors=True)
-    try:
-        document: Any = tomlkit.parse(path.read_text())
-        state = document["hooks"]["state"]
-        ours = [key for key in state if key.startswith(f"{SELECTOR}:")]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, TOMLKitError):
+    written, own = path.read_text(), _form(path, document)
+    ours = [key for entry in entries for key in _take_entry(document, entry, home)]
+    if _form(path, document) == own:
         return
-    if not ours:
-        return
-    for key in ours:
-        del state[key]
-    for table, key in ((document["hooks"], "state"), (document, "hooks")):
-        if not table[key].as_string().strip():  # Neither a key nor somebody's comment.
-            del table[key]
-    rewrite(path, tomlkit.dumps(document))
-    found.taken.append(f"Trust in {len(ours)} hooks of ours, from {path}.")
-
-
-def _of_gemini(home: Home, found: Leftovers) -> None:
-    ours = str(home.path.absolute())
-    _take_keys(
-        _gemini() / "trustedFolders.json", lambda key: key == ours or key.startswith(ours + os.sep), "Trust in", found
-    )
-    enabled = _gemini() / "extensions" / "extension-enablement.json"
-    _take_keys(enabled, lambda key: key == PLUGIN, "Where it was enabled, as", found)
-    path = _gemini() / "extension_integrity.json"
-    if PLUGIN in ((_json(path) or {}).get("store") or {}):
-        found.left.append(f"{path}: a hash of the extension, signed, so that Gemini CLI alone can change it.")
-
-
-def _of_qwen(home: Home, found: Leftovers) -> None:
-    enabled = qwen_home() / "extensions" / "extension-enablement.json"
-    _take_keys(enabled, lambda key: key == PLUGIN, "Where it was enabled, as", found)
-
-
-_OF_HOST: dict[str, Callable[[Home, Leftovers], None]] = {
-    "claude": _of_claude,
-    "codex": _of_codex,
-    "copilot": _of_copilot,
-    "qwen": _of_qwen,
-    "gemini": _of_gemini,
-}
-
-
-def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Leftovers) -> None:
-    """Remove Memtape's keys from a host's file; only report them where a person formatted the file."""
-    document = _json(path) or {}
-    ours = [key for key in document if is_ours(key)]
-    if not ours:
-        return
-    named = f"{what} {' and '.join(ours)}"
-    written = path.read_text()
-    if written.rstrip("\n") != json.dumps(document, indent=2, ensure_ascii=False):
+    if written.rstrip("\n") != own.rstrip("\n"):
+        named = " and ".join(ours) or "An empty table of plugins"
         found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
         return
-    rest = {key: value for key, value in document.items() if key not in ours}
-    rewrite(path, json.dumps(rest, indent=2, ensure_ascii=False) + "\n" * written.endswith("\n"))
-    found.taken.append(f"{named}, from {path}.")
+    rewrite(path, _form(path, document) + "\n" * (written.endswith("\n") and path.suffix == ".json"))
+    _drop_empty(path)
+    found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
 
 
-def _of_repository(home: Home, folder: Path, found: Leftovers) -> None:
-    scope, taken = unpin(folder, home)
-    if taken:
-        found.taken.append(f"{GIT_KEY} from the git configuration of this repository: its origin names {scope} again.")
-    elif scope:
-        found.left.append(
-            f"{GIT_KEY} in the git configuration of this repository: without it, what was captured under {scope} is"
-            f" not found here any more. `git config --local --unset {GIT_KEY}` takes it away."
-        )
-    found.left.append(f"{GIT_KEY} in the git configuration of other repositories that were captured in.")
+def _take_entry(document: Any, entry: Entry, home: Home) -> list[str]:
+    """Remove an entry and the tables around it that are empty then; return the removed keys."""
+    tables = [document]
+    for name in entry.table:
+        inner = tables[-1].get(name)
+        if not hasattr(inner, "items"):
+            return []
+        tables.append(inner)
+    name = entry.key.replace("{home}", str(home.path.absolute()))
+    begins = name if name.endswith(":") else name + os.sep
+    ours = [key for key in tables[-1] if key == name or key.startswith(begins)]
+    for key in ours:
+        del tables[-1][key]
+    for outer, key in reversed(list(zip(tables, entry.table, strict=False))):
+        inner = outer[key]
+        if inner.as_string().strip() if hasattr(inner, "as_string") else inner:  # A key, or somebody's comment.
+            break
+        del outer[key]
+    return ours
 
 
-def _noted(home: Home, host: str) -> Path:
-    return home.path / "plugins" / f"{host}-before.json"
-
-
-def _is_empty(path: Path) -> bool:
-    """Whether a folder has nothing in it, or a file of settings says nothing."""
+def _settings(path: Path) -> Any:
+    """Return the document in a file of settings, None where there is none."""
     try:
-        return not any(path.iterdir()) if path.is_dir() else path.read_bytes().strip() in (b"", b"{}")
-    except OSError:
-        return False
+        text = path.read_text()
+        if path.suffix == ".toml":
+            import tomlkit
+
+            return tomlkit.parse(text)
+        value = json.loads(text)
+        return value if isinstance(value, dict) else None
+    except (OSError, ValueError):
+        return None
 
 
-def _claude_settings() -> Path:
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
+def _form(path: Path, document: Any) -> str:
+    """Return a document as its host writes it; TOML keeps what people write around it."""
+    if path.suffix == ".toml":
+        import tomlkit
+
+        return tomlkit.dumps(document)
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _codex() -> Path:
-    return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+def _drop_empty(path: Path) -> None:
+    """Delete a folder with nothing in it, or a file of settings that says nothing."""
+    with suppress(OSError):
+        if path.is_dir():
+            path.rmdir()
+        elif not path.is_symlink() and path.read_bytes().strip() in (b"", b"{}"):
+            path.unlink()
 
 
 def _cache() -> Path:
@@ -238,63 +157,6 @@ def _cache() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-def _copilot_settings() -> Path:
-    return Path(os.environ.get("COPILOT_HOME") or Path.home() / ".copilot") / "settings.json"
-
-
-def _gemini() -> Path:
-    return Path(os.environ.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini"
-
-
-def qwen_home() -> Path:
-    """Return the folder of Qwen Code's settings and extensions."""
-    return Path(os.environ.get("QWEN_HOME") or Path.home() / ".qwen")
-
-
-def _below(folder: Path, *names: str) -> list[Path]:
-    return [folder / name for name in names]
-
-
-_SETTINGS: dict[str, Callable[[], Path]] = {"claude": _claude_settings, "copilot": _copilot_settings}
-"""Where a host writes which plugins it has, under `PLUGIN_KEYS`."""
-
-_PLACES: dict[str, Callable[[], list[Path]]] = {
-    "claude": lambda: _below(_claude_settings().parent, "plugins/cache", "plugins/marketplaces", "plugins"),
-    "codex": lambda: _below(_codex(), "config.toml", "plugins/cache", "plugins", ".tmp/marketplaces", ".tmp", ""),
-    "copilot": lambda: _below(_copilot_settings().parent, "installed-plugins", "plugin-data", ""),
-    "gemini": lambda: _below(_gemini(), "extensions/extension-enablement.json", "extensions"),
-    "opencode": list,
-    "qwen": lambda: _below(qwen_home(), "extensions/extension-enablement.json", "extensions", ""),
-}
-"""Paths that hosts create for an installation, inner ones first: removed if empty and absent before."""
-
-
-_TRACES: dict[str, Callable[[], list[Path]]] = {
-    "claude": lambda: _below(_claude_settings().parent, "settings.json", "plugins/known_marketplaces.json"),
-    "codex": lambda: _below(_codex(), "config.toml"),
-    "copilot": lambda: _below(_copilot_settings().parent, "settings.json"),
-    "gemini": lambda: _below(_gemini(), f"extensions/{PLUGIN}"),
-    "opencode": list,
-    "qwen": lambda: _below(qwen_home(), f"extensions/{PLUGIN}"),
-}
-"""Files of a host that name us where it has our plugin, and folders that are ours."""
-
-
-def _host_form(settings: dict[str, Any]) -> str:
-    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
-
-
-def _json(path: Path) -> dict[str, Any] | None:
-    """Return the object in a file, an empty one where there is no file, None where the file holds something else."""
-    try:
-        value = json.loads(path.read_text())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -305,3 +167,55 @@ def rewrite(path: Path, text: str) -> None:
         file.write(text)
     shutil.copymode(path, temporary)
     temporary.replace(path)
+
+
+def leave(home: Home) -> Leftovers:
+    """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
+    found = Leftovers([], [])
+    _stop_server(home, found)
+    for common, scope in read(home)["pinned"].items():
+        folder = Path(common)
+        if not folder.is_dir() or scope not in scopes_in_configuration(folder):  # Somebody has changed it since.
+            continue
+        if not take_out(folder, home, scope):
+            found.left.append(f"{GIT_KEY} in the git configuration of {folder}, which could not be written.")
+            continue
+        note_taken(home, common, scope)
+        found.taken.append(f"{GIT_KEY} from the git configuration of {folder}: the data folder knows it from now on.")
+    for folder in (homeless(), home.path / "plugins", home.path / SERVING):
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            found.taken.append(f"{folder}.")
+    return found
+
+
+def data_told(home: Home) -> str:
+    """Return a sentence about the data folder: its path, size, and the command to delete it."""
+    path = home.path.absolute()
+    size = sum(_bytes(file) for file in path.rglob("*"))
+    delete = f"`rm -r {shlex.quote(str(path))}` deletes it"
+    if not size:
+        return f"The data folder {path} holds nothing. {delete}."
+    return f"What was captured stays in {path} ({size / 1_000_000:,.1f} MB). {delete} for good."
+
+
+def _bytes(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_size if path.is_file() and not path.is_symlink() else 0
+    return 0
+
+
+def _stop_server(home: Home, found: Leftovers) -> None:
+    lock = home.hook_server_lock()
+    pid = lock.holder()
+    if pid is None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_WAIT_S
+    while lock.holder() is not None:
+        if time.monotonic() > deadline:
+            found.left.append(f"The server of hooks, process {pid}, which did not end when it was asked to.")
+            return
+        time.sleep(LOOK_S)
+    found.taken.append(f"The server of hooks, process {pid}, was stopped.")

@@ -1,9 +1,14 @@
-"""How the memories that a prompt surely needs are put before an agent that did not ask."""
+"""What an agent is given unasked: the context at a start, and the memories that a prompt surely needs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from memtape.schemas.visible import one_line
+from memtape.sinks.home.settings import local_settings
 from memtape.state.ranking.sure import sure_for
+from memtape.tools.agents.hosts import CONTEXT_TOKENS, note_of
 from memtape.tools.ask.measuring import CHARACTERS, began, note_recall
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import brief, told_day, told_who
@@ -13,8 +18,39 @@ from memtape.tools.client import Client
 tokens_of = CHARACTERS.count
 """How long a text is, estimated by its characters: a vocabulary takes longer to load than a prompt should wait."""
 
+PROMPT_CHARS = 2_000
+"""So much of a prompt is searched for."""
 MOST = 4
 TEXT_CHARS, MARK_CHARS = 400, 200
+
+
+class HookOffer(NamedTuple):
+    """Text for an agent, a note for the person, and the unfolded events; `record` appends that the agent got it."""
+
+    text: str = ""
+    note: str = ""
+    record: Callable[[Client], object] = lambda _: None
+    lag: int = 0
+
+
+def offer_start(client: Client, since: int | None) -> HookOffer:
+    """Return the context of a start; with `since`, a time in microseconds, only the news from then on."""
+    context = client.context(CONTEXT_TOKENS, as_is=True, since=since)
+    note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
+    return HookOffer(context.text, note, lambda client: client.handed_start(context), context.lag)
+
+
+def offer_memories(client: Client, prompt: str) -> HookOffer:
+    """Return the sure memories for a prompt, nothing where the settings say so or none is sure."""
+    settings = local_settings(client.home)
+    if not settings.prompt_recall:
+        return HookOffer()
+    text, answer = offered(client, prompt, client.session or "", settings.prompt_recall_chars)
+    if not answer.results:
+        return HookOffer()
+    tokens = tokens_of(text)
+    note = note_of(len(answer.results), tokens) if settings.shown else ""
+    return HookOffer(text, note, lambda client: client.handed_out(prompt, answer, tokens))
 
 
 def offered(client: Client, prompt: str, session: str, budget_chars: int) -> tuple[str, Answer]:

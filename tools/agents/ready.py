@@ -8,35 +8,23 @@ agent. Hooks of one scope are answered one after another: the first loads for al
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, note_of
-from memtape.tools.agents.warm import Asked
+from memtape.tools.agents.offering import HookOffer, offer_memories, offer_start
+from memtape.tools.agents.turn import HookCall
+from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.client import Client
-
-if TYPE_CHECKING:
-    from memtape.tools.ask.context import ProjectContext
 
 MAX_SCOPES = 8
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
 CLOSE_WAIT_S = 2.0
 _ACTOR = "memtape"
 """The actor of reading and projecting; nothing is captured under this name."""
-
-
-class HookOffer(NamedTuple):
-    """Text for an agent, and a `note` for the person; `shown` appends that the agent got the text."""
-
-    text: str
-    shown: Callable[[], None] = lambda: None
-    note: str = ""
 
 
 class _HeldClient:
@@ -46,29 +34,20 @@ class _HeldClient:
         self._home = home
         self._scope = scope
         self._using = threading.Lock()
-        self._client: Client | None = None
+        self.client: Client | None = None
 
     @contextmanager
     def used(self) -> Iterator[Client]:
         """Lock and yield the client; the first use opens the client."""
         with self._using:
-            if self._client is None:
-                self._client = Client(self._home, scope=self._scope, actor=_ACTOR)
-            yield self._client
-
-    def lend(self, client: Client) -> None:
-        """Share loaded texts with `client`; takes no lock."""
-        if (ready := self._client) is not None:
-            client.take_over(ready)
+            yield self._opened()
 
     def keep(self, client: Client) -> bool:
         """Share the texts loaded by another client; return whether the lock was free."""
         if not self._using.acquire(blocking=False):
             return False
         try:
-            if self._client is None:
-                self._client = Client(self._home, scope=self._scope, actor=_ACTOR)
-            self._client.take_over(client)
+            self._opened().take_over(client)
             return True
         finally:
             self._using.release()
@@ -76,9 +55,14 @@ class _HeldClient:
     def close(self) -> None:
         """Close the client after its current use; the next use opens another."""
         with self._using:
-            client, self._client = self._client, None
+            client, self.client = self.client, None
         if client is not None:
             client.close()
+
+    def _opened(self) -> Client:
+        if self.client is None:
+            self.client = Client(self._home, scope=self._scope, actor=_ACTOR)
+        return self.client
 
 
 class HookResponder:
@@ -89,47 +73,20 @@ class HookResponder:
         self._small = small
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
-        self._told: list[Asked] = []
+        self._told: list[tuple[HookCall, str]] = []
         self._held: dict[str, _HeldClient] = {}
         self._worker: threading.Thread | None = None
         self._closed = False
 
-    def offer(self, asked: Asked) -> HookOffer:
-        """Return the context of a start, or the sure memories for a prompt."""
-        settings = local_settings(Home(self._home))
-        if asked["prompt"] and not settings.prompt_recall:
-            return HookOffer("")
-        from memtape.tools.agents.offering import offered, tokens_of
-
+    def offer(self, asking: Client, prompt: str, since: int | None = None) -> HookOffer:
+        """Return the sure memories for a prompt of a session, or without a prompt the context of its start."""
         try:
-            with self._of(asked["scope"]).used() as client:
-                client.session = asked["session"] or None
-                if not asked["prompt"]:
-                    since = int(asked["since"]) if "since" in asked else None
-                    context = client.context(CONTEXT_TOKENS, as_is=True, since=since)
-                    note = note_of(len(context.ids), context.tokens)
-                    return HookOffer(context.text, self._of_start(asked, context), note if settings.shown else "")
-                text, answer = offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
+            with self._of(asking.scope).used() as client:
+                client.session = asking.session
+                return offer_memories(client, prompt) if prompt else offer_start(client, since)
         except LogGone:
             self.forget()
             raise
-
-        def shown() -> None:
-            if answer.results:
-                with self._client(asked) as client:
-                    client.handed_out(asked["prompt"], answer, tokens_of(text))
-
-        note = note_of(len(answer.results), tokens_of(text))
-        return HookOffer(text, shown, note if settings.shown else "")
-
-    def _of_start(self, asked: Asked, context: ProjectContext) -> Callable[[], None]:
-        """Return a function that appends the recall of a start's context."""
-
-        def shown() -> None:
-            with self._client(asked) as client:
-                client.handed_start(context)
-
-        return shown
 
     def refresh(self, project: str | Path) -> None:
         """Queue a project, by scope or folder, for reading and projecting; return at once."""
@@ -142,18 +99,17 @@ class HookResponder:
                 self._worker.start()
             self._changed.notify_all()
 
-    def after(self, asked: Asked) -> None:
+    def after(self, turn: HookCall, scope: str) -> None:
         """Queue a hook's transcript for reading and its project for projecting; return at once."""
-        if asked.get("transcript") and asked.get("action") in ("start", "answer", "subagent"):
+        told = turn.told
+        if told.transcript and told.host in HOSTS and told.action in ("start", "answer", "subagent"):
             with self._changed:
-                self._told.append(asked)
-        self.refresh(asked["scope"])
+                self._told.append((turn, scope))
+        self.refresh(scope)
 
     @contextmanager
     def lent(self, client: Client) -> Iterator[None]:
-        """Lend the loaded texts of its scope to a client during the block; keep here the texts that the
-        client loads.
-        """
+        """Lend the loaded texts of its scope to a client during the block; keep here those that the client loads."""
         self._lend(client)
         yield
         if client.has_read and self._of(client.scope).keep(client):
@@ -164,8 +120,8 @@ class HookResponder:
             client.reader.small = True
         with self._changed:
             held = self._held.get(client.scope)
-        if held is not None:
-            held.lend(client)
+        if held is not None and (ready := held.client) is not None:
+            client.take_over(ready)
 
     def forget(self) -> None:
         """Drop all loaded texts after their log was removed."""
@@ -185,11 +141,6 @@ class HookResponder:
                 return False
         self.forget()
         return True
-
-    def _client(self, asked: Asked) -> Client:
-        """Return a client for the caller."""
-        session = asked["session"] or None
-        return Client(self._home, scope=asked["scope"], actor=asked["actor"], origin="agent", session=session)
 
     def _of(self, scope: str) -> _HeldClient:
         """Return the cached client of a scope; the first user fills it."""
@@ -216,25 +167,25 @@ class HookResponder:
                 project = next(iter(self._due))
                 del self._due[project]
                 told, self._told = self._told, []
-            for asked in told:
-                self._take_up(asked)
             try:
+                for turn, scope in told:
+                    self._take_up(turn, scope)
                 self._make(project)
             except Exception as error:
                 note_error(self._home, "server: getting ready", error)
 
-    def _take_up(self, asked: Asked) -> None:
+    def _take_up(self, turn: HookCall, scope: str) -> None:
         """Read the new part of a session's transcript; at a start also those of interrupted sessions."""
-        from memtape.tools.agents.transcripts import cut_off, of_session, take_up
+        from memtape.tools.agents.afterwards import cut_off, of_session, take_up
 
-        transcript = Path(asked["transcript"])
+        transcript = Path(turn.told.transcript)
+        is_start = turn.told.action == "start"
+        paths = (
+            cut_off(self._home, scope, transcript) if is_start else of_session(transcript, turn.told.agent_transcript)
+        )
         try:
-            if asked["action"] == "start":
-                paths = cut_off(self._home, asked["scope"], transcript)
-            else:
-                paths = of_session(transcript, asked["agent_transcript"])
             if paths:
-                take_up(self._home, asked["host"], Path(asked["folder"]), paths)
+                take_up(turn, paths)
         except Exception as error:
             note_error(self._home, "server: taking up a transcript", error)
 

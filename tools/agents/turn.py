@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+
+import orjson
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.handing import Handed, tell
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, MAX_CONTEXT_CHARS, HookInput, answer, placed
+from memtape.tools.agents.handing import Announced, tell
+from memtape.tools.agents.hosts import HOSTS, MAX_CONTEXT_CHARS, HookInput, answer, placed
 from memtape.tools.capture.injected import without_tags, wrap
-from memtape.tools.capture.native_ids import HEARD, HOSTS
+from memtape.tools.capture.native_ids import HEARD
+from memtape.tools.capture.native_ids import HOSTS as READ
 from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
@@ -30,7 +34,9 @@ LATE_START = (
 )
 WRITTEN_WAIT_S = 5.0
 """The wait of a detached process for an answer that is not in its transcript yet."""
-SOURCES = HOSTS | HEARD
+LOOK_S = 0.1
+TAIL_BYTES = 1024 * 1024
+"""An answer that begins further from the end is not found."""
 NICENESS = 10
 """Detached work leaves the processor to the agent."""
 
@@ -38,26 +44,22 @@ NICENESS = 10
 class HookCall:
     """A call of a hook: the host's input and the client of its project.
 
-    `handed` says how far a server came with the call. `began_in` is the hook's working directory, by default
-    the current one.
+    `announced` is what a server has said of its work for the call. `began_in` is the hook's working directory, by
+    default the current one.
     """
 
     def __init__(
-        self,
-        told: HookInput,
-        home: Path,
-        data: bytes,
-        alone: bool,
-        handed: Handed | None = None,
-        began_in: Path | None = None,
-    ) -> None:
+        self, told: HookInput, home: Path, data: bytes, alone: bool,
+        announced: Announced | None = None, began_in: Path | None = None,
+    ) -> None:  # fmt: skip
         folder = (began_in or Path()) / told.folder
         self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
         if told.host in HEARD:
             self.told = _of_itself(self.told, alone)
+        self.source = (READ | HEARD)[told.host]
         self.home = home
         self.alone = alone
-        self.handed = handed or Handed()
+        self.announced = announced
         self.folder = folder.absolute() if told.folder else began_in or Path.cwd()
         self.captured = False
         self._data = data
@@ -73,7 +75,7 @@ class HookCall:
             scope = scope_of_folder(self.folder, Home(self.home, make=False), pin=False, began=self._began)
             if is_unmade(scope):
                 raise MemtapeError(f"The folder {self.folder} is not there and has no memory; nothing is stored of it.")
-        client = Client(self.home, folder=self.folder, began=self._began, actor=SOURCES[self.told.host], origin="agent")
+        client = Client(self.home, folder=self.folder, began=self._began, actor=self.source, origin="agent")
         client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
         return client
 
@@ -81,6 +83,10 @@ class HookCall:
         from memtape.tools.importing.finding import began_in
 
         return began_in(Path(self.told.transcript)) if self.told.transcript else None
+
+    def note_error(self, error: BaseException) -> None:
+        """Note an error of this call for the doctor."""
+        note_error(self.home, f"hook {self.told.host} {self.told.event}", error)
 
     def end(self) -> None:
         """End well; where `give_up` came first, it ends the process."""
@@ -95,8 +101,7 @@ class HookCall:
             return
         try:
             if self.told.action == "start":
-                late = MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s.")
-                note_error(self.home, f"hook {self.told.host} {self.told.event}", late)
+                self.note_error(MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s."))
                 tell(in_form(self, LATE_START))
             elif not self.captured:
                 # What is captured twice has one id and counts once.
@@ -128,7 +133,7 @@ def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
 
 def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
     """Return a context for an event of a host in its form, cut where the host would cut it."""
-    return answer(event, given_in(text), note, flat=HOSTS_OF_HOOKS[host].flat) if text.strip() else b""
+    return answer(event, given_in(text), note, flat=HOSTS[host].flat) if text.strip() else b""
 
 
 def given_in(text: str) -> str:
@@ -139,11 +144,39 @@ def given_in(text: str) -> str:
 
 
 def _of_itself(told: HookInput, alone: bool) -> HookInput:
-    """Return the input of a host whose transcripts are not read; for Copilot add the answer from its
-    transcript.
-    """
-    from memtape.tools.agents.last_answers import copilot_answer
-
+    """Return the input of a host whose transcripts are not read; for Copilot with the answer in its transcript."""
     if told.host != "copilot" or told.action != "answer" or told.agent:
         return told._replace(transcript="")
     return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
+
+
+def copilot_answer(transcript: Path, wait_s: float) -> str:
+    """Return the last words of the agent since its latest tool and the user's latest prompt. Never raises.
+
+    Copilot CLI writes an answer into `session-state/<session>/events.jsonl`, often only some tenths of a second after
+    its hook began. Empty where there is none after `wait_s`.
+    """
+    deadline = time.monotonic() + wait_s
+    while not (answered := _latest(transcript)) and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    return answered
+
+
+def _latest(transcript: Path) -> str:
+    try:
+        with transcript.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            lines = file.read(TAIL_BYTES).splitlines()
+    except (OSError, ValueError):
+        return ""
+    for line in reversed(lines):
+        try:
+            row = orjson.loads(line)
+            type, said = row["type"], row["data"].get("content")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if type in ("user.message", "tool.execution_start"):
+            return ""
+        if type == "assistant.message" and isinstance(said, str) and said.strip():
+            return said
+    return ""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from memtape.schemas.errors import Paused
 from memtape.schemas.times import format_time
-from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE, Pause, pauses_of, stores_nothing
+from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
+from memtape.sinks.home.pauses import Pause, pauses_of, stores_nothing
 
 
 class Silence(NamedTuple):

@@ -137,24 +137,6 @@ def _pin(top: str, home: Home, common: str, scope: str) -> None:
         _unset(place, TOKEN_KEY, old)
 
 
-def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
-    """Return the scope in a repository's git configuration, and whether the scope was removed.
-
-    The scope is removed where the origin would give the same scope again: no capture is lost.
-    """
-    top = git(folder, "rev-parse", "--show-toplevel")
-    pinned = _listed(folder, home) or next(iter(scopes_in_configuration(folder)), None)
-    origin = git(folder, "config", "--get", "remote.origin.url")
-    if not top or not pinned or not origin:
-        return pinned, False
-    if _new_scope(_name_of(top, origin, _redactor(home, keeps_key=False)), origin) != pinned:
-        return pinned, False
-    if not take_out(folder, home, pinned):
-        return pinned, False
-    repositories.note_taken(home, _common(folder), pinned)
-    return pinned, True
-
-
 def take_out(folder: Path, home: Home, scope: str) -> bool:
     """Take a scope and the token of this home out of a repository's configuration; whether that could be written."""
     own = repositories.read(home)["marks"].values()

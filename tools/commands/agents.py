@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,36 +13,28 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
-from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.settings import local_settings
+from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.commands.options import is_json, print_json, printed_json, say, with_folder, with_log
 
 if TYPE_CHECKING:
-    from memtape.tools.agents.connecting import HostCommand
-    from memtape.tools.agents.leftovers import Leftovers
     from memtape.tools.agents.mcp.server import ServedMemory
 
 
 @click.command()
-@click.option("--http", is_flag=True, help="Serve HTTP on loopback instead of stdin and stdout; needs a token.")
-@click.option("--port", default=8642, show_default=True, type=click.IntRange(0, 65_535), help="0 takes a free one.")
+@click.option(
+    "--http",
+    "port",
+    metavar="PORT",
+    type=click.IntRange(0, 65_535),
+    help="Serve HTTP on a port of loopback instead of stdin and stdout; needs a token. 0 takes a free port.",
+)
 @click.option("--scope", help="project:NAME, by default the client's root, else this folder.")
 @click.option("--actor", help="Who speaks, by default what the client calls itself.")
-@click.option("--no-capture", is_flag=True, help="Store nothing: neither captures nor what was recalled or used.")
-@click.option("--for", "host", type=int, hidden=True, help="The pid of the host, by default of what started this.")
 @with_log
 @with_folder
-def mcp(
-    home: Path,
-    http: bool,
-    port: int,
-    scope: str | None,
-    actor: str | None,
-    no_capture: bool,
-    host: int | None,
-    logs: bool,
-) -> None:
+def mcp(home: Path, port: int | None, scope: str | None, actor: str | None, logs: bool) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
     Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
@@ -55,21 +45,19 @@ def mcp(
     \b
     Example:
       memtape mcp
-      memtape mcp --http --port 8642 --scope project:x
+      memtape mcp --http 8642 --scope project:x
     """
-    if no_capture:
-        os.environ[CAPTURE_VARIABLE] = CAPTURE_OFF
-    if is_json() and not http:
+    if is_json() and port is None:
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
     from memtape.tools.agents.mcp.server import ServedMemory, serve_stdio
 
-    memory = ServedMemory(home, scope=check_scope(scope) if scope is not None else None, actor=actor, host=host)
-    if http:
-        _serve_http(memory, port, logs)
-    else:
+    memory = ServedMemory(home, scope=check_scope(scope) if scope is not None else None, actor=actor)
+    if port is None:
         serve_stdio(memory)
+    else:
+        _serve_http(memory, port, logs)
 
 
 def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
@@ -125,10 +113,9 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
     serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
 
-HOST_NAMES = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")
 GENERIC = "mcp"
 """Any host without a plugin."""
-host_choice = click.Choice((*HOST_NAMES, GENERIC))
+host_choice = click.Choice((*HOSTS, GENERIC))
 
 
 @click.command()
@@ -158,14 +145,14 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
     if host == GENERIC or only_print:
         _show(folder, host)
     else:
-        from memtape.tools.agents.connecting import CONNECTABLE
         from memtape.tools.agents.connecting import connect as install
 
-        ran = install(folder, host)
-        done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
-        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
+        ran = [shlex.join(step.command) for step in install(folder, host)]
+        done = f"{HOSTS[host].name} is connected. {HOSTS[host].then}"
+        if not printed_json({"host": host, "ran": ran}):
+            _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
     if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
-        from memtape.tools.agents.generic import write_instructions
+        from memtape.tools.agents.instructions import write_instructions
 
         added = write_instructions(folder, instructions_file)
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
@@ -173,8 +160,8 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 
 def _show(home: Home, host: str) -> None:
     """Print the steps for a host, or the settings for any other client."""
-    from memtape.tools.agents.connecting import install_steps, own_command, place_of
-    from memtape.tools.agents.generic import instructions, server_forms
+    from memtape.tools.agents.connecting import install_steps, own_command, plugin_folder
+    from memtape.tools.agents.instructions import instructions, server_forms
     from memtape.tools.agents.plugins import plugin_files
 
     where = str(home.path.absolute())
@@ -191,7 +178,7 @@ def _show(home: Home, host: str) -> None:
     if printed_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}}):
         return
     for path, data in files.items():
-        say(f"# {place_of(home, host, path)}\n{data.decode()}")
+        say(f"# {plugin_folder(home, host) / path}\n{data.decode()}")
     say("\n".join(steps))
 
 
@@ -232,72 +219,41 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
     """
     if every == (host is not None):
         raise click.UsageError("Name one host, or --all.")
-    from memtape.tools.agents.leaving import data_told, leave
+    from memtape.tools.agents.connecting import disconnect as remove
+    from memtape.tools.agents.connecting import has_anything
+    from memtape.tools.agents.instructions import take_instructions
+    from memtape.tools.agents.leftovers import Leftovers, data_told, leave
 
-    folder, problems = Home(home), []
-    told: dict[str, Any] = {}
-    for name in HOST_NAMES if every else (str(host),):
+    folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
+    for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:
         try:
-            _disconnect(folder, name, every, told)
+            steps, left = remove(folder, name)
         except MemtapeError as error:
             if not every:
                 raise
-            problems.append(error)
+            failed = True
             say(f"Error: {visible(str(error))}", err=True)
-    if every:
-        from memtape.tools.agents.generic import take_instructions
-
-        gone = [take_instructions(folder)] + ([] if problems else [leave(folder)])
-        for leftovers in gone:
-            _tell_leftovers(leftovers, told)
-    if is_json():
-        of_one = {} if every else dict(*told.pop("hosts", ()))
-        print_json(told | of_one | {"data": str(folder.path.absolute())})
-    else:
+            continue
+        ran.append({"host": name, "ran": [shlex.join(step.command) for step in steps]})
+        found = found.with_all_of(left)
+    if every or host == GENERIC:
+        found = found.with_all_of(take_instructions(folder))
+    if every and not failed:
+        found = found.with_all_of(leave(folder))
+    if not printed_json({"hosts": ran} | found._asdict() | {"data": str(folder.path.absolute())}):
+        for each in ran:
+            _tell(each["ran"], f"{HOSTS[each['host']].name} is disconnected.")
+        for sentence in (*(f"Taken away: {it}" for it in found.taken), *(f"Left: {it}" for it in found.left)):
+            say(visible(sentence))
         say(data_told(folder))
-    if problems:
+    if failed:
         sys.exit(1)
 
 
-def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any]) -> None:
-    """Disconnect one host and print the result; with `every`, skip hosts without anything of Memtape."""
-    from memtape.tools.agents.connecting import CONNECTABLE, has_anything
-    from memtape.tools.agents.connecting import disconnect as remove
-    from memtape.tools.agents.generic import take_instructions
-
-    if host == GENERIC:
-        _tell_leftovers(take_instructions(home), told)
-        return
-    if every and not has_anything(home, host):
-        return
-    ran, leftovers = remove(home, host, every=every)
-    if is_json():
-        ran_words = [shlex.join(step.command) for step in ran]
-        told.setdefault("hosts", []).append({"host": host, "ran": ran_words} | leftovers._asdict())
-    else:
-        _tell(host, ran, leftovers, f"{CONNECTABLE[host].name} is disconnected.")
-
-
-def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any]) -> None:
-    if is_json():
-        for key, sentences in leftovers._asdict().items():
-            told.setdefault(key, []).extend(sentences)
-        return
-    for sentence in leftovers.taken:
-        say(f"Taken away: {visible(sentence)}")
-    for sentence in leftovers.left:
-        say(f"Left: {visible(sentence)}")
-
-
-def _tell(host: str, ran: Sequence[HostCommand], leftovers: Leftovers | None, done: str) -> None:
-    """Print a host's executed commands, the removed and remaining files, and the resulting state."""
-    commands = [shlex.join(step.command) for step in ran]
-    if printed_json({"host": host, "ran": commands} | (leftovers._asdict() if leftovers else {})):
-        return
-    for command in commands:
+def _tell(ran: list[str], done: str) -> None:
+    """Print a host's executed commands and the resulting state."""
+    for command in ran:
         say(f"$ {command}")
-    if leftovers:
-        _tell_leftovers(leftovers, {})
     say(done)
 
 

@@ -1,8 +1,7 @@
-"""The MCP server: its tools, prompts and resources over stdio, or over HTTP on loopback with a token.
+"""The MCP server: its tools and prompts over stdio, for a session of the home's server, or over HTTP with a token.
 
-Only this file and `handlers` know the `mcp` SDK. Tools, prompts and resources are defined in other files.
-LanceDB is imported in the background after the first answer, so that a server starts in about the SDK's own
-time. Any number of servers may work on one home at once.
+Only this file and `handlers` know the `mcp` SDK. LanceDB is imported in the background after the first answer, so that
+a server starts in about the SDK's own time. Any number of servers may work on one home at once.
 """
 
 from __future__ import annotations
@@ -11,35 +10,37 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
 import mcp_types as types
+import msgspec
 import uuid_utils
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
-from memtape.schemas.errors import LogGone, MemtapeError
+from memtape.schemas.errors import InvalidScope, LogGone, MemtapeError
+from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.handlers import Handlers
-from memtape.tools.agents.mcp.lines import lines
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, call
-from memtape.tools.agents.ready import HookOffer, HookResponder
-from memtape.tools.agents.warm import Asked, told_session
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call
+from memtape.tools.agents.ready import HookResponder
+from memtape.tools.agents.sessions import told_session
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
+from memtape.tools.keep.wire import DECLINED
 
 ResultT = TypeVar("ResultT")
 
@@ -51,6 +52,12 @@ TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 MAX_CLIENTS = 8
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
+TAKEN = b"taken\n"
+"""The answer to a forwarder whose session is taken."""
+
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+for _tool in TOOLS.values():
+    msgspec.json.Decoder(_tool.arguments)
 
 
 class ServedMemory:
@@ -61,15 +68,9 @@ class ServedMemory:
     """
 
     def __init__(
-        self,
-        home: Path,
-        *,
-        scope: str | None = None,
-        actor: str | None = None,
-        host: int | None = None,
-        session: str | None = None,
-        ready: HookResponder | None = None,
-    ) -> None:
+        self, home: Path, *, scope: str | None = None, actor: str | None = None, host: int | None = None,
+        session: str | None = None, ready: HookResponder | None = None,
+    ) -> None:  # fmt: skip
         self.home = home
         self.scope = scope
         self.actor = actor
@@ -87,20 +88,18 @@ class ServedMemory:
         return self.do(lambda client: call(client, name, arguments), project, actor)
 
     def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT:
-        """Return the result of an action on the client of a project, given by scope or folder."""
-        with self._using():
-            client = self._client(self.scope or project, actor)
-            client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
-            with self.ready.lent(client):
-                return action(client)
-
-    def offer(self, asked: Asked) -> HookOffer:
-        """Return the context of a start, or the sure memories for a prompt."""
-        return self.ready.offer(asked)
-
-    def freshen(self, asked: Asked) -> None:
-        """Bring the views up to date for the next hook, which does not wait for it."""
-        self.ready.after(asked)
+        """Return the result of an action on the client of a project. After `LogGone` the next opens the log again."""
+        with self._lock:
+            try:
+                client = self._client(self.scope or project, actor)
+                client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
+                with self.ready.lent(client):
+                    return action(client)
+            except LogGone as error:
+                self._close()
+                self.ready.forget()
+                note_error(self.home, "mcp", error)
+                raise
 
     def close(self) -> bool:
         """Close every client, and return whether nothing is being done any more."""
@@ -111,18 +110,6 @@ class ServedMemory:
     def _close(self) -> None:
         while self._clients:
             self._clients.popitem()[1].close()
-
-    @contextmanager
-    def _using(self) -> Iterator[None]:
-        """Hold the clients. After `LogGone` close them all; the next call opens the log again."""
-        with self._lock:
-            try:
-                yield
-            except LogGone as error:
-                self._close()
-                self.ready.forget()
-                note_error(self.home, "mcp", error)
-                raise
 
     def _client(self, project: str | Path, actor: str) -> Client:
         """Return the client of a project, given by scope or folder, and of a speaker."""
@@ -140,7 +127,7 @@ class ServedMemory:
 
 
 def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:
-    """Return the SDK's server with our tools, prompts and resources, as `Handlers` answers them."""
+    """Return the SDK's server with our tools and prompts, as `Handlers` answers them."""
     handlers = Handlers(memory, fallback)
     server: Server[Any] = Server(
         "memtape",
@@ -151,9 +138,6 @@ def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server
         on_call_tool=handlers.call_tool,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
-        on_read_resource=handlers.read_resource,
     )
     server.add_notification_handler("notifications/initialized", types.NotificationParams, handlers.initialized)
     return server
@@ -161,14 +145,47 @@ def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server
 
 def serve_stdio(memory: ServedMemory) -> None:
     """Serve one client on stdin and stdout until it closes them."""
+    # Only the end of the process interrupts the wait for a client.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    anyio.run(_serve_lines, make_server(memory, fallback=Path.cwd()))
+    _end(memory)
 
-    async def serve() -> None:
-        server = make_server(memory, fallback=Path.cwd())
-        async with lines() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
 
-    with _hooks_answered(memory, at_once=True):
-        anyio.run(serve)
+def serve_session(ready: HookResponder, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
+    """Serve a session that was handed to the home's server (`forwarding`), until its host closes.
+
+    Each session has its own thread, event loop, SDK server and clients, and is served as by a process of its own: for
+    its folder, its scope and the session of its host. Scopes that the command would refuse with a message are declined.
+    """
+    if not _may_serve(told["scope"]):
+        return talking.sendall(DECLINED)
+    memory = ServedMemory(
+        home, scope=told["scope"], actor=told["actor"], ready=ready, session=told["session"], host=int(told["host"])
+    )
+    server = make_server(memory, fallback=Path(told["folder"]))
+    try:
+        talking.settimeout(None)
+        talking.sendall(TAKEN)
+        with (
+            os.fdopen(os.dup(talking.fileno()), "r", encoding="utf-8", errors="replace") as hears,
+            os.fdopen(os.dup(talking.fileno()), "w", encoding="utf-8") as says,
+        ):
+            anyio.run(_serve_lines, server, anyio.wrap_file(hears), anyio.wrap_file(says))
+    finally:
+        memory.close()
+
+
+async def _serve_lines(server: Server[Any], *files: anyio.AsyncFile[str]) -> None:
+    """Serve one client over two files, by default stdin and stdout."""
+    async with stdio_server(*files) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _may_serve(scope: str | None) -> bool:
+    try:
+        return scope is None or check_scope(scope) != GLOBAL
+    except InvalidScope:
+        return False
 
 
 def serve_http(memory: ServedMemory, listening: socket.socket, token: str) -> None:
@@ -177,34 +194,16 @@ def serve_http(memory: ServedMemory, listening: socket.socket, token: str) -> No
 
     app = http_app(memory, listening.getsockname()[1], token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-    with _hooks_answered(memory):
-        anyio.run(server.serve, [listening])
-
-
-@contextmanager
-def _hooks_answered(memory: ServedMemory, *, at_once: bool = False) -> Iterator[None]:
-    """Answer the hooks of this home as long as a server runs; close everything after it, also on SIGTERM.
-
-    `at_once` is for a server that may be waiting for its client: only the end of the process interrupts the
-    wait.
-    """
-    warm = Warm(memory.home, memory.offer, memory.freshen)
-
-    def end(*_: object) -> None:
-        if at_once:
-            warm.stop()
-            os._exit(0)
-        raise SystemExit(0)
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, end)
-    warm.start()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # The library raises it again once it has closed all.
     try:
-        yield
+        anyio.run(server.serve, [listening])
     finally:
-        warm.stop()
-        if not memory.close():
-            os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
+        _end(memory)
+
+
+def _end(memory: ServedMemory) -> None:
+    if not memory.close():
+        os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
 
 
 def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
@@ -219,28 +218,21 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
             allowed_origins=[f"http://{name}" for name in names],
         ),
     )
-    return _Guard(app, token)
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not _is_admitted(scope, token.encode()):
+            refusal = PlainTextResponse("Unauthorized", 401, headers={"WWW-Authenticate": "Bearer"})
+            return await refusal(scope, receive, send)
+        await app(scope, receive, send)
+
+    return guarded
 
 
-class _Guard:
-    """Admits holders of the token, compared in constant time; refuses everyone else without a word."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if len(given) != 1 or not self._fits(given[0]):
-                refusal = PlainTextResponse("Unauthorized", 401, headers={"WWW-Authenticate": "Bearer"})
-                return await refusal(scope, receive, send)
-        await self._app(scope, receive, send)
-
-    def _fits(self, given: bytes) -> bool:
-        # The name of the scheme is no secret and has no case (RFC 9110, 11.1).
-        scheme, _, token = given.partition(b" ")
-        return secrets.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
+def _is_admitted(scope: Scope, token: bytes) -> bool:
+    """Whether a request has the token, compared in constant time."""
+    given = [value.partition(b" ") for name, value in scope["headers"] if name == b"authorization"]
+    # The name of the scheme is no secret and has no case (RFC 9110, 11.1).
+    return len(given) == 1 and secrets.compare_digest(given[0][2].strip(), token) and given[0][0].lower() == b"bearer"
 
 
 def token_of(home: Home) -> tuple[str, Path]:
@@ -265,6 +257,6 @@ def listen(port: int) -> socket.socket:
     try:
         listening.bind((LOOPBACK, port))
     except OSError as error:
-        raise MemtapeError(f"Port {port} cannot be used: {error.strerror}.", "Name another with --port.") from None
+        raise MemtapeError(f"Port {port} cannot be used: {error.strerror}.", "Name another with --http.") from None
     listening.listen(128)
     return listening

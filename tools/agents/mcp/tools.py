@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, inspect
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import edit_of
@@ -21,12 +22,8 @@ from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
 from memtape.state.views.filters import FILTERS, make_filters
 from memtape.tools import verbs
-from memtape.tools.agents.mcp import data
-from memtape.tools.agents.mcp.bounds import bounded
-from memtape.tools.agents.mcp.schemas import whole_schema
-from memtape.tools.ask.deciding import Updated
 from memtape.tools.ask.telling import redacted
-from memtape.tools.capture.writing import Receipt, now_us
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 INSTRUCTIONS = """\
@@ -46,6 +43,9 @@ MAX_DOCUMENT_CHARS = 1024 * 1024
 
 MAX_RESULTS = 20
 MAX_BUDGET_TOKENS = 8_000
+_NULL = {"type": "null"}
+_SHOWN = ("type", "description", "enum", "items", "properties", "required")
+"""The keys of a schema that hosts are told, in their order."""
 
 
 class AddMemory(verbs.CaptureArguments, frozen=True):
@@ -73,7 +73,7 @@ class GetContext(verbs.ContextArguments, frozen=True):
     )
 
 
-def add_memory(client: Client, asked: AddMemory) -> ToolAnswer:
+def add_memory(client: Client, asked: AddMemory) -> str:
     """Capture a text in the project."""
     if len(asked.text) > MAX_DOCUMENT_CHARS:  # Of other kinds less is refused by the client.
         raise MemtapeError(
@@ -86,81 +86,67 @@ def add_memory(client: Client, asked: AddMemory) -> ToolAnswer:
     place = f"position {receipt.position.partition}/{receipt.position.offset}"
     if receipt.spooled:
         place = "waiting in the spool: the broker of the log does not answer"
-    told = f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
     if receipt.hidden:
-        told = (
-            f"Stored in {client.scope} as `{receipt.id}` ({place}), but hidden: the same was forgotten, and no search "
-            f"finds it. If the user wants it again: restore_memory `{receipt.id}`.{_profile(client)}"
-        )
-    return ToolAnswer(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile} | _hidden(receipt))
+        return f"Stored in {client.scope} as `{receipt.id}` ({place}), {_hidden(receipt.id)}.{_profile(client)}"
+    return f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
 
 
-def search_memories(client: Client, asked: SearchMemories) -> ToolAnswer:
+def search_memories(client: Client, asked: SearchMemories) -> str:
     """Search the project and `global`; the recall is on the log."""
     from memtape.tools.agents.mcp.answers import searched
 
     given = msgspec.structs.asdict(asked)
-    filters = make_filters(now_us(), **{name: given[name] for name in FILTERS})
-    then = None if asked.valid_at is None else parse_time(asked.valid_at, now_us())
-    most = min(asked.limit, MAX_RESULTS)
     found = client.search(
         asked.query,
-        most,
-        filters=filters,
-        valid_at=then,
+        min(asked.limit, MAX_RESULTS),
+        filters=make_filters(now_us(), **{name: given[name] for name in FILTERS}),
+        valid_at=None if asked.valid_at is None else parse_time(asked.valid_at, now_us()),
         archived=asked.archived,
         quotas=asked.quotas,
         cursor=asked.cursor,
         deep=asked.deep,
     )
-    answer = found.answer
-    notes = [note for note in (*answer.warnings, answer.aside) if note]
-    more = {"recall": found.recall_id, "cursor": answer.next, "lag": answer.lag, "notes": notes}
-    told = _at_most(asked.limit, MAX_RESULTS, "results") + searched(answer, client.scope, found.recall_id)
-    return ToolAnswer(told, data.results(answer.results, client.scope, **more))
+    return _at_most(asked.limit, "results") + searched(found.answer, client.scope, found.recall_id)
 
 
-def get_memory(client: Client, asked: GetMemory) -> ToolAnswer:
+def get_memory(client: Client, asked: GetMemory) -> str:
     """Open a memory or turn, with every event behind it."""
     from memtape.tools.agents.mcp.answers import opened
 
-    found, explained = client.show(asked.id), client.why(asked.id)
-    return ToolAnswer(opened(found, explained, asked.from_char), data.opened(found, explained, asked.from_char))
+    return opened(client.show(asked.id), client.why(asked.id), asked.from_char)
 
 
-def get_context(client: Client, asked: GetContext) -> ToolAnswer:
+def get_context(client: Client, asked: GetContext) -> str:
     """Return the context of a starting agent."""
     from memtape.tools.agents.mcp.answers import context
 
     made = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS))
-    told = _at_most(asked.budget_tokens, MAX_BUDGET_TOKENS, "tokens") + context(made.text, client.scope)
-    return ToolAnswer(told, {"scope": client.scope, "text": bounded(made.text)})
+    return _at_most(asked.budget_tokens, "tokens", MAX_BUDGET_TOKENS) + context(made.text, client.scope)
 
 
-def mark_used(client: Client, asked: verbs.UsedArguments) -> ToolAnswer:
+def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
     """Record that memories were useful."""
     client.use(asked.ids, asked.recall)
-    return ToolAnswer(f"Noted: {len(asked.ids)} used.", {"ids": list(asked.ids)})
+    return f"Noted: {len(asked.ids)} used."
 
 
-def update_memory(client: Client, asked: verbs.UpdateArguments) -> ToolAnswer:
+def update_memory(client: Client, asked: verbs.UpdateArguments) -> str:
     """Capture a text that takes the place of a memory of the project."""
     _hold_global(client, asked.id)
     done = client.update(asked.id, asked.text)
-    told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
-    if done.replaced is None:
-        told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
     if done.hidden:
-        told = (
-            f"Stored as `{done.id}`, but hidden: the same was forgotten, and no search finds it. If the user wants it "
-            f"again: restore_memory `{done.id}`; then it replaces `{asked.id}`."
-        )
-    data = {"id": done.id, "scope": done.scope, "replaced": done.replaced, "profile": done.profile}
-    return ToolAnswer(f"{told}{_profile(client)}", data | _hidden(done))
+        told = f"Stored as `{done.id}`, {_hidden(done.id)}; then it replaces `{asked.id}`."
+    elif done.replaced is None:
+        told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
+    else:
+        told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
+    return told + _profile(client)
 
 
-def _hidden(done: Receipt | Updated) -> dict[str, Any]:
-    return {"hidden": True} if done.hidden else {}
+def _hidden(id: str) -> str:
+    return (
+        f"but hidden: the same was forgotten, and no search finds it. If the user wants it again: restore_memory `{id}`"
+    )
 
 
 def _profile(client: Client) -> str:
@@ -168,170 +154,125 @@ def _profile(client: Client) -> str:
     return f" {client.profile.told}" if client.profile.told else ""
 
 
-def list_recent(client: Client, asked: verbs.RecentArguments) -> ToolAnswer:
+def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
     """List the latest texts of the project."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
-    told = _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "the latest first")
-    return ToolAnswer(told, data.results(found, client.scope))
+    return _at_most(asked.limit, "results") + listed(found, client.scope, "the latest first")
 
 
-def list_sessions(client: Client, asked: verbs.SessionsArguments) -> ToolAnswer:
+def list_sessions(client: Client, asked: verbs.SessionsArguments) -> str:
     """List the sessions of the project."""
     from memtape.tools.agents.mcp.answers import sessions
 
     found = client.sessions(min(asked.limit, MAX_RESULTS))
-    told = _at_most(asked.limit, MAX_RESULTS, "sessions") + sessions(found, client.scope)
-    return ToolAnswer(told, data.sessions(found, client.scope))
+    return _at_most(asked.limit, "sessions") + sessions(found, client.scope)
 
 
-def timeline(client: Client, asked: verbs.TimelineArguments) -> ToolAnswer:
+def timeline(client: Client, asked: verbs.TimelineArguments) -> str:
     """List the texts around a memory or a time."""
     from memtape.tools.agents.mcp.answers import listed
 
     found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
-    told = _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "in the order of time")
-    return ToolAnswer(told, data.results(found, client.scope))
+    return _at_most(asked.limit, "results") + listed(found, client.scope, "in the order of time")
 
 
-def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> ToolAnswer:
+def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
     """List contradictions; only people settle them."""
     from memtape.tools.agents.mcp.answers import conflicts
 
-    found = client.conflicts(settled=asked.settled)
-    return ToolAnswer(conflicts(found), data.conflicts(found))
+    return conflicts(client.conflicts(settled=asked.settled))
 
 
-def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> ToolAnswer:
+def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
     """Archive memories of the project."""
     done = client.archive(asked.ids, reason=asked.reason)
     named = ", ".join(f"`{it.id}`" for it in done.done)
     already = f" Archived before: {len(done.already)}." if done.already else ""
-    told = f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
-    return ToolAnswer(told, {"ids": [it.id for it in done.done]})
+    return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
 
 
-def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> ToolAnswer:
+def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> str:
     """Bring memories of the project back."""
     done = client.unarchive(asked.ids, all_of=asked.all_of, reason=asked.reason)
     already = f" Not archived: {len(done.already)}." if done.already else ""
-    return ToolAnswer(f"Brought back {len(done.done)}.{already}", {"ids": [it.id for it in done.done]})
+    return f"Brought back {len(done.done)}.{already}"
 
 
-def list_archived(client: Client, asked: verbs.ArchivedArguments) -> ToolAnswer:
+def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
     """List the archived texts of the project."""
     from memtape.tools.agents.mcp.answers import archived
 
     found = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged)
-    return ToolAnswer(_at_most(asked.limit, MAX_RESULTS, "texts") + archived(found), data.archived(found))
+    return _at_most(asked.limit, "texts") + archived(found)
 
 
-def memory_status(client: Client, asked: verbs.StatusArguments) -> ToolAnswer:
+def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
     """Count the rows of the project and of `global`."""
     from memtape.tools.agents.mcp.answers import status
 
-    state = client.status()
-    return ToolAnswer(status(state, client.scope), data.status(state, client.scope))
+    return status(client.status(), client.scope)
 
 
-def read_page(client: Client, asked: verbs.PageArguments) -> ToolAnswer:
+def read_page(client: Client, asked: verbs.PageArguments) -> str:
     """Open a page of the project's tree."""
     from memtape.tools.agents.mcp.answers import page
 
-    found = client.tree.show(asked.page)
-    return ToolAnswer(page(found, client.scope), data.page(found))
+    return page(client.tree.show(asked.page), client.scope)
 
 
-def new_page(client: Client, asked: verbs.NewPageArguments) -> ToolAnswer:
+def new_page(client: Client, asked: verbs.NewPageArguments) -> str:
     """Write a page of the project's tree."""
     done = client.tree_writing.new(asked.slug, asked.text, edit_of(title=asked.title, summary=asked.summary))
-    told = f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
-    return ToolAnswer(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
+    return f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
 
 
-def edit_page(client: Client, asked: verbs.EditPageArguments) -> ToolAnswer:
+def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
     """Give a page of the project's tree another text."""
     done = client.tree_writing.edit(asked.page, asked.text, edit_of(base=asked.base))
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
-    told = f"The page {done.slug} is at version `{done.version}`.{beside}"
-    return ToolAnswer(told, {"slug": done.slug, "version": done.version, "beside": done.beside})
+    return f"The page {done.slug} is at version `{done.version}`.{beside}"
 
 
-class ToolAnswer(NamedTuple):
-    """A tool's answer: Markdown, and the same for programs, by the tool's schema (`data`)."""
-
-    text: str
-    data: dict[str, Any]
+def _decide(verb: verbs.Verb, client: Client, asked: Any) -> str:
+    """Decide about a memory, as the verb's row says."""
+    assert verb.method is not None and verb.decision is not None
+    _hold_global(client, asked.id)
+    named = getattr(client, verb.method)(**msgspec.structs.asdict(asked))
+    undo = verbs.VERBS[verb.decision.undo].tool if verb.decision.undo else None
+    undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
+    return f"{verb.decision.done} {many(len(named), 'capture')}.{getattr(named, 'note', '')}{undone}"
 
 
 class Tool(NamedTuple):
     """A tool for agents: the function of a client and arguments, the argument type, and the verb's offer."""
 
-    run: Callable[[Client, Any], ToolAnswer]
+    run: Callable[[Client, Any], str]
     arguments: type[verbs.Arguments]
     offer: verbs.Offer
 
 
-_RUN: dict[str, tuple[Callable[[Client, Any], ToolAnswer], type[verbs.Arguments]]] = {
-    "capture": (add_memory, AddMemory),
-    "search": (search_memories, SearchMemories),
-    "show": (get_memory, GetMemory),
-    "context": (get_context, GetContext),
-    "recent": (list_recent, verbs.RecentArguments),
-    "sessions": (list_sessions, verbs.SessionsArguments),
-    "timeline": (timeline, verbs.TimelineArguments),
-    "update": (update_memory, verbs.UpdateArguments),
-    "used": (mark_used, verbs.UsedArguments),
-    "archive": (archive_memory, verbs.ArchiveArguments),
-    "unarchive": (unarchive_memory, verbs.UnarchiveArguments),
-    "archived": (list_archived, verbs.ArchivedArguments),
-    "conflicts": (list_conflicts, verbs.ConflictsArguments),
-    "status": (memory_status, verbs.StatusArguments),
-    "tree show": (read_page, verbs.PageArguments),
-    "tree new": (new_page, verbs.NewPageArguments),
-    "tree edit": (edit_page, verbs.EditPageArguments),
-}
+_OWN_ARGUMENTS: dict[str, type[verbs.Arguments]] = {
+    "add_memory": AddMemory, "search_memories": SearchMemories, "get_memory": GetMemory, "get_context": GetContext
+}  # fmt: skip
+"""Arguments with a narrower choice than the verb's."""
 
 
-def _decided(name: str) -> tuple[Callable[[Client, Any], ToolAnswer], type[verbs.Arguments]]:
-    """Return the function and arguments of a tool that decides about a memory, from the verb's row."""
-    verb = verbs.VERBS[name]
-    assert verb.method is not None and verb.arguments is not None and verb.decision is not None
-    method, decision = verb.method, verb.decision
-    undo = verbs.VERBS[decision.undo].tool if decision.undo else None
-
-    def decide(client: Client, asked: verbs.Arguments) -> ToolAnswer:
-        _hold_global(client, asked.id)  # type: ignore[attr-defined]
-        named = getattr(client, method)(**msgspec.structs.asdict(asked))
-        undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
-        note = getattr(named, "note", "")
-        data = {"ids": list(named)} | ({"was_hidden": False} if note else {})
-        return ToolAnswer(f"{decision.done} {many(len(named), 'capture')}.{note}{undone}", data)
-
-    return decide, verb.arguments
+def _tool(verb: verbs.Verb, offer: verbs.Offer) -> Tool:
+    """Return the tool of a verb: a decision by its row, else the function of the tool's name."""
+    run = partial(_decide, verb) if verb.decision else globals()[offer.name]
+    assert verb.arguments is not None
+    return Tool(run, _OWN_ARGUMENTS.get(offer.name, verb.arguments), offer)
 
 
-TOOLS: dict[str, Tool] = {
-    verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool)
-    for name, verb in (verbs.VERBS | verbs.OF_GROUPS).items()
-    if verb.tool is not None
-}
-
-
-def schema_of(tool: Tool) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments, without references."""
-    return whole_schema(tool.arguments)
+TOOLS = {verb.tool.name: _tool(verb, verb.tool) for verb in (verbs.VERBS | verbs.OF_GROUPS).values() if verb.tool}
 
 
 def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
-    """Run a tool by name and return its Markdown, as `answered` does."""
-    return answered(client, name, arguments).text
+    """Run a tool by name, listed or not, and return its Markdown.
 
-
-def answered(client: Client, name: str, arguments: dict[str, Any]) -> ToolAnswer:
-    """Run a tool by name, listed or not. Raises `MemtapeError` with a sentence for errors the agent can act
-    on.
+    Raises `MemtapeError` with a sentence for errors the agent can act on.
     """
     tool = TOOLS.get(name)
     if tool is None:
@@ -347,9 +288,7 @@ def answered(client: Client, name: str, arguments: dict[str, Any]) -> ToolAnswer
         error.hint = _for_agents(error)
         raise
     counts = client.redactor.counts - before
-    if not counts:
-        return done
-    return ToolAnswer(f"{redacted(counts)}\n\n{done.text}", done.data | {"redacted": dict(counts)})
+    return f"{redacted(counts)}\n\n{done}" if counts else done
 
 
 def _what_it_takes(tool: Tool, error: str) -> str:
@@ -374,7 +313,7 @@ def _for_agents(error: MemtapeError) -> str:
     return f"For the user: {error.hint}"
 
 
-def _at_most(asked: int, most: int, what: str) -> str:
+def _at_most(asked: int, what: str, most: int = MAX_RESULTS) -> str:
     """Return a note where more was asked for than the maximum."""
     return f"At most {most:,} {what} are given; {asked:,} were asked for.\n\n" if asked > most else ""
 
@@ -387,3 +326,44 @@ def _hold_global(client: Client, id: str) -> None:
         raise MemtapeError(
             f"{id} belongs to global, which only an operator changes.", "Ask the user to do it with `memtape`."
         )
+
+
+def schema_of(tool: Tool, *, rare: bool = True) -> dict[str, Any]:
+    """Return the JSON schema of a tool's arguments for hosts: with the `rare` ones, or without.
+
+    A host puts the schemas of all tools before its model at every turn, so they have only the needs of a good call. A
+    call is checked against the type.
+    """
+    _, components = msgspec.json.schema_components((tool.arguments,), ref_template="#/{name}")
+    schema = _told(components[tool.arguments.__name__])
+    schema.pop("description", None)
+    left_out = () if rare else _rare(tool.arguments)
+    schema["properties"] = {name: told for name, told in schema.get("properties", {}).items() if name not in left_out}
+    return schema
+
+
+def _rare(arguments: type[verbs.Arguments]) -> list[str]:
+    """Return the names of the arguments that are marked as rare."""
+    described = inspect.type_info(arguments)
+    assert isinstance(described, inspect.StructType)
+    found = []
+    for field in described.fields:
+        kind, extra = field.type, dict[str, Any]()
+        while isinstance(kind, inspect.Metadata):
+            extra |= kind.extra or {}
+            kind = kind.type
+        found += [field.name] * bool(extra.get("rare"))
+    return found
+
+
+def _told(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return what hosts are told of a schema; a list of values also has the type string, required by some."""
+    if "anyOf" in schema:  # Of what may be null it is told what it is otherwise; who means null leaves it out.
+        (other,) = (each for each in schema["anyOf"] if each != _NULL)
+        schema = {**other, **schema}
+    told = {key: schema[key] for key in _SHOWN if key in schema}
+    if "items" in told:
+        told["items"] = _told(told["items"])
+    if "properties" in told:
+        told["properties"] = {name: _told(each) for name, each in told["properties"].items()}
+    return {"type": "string", **told} if "enum" in told else told

@@ -11,13 +11,10 @@ import orjson
 
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.agents import own_files
-from memtape.tools.agents.connecting import CONNECTABLE, plugin_folder
-from memtape.tools.agents.generic import instructions
-from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, note_of
-from memtape.tools.agents.mcp.resources import CONTEXT
-from memtape.tools.agents.mcp.schemas import short_schema
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call
+from memtape.tools.agents.connecting import is_connected
+from memtape.tools.agents.hosts import HOSTS, begins_at_prompt, note_of
+from memtape.tools.agents.instructions import instructions
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call, schema_of
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import ProjectContext
 from memtape.tools.ask.measuring import tokenizer
@@ -49,10 +46,10 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
     `budget` is the caller's number of tokens, by default the tool's own.
     """
     note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
-    told = [_to_host(client.home, name, context.text, note) for name in HOSTS_OF_HOOKS]
+    told = [_to_host(client.home, name, context.text, note) for name in HOSTS]
     told.sort(key=lambda host: not host.is_connected)
     asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
-    opened = HostText(f"get_context, or the resource {CONTEXT}", tokenizer().count(asked), asked)
+    opened = HostText("get_context", tokenizer().count(asked), asked)
     return [*told, ToHost(HOOKLESS, False, "when its agent asks", opened)]
 
 
@@ -68,7 +65,7 @@ def beside(home: Home) -> list[HostText]:
         {
             "name": name,
             "description": tool.offer.description,
-            "inputSchema": short_schema(tool.arguments, rare=every),
+            "inputSchema": schema_of(tool, rare=every),
         }
         for name, tool in TOOLS.items()
         if every or tool.offer.common
@@ -84,16 +81,11 @@ def beside(home: Home) -> list[HostText]:
 
 def _to_host(home: Home, name: str, text: str, note: str) -> ToHost:
     """Return how a host is told a context at its start, or with the first prompt."""
-    host = HOSTS_OF_HOOKS[name]
-    wanted = "prompt" if host.begins_at_prompt else "start"
-    event = next(event for event, action in host.actions.items() if action == wanted)
+    at_prompt = begins_at_prompt(name)
+    wanted = "prompt" if at_prompt else "start"
+    event = next(event for event, action in HOSTS[name].actions.items() if action == wanted)
     printed = form_of(name, event, text, note).decode()
     tokens = tokenizer().count(given_in(text)) if printed else 0
-    when = f"{'with the first prompt' if host.begins_at_prompt else 'when a session starts'} ({event})"
-    return ToHost(
-        CONNECTABLE[name].name, _is_connected(home, name), when, HostText("What its hook prints", tokens, printed)
-    )
-
-
-def _is_connected(home: Home, name: str) -> bool:
-    return plugin_folder(home, name).is_dir() if CONNECTABLE[name].install else own_files.is_placed()
+    when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"
+    given = HostText("What its hook prints", tokens, printed)
+    return ToHost(HOSTS[name].name, is_connected(home, name), when, given)

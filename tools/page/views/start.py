@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, get_args
 
 from memtape.state.views.context import Section
-from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS
+from memtape.tools.agents.hosts import CONTEXT_TOKENS
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.client import Client

@@ -9,21 +9,15 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home, write_whole
+from memtape.tools.agents.hosts import PLUGIN
 from memtape.tools.agents.leftovers import Leftovers, rewrite
-from memtape.tools.agents.plugins import PLUGIN, SKILL
+from memtape.tools.agents.plugins import SKILL
 
 BEGIN, END = "<!-- memtape:instructions:begin -->", "<!-- memtape:instructions:end -->"
-
-
-class _Block(TypedDict):
-    """The text added to a file, and whether the file was created for it."""
-
-    added: str
-    made: bool
 
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
@@ -47,49 +41,49 @@ def write_instructions(home: Home, path: Path) -> bool:
     """
     path = path.absolute()
     try:
-        before = path.read_bytes().decode() if path.exists() else None
-        if before is not None and BEGIN in before:
+        before = path.read_bytes().decode() if path.exists() else ""
+        if BEGIN in before:
             return False
-        begun = before or ""
-        added = "\n" * (bool(begun) and not begun.endswith("\n")) + "\n" * bool(begun) + instructions()
-        _note(home, _noted(home) | {str(path): {"added": added, "made": before is None}})
-        path.write_bytes((begun + added).encode()) if before is None else rewrite(path, begun + added)
+        added = "\n" * (bool(before) and not before.endswith("\n")) + "\n" * bool(before) + instructions()
+        _note(home, _noted(home) | {str(path): added})
+        path.touch()
+        rewrite(path, before + added)
     except (OSError, UnicodeDecodeError) as error:
         raise MemtapeError(f"{path} could not be written: {error}.", "Name another file.") from None
     return True
 
 
 def take_instructions(home: Home) -> Leftovers:
-    """Remove every written block that is unchanged; report the files in which a person edited the block."""
+    """Remove every written block that is unchanged, and a file without anything else; report the edited blocks."""
     found = Leftovers([], [])
-    rest: dict[str, _Block] = {}
-    for name, noted in _noted(home).items():
+    rest: dict[str, str] = {}
+    for name, added in _noted(home).items():
         path = Path(name)
         try:
             text = path.read_bytes().decode()
         except (OSError, UnicodeDecodeError):  # The file is gone, or another by now.
             continue
-        if noted["added"] not in text:
+        if added not in text:
             if BEGIN in text:
                 found.left.append(f"The block of instructions in {path}: somebody has edited it.")
-                rest[name] = noted
+                rest[name] = added
             continue
-        without = text.replace(noted["added"], "", 1)
-        path.unlink() if noted["made"] and not without else rewrite(path, without)
+        without = text.replace(added, "", 1)
+        rewrite(path, without) if without else path.unlink()
         found.taken.append(f"The block of instructions from {path}.")
     _note(home, rest)
     return found
 
 
-def _noted(home: Home) -> dict[str, _Block]:
+def _noted(home: Home) -> dict[str, str]:
     try:
-        noted: dict[str, _Block] = json.loads(_path(home).read_bytes())
+        noted: dict[str, str] = json.loads(_path(home).read_bytes())
     except (OSError, ValueError):
         return {}
     return noted
 
 
-def _note(home: Home, noted: dict[str, _Block]) -> None:
+def _note(home: Home, noted: dict[str, str]) -> None:
     if not noted:
         _path(home).unlink(missing_ok=True)
         return
