@@ -7,20 +7,12 @@ The caller chooses the texts to read.
 from __future__ import annotations
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.lexicon import word_list
 from memtape.state.text.statements import HIDDEN, without_code
 
-ENDINGS = frozenset(
-    "py pyi ipynb ts tsx js jsx mjs cjs vue svelte go rs java kt kts scala rb php swift m c h cc cpp hpp cs fs ex"
-    " exs erl hs lua pl r jl dart zig sql sh bash zsh fish ps1 bat toml yaml yml json jsonl json5 xml html htm css scss"
-    " less sass md mdx rst txt adoc tex csv tsv parquet ini cfg conf properties env lock proto graphql gql tf hcl"
-    " gradle cmake mk dockerfile patch diff log pdf docx xlsx pptx odt png jpg jpeg gif svg webp ico db sqlite whl"
-    " gz zip tgz tar pem crt key".split()
-)
+ENDINGS = word_list("endings of files")
 """Endings of files that people and agents work on."""
-BARE = frozenset(
-    "makefile dockerfile license readme changelog contributing authors notice gemfile rakefile procfile justfile"
-    " vagrantfile jenkinsfile codeowners".split()
-)
+BARE = word_list("files without an ending")
 """Names of files without an ending."""
 
 _ADDRESS = lazy(r"\b[A-Za-z][\w+.-]{0,30}://\S+|\bwww\.\S+|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}")

@@ -15,6 +15,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text import statement_cues as cues
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.files import named_files
+from memtape.state.text.lexicon import word_list
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
@@ -124,11 +125,7 @@ _NOT_DONE = lazy(
     _I,
 )
 """Words that keep a sentence from reporting an action as done."""
-_STOPS = frozenset(
-    "need remind todo tomorrow today tonight later next week month monday tuesday wednesday thursday friday "
-    "saturday sunday "
-    "promis still open do go get make want let pleas soon back finish deadlin due action item step task thing".split()
-)
+_STOPS = word_list("terms of any open end")
 """Terms that mark an open end or its date, and do not name its subject."""
 
 

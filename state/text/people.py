@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.lexicon import word_list
 from memtape.state.text.statements import MOST_TURN_CHARS, without_code
 
 NAME_CHARS = 60
@@ -30,15 +31,7 @@ _OF = lazy(
     r"|boss|manager|partner|wife|husband|brother|sister|son|daughter|mom|dad|mother|father|cousin|aunt|uncle|mentor)"
     r"|Dr\.|Mr\.|Mrs\.|Ms\.),? " + _NAME
 )
-_NO_NAME = frozenset(
-    "I We You He She It They This That These Those There Then Who What When Where Why How If And But So Also No Yes "
-    "Ok The A An "
-    "My Our Your His Her Their Everyone Everybody Somebody Someone Nobody People Mom Dad God Claude Monday Tuesday "
-    "Wednesday "
-    "Thursday Friday Saturday Sunday January February March April May June July August September October November "
-    "December "
-    "Please Thanks Hey Hi Hello Well Oh Just Not Now One Some Many Most Each Both All Any".split()
-)
+_NO_NAME = word_list("words that name nobody")
 
 
 def key_of_name(name: str) -> str:
