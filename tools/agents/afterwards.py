@@ -151,12 +151,18 @@ def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH
         start = max(0, size - tail_bytes)
         found = records(transcript, source, {}, start)
         said = [record for record in found if record.origin == "user" or record.actor == source]
-        told = "\n".join(f"{'User' if it.origin == 'user' else source}: {it.text.strip()}" for it in said)
-        if len(told) > chars or start == 0 or tail_bytes >= MAX_TAIL_BYTES:
+        if sum(len(it.text) for it in said) > chars or start == 0 or tail_bytes >= MAX_TAIL_BYTES:
             break
         tail_bytes *= 8
-    text = redactor.text(told)
-    return ending(text, chars, FLUSH_LINES) or tail_of(text, chars).partition(" ")[2]
+    kept, room, lines = list[str](), chars, FLUSH_LINES
+    for it in reversed(said):
+        text = f"{'User' if it.origin == 'user' else source}: {redactor.text(it.text).strip()}"
+        fit = ending(text, room, lines) or ("" if kept else tail_of(text, room).partition(" ")[2])
+        kept += [fit] if fit else []
+        room, lines = room - len(fit) - 1, lines - fit.count("\n") - 1
+        if fit != text or room <= 0 or lines <= 0:
+            break
+    return redactor.text("\n".join(reversed(kept)))
 
 
 def of_session(transcript: Path, agent: str = "") -> list[Path]:
