@@ -18,10 +18,9 @@ from msgspec import Meta, inspect
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import edit_of
 from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
-from memtape.state.views.filters import FILTERS, make_filters
 from memtape.tools import verbs
+from memtape.tools.ask.asking import search_options
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -95,17 +94,8 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
     """Search the project and `global`; the recall is on the log."""
     from memtape.tools.agents.mcp.answers import searched
 
-    given = msgspec.structs.asdict(asked)
-    found = client.search(
-        asked.query,
-        min(asked.limit, MAX_RESULTS),
-        filters=make_filters(now_us(), **{name: given[name] for name in FILTERS}),
-        valid_at=None if asked.valid_at is None else parse_time(asked.valid_at, now_us()),
-        archived=asked.archived,
-        quotas=asked.quotas,
-        cursor=asked.cursor,
-        deep=asked.deep,
-    )
+    options = search_options(now_us(), msgspec.structs.asdict(asked))
+    found = client.search(asked.query, min(asked.limit, MAX_RESULTS), **options)
     return _at_most(asked.limit, "results") + searched(found.answer, client.scope, found.recall_id)
 
 
