@@ -4,6 +4,7 @@ import atexit
 import os
 import random
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -32,6 +33,9 @@ os.environ["MEMTAPE_EMBEDDER"] = "floor"
 os.environ["MEMTAPE_HOOKS"] = "alone"
 # Nor does any note something where the doctor of the user's own home looks.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
+# Nor is any that is started from a run in the background deaf to interrupts, as such a run itself is.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "fixed")
 
 

@@ -33,7 +33,11 @@ ENV = {**os.environ, "PYTHONPATH": str(ROOT), "MEMTAPE_EMBEDDER": "floor"}
 def run(*words: str, until: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, or interrupt it once it has printed all of some words."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "memtape", *words], env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "memtape", *words],
+        env=ENV,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
     first = ""
