@@ -469,7 +469,7 @@ def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
 def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> None:
     ids = sum_up(client)
     archive(client, ids)
-    told = search_memories(client, SearchMemories(query="lighthouse gateway")).text
+    told = search_memories(client, SearchMemories(query="lighthouse gateway"))
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
     assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told

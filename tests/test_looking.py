@@ -93,7 +93,7 @@ def test_an_update_takes_the_place_of_a_memory_in_one_call(client: Client) -> No
     assert new is not None and (new.kind, new.tags, new.source) == ("fact", ("infra",), "a mail")
     before = client.show(old).memory
     assert before is not None and before.replaced_by == done.id and new.valid_to is None
-    again = client.update(done.id, "staging has moved to Hamburg behind the blue proxy")
+    again = client.update(done.id, "staging has moved to Hamburg, behind blue proxy")
     assert again.replaced is None
     held = client.show(done.id).memory
     assert held is not None and again.id in held.ids and held.valid_to is None

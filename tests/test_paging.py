@@ -140,7 +140,7 @@ WORDS = ("heron", "otter", "heron and the otter", "otters, herons and the otter"
 HAPPENS = ("capture", "global", "forget", "use", "tick", "project")
 
 
-@examples(10)
+@examples(4)
 @given(data=st.data())
 def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
     """Whatever was captured, forgotten or used between the pages; where nothing was, in the order of one long page."""
