@@ -36,6 +36,8 @@ DECISION = lazy(
     r"|’)?s\s+(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move|freeze|tag"
     r"|release|ship|pin|rename|publish|merge|split|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b"
     r"|away\b|forward\b|up\b|off\b)\S+|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b"
+    r"|\bwe\s+(?:won(?:'|’)t|will not)\s+(?:support|ship|publish|add|release|accept|allow|maintain|merge|rename|use)"
+    r"\s+(?!it\b|that\b|this\b|you\b)\S+"
     r"|^(?:final )?decision\s*[:–—]|^decided\s*[:–—]|\bit(?:'s| is|’s) (?:decided|settled|agreed)\b"
     r"|\bthe decision (?:is|was)\b|\bwir (?:haben (?:uns )?|sind )?.{0,60}\b(?:entschieden|beschlossen"
     r"|geeinigt)\b|\b(?:hemos|he) (?:decidido|acordado|elegido)\b|\bdecidimos\b",
@@ -72,7 +74,10 @@ CORRECTION = lazy(
     r"|’)t| not)\b[^,;]{1,40}[,;]\s+(?:it(?:'s|’s| is)|they(?:'re| are)|but rather|but (?:the|on|in|at"
     r"|by)\b)\s*\S+|(?<!what )\bi meant\b(?=\s+\S+\s+\S+)|\bno longer\b|\b(?:has|have) (?:changed"
     r"|moved) (?:from|to)\b|\bchanged from\b.{1,60}\bto\b|^(?:nein|falsch|korrektur)\s*[,:;–—-]"
-    r"|\bnicht mehr\b|\bya no\b",
+    r"|\bnicht mehr\b|\bya no\b"
+    r"|^(?:the|our) (?:[\w.-]+ ){1,4}(?:goes|moves|runs|listens|lives|stays|is) (?:\S+ ){1,5}instead[.!]*$"
+    r"|\b(?:the|our) (?:[\w.-]+ ){1,4}(?:moves|is moved|has moved|shifts|slips|is postponed) (?:too,? |back )?to "
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d)",
     _I,
 )
 
@@ -274,4 +279,8 @@ ADVISES = lazy(
     _I,
 )
 
+SHOWN = lazy(
+    r"\b(?:see above|pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|take a look|here(?:'s|’s))\b", _I
+)
+"""Signs of a text about something that is shown beside it."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)

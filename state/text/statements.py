@@ -243,7 +243,8 @@ def _does(said: str) -> Label | None:
         return "preference"
     if cues.TASK.search(said) and _is_task(said):
         return "task"
-    return "fact" if _is_fact(said) or cues.LIFE.search(said) else None
+    is_fact = (_is_fact(said) or cues.LIFE.search(said)) and not cues.SHOWN.search(said)
+    return "fact" if is_fact else None
 
 
 def _of_agent(said: str) -> Label | None:
@@ -255,7 +256,7 @@ def _of_agent(said: str) -> Label | None:
         return None
     if agreed:
         return "decision"
-    if cues.ADVISES.search(said):
+    if cues.ADVISES.search(said) or cues.SHOWN.search(said):
         return None
     is_told = cues.REPORTED.search(said) or (
         cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))
