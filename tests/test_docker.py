@@ -165,6 +165,7 @@ def test_what_is_copied_exists_and_is_let_through() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_what_is_copied_exists_and_is_let_through")
 def test_what_is_copied_builds_the_whole_wheel(tmp_path: Path) -> None:
     context = tmp_path / "src"
     context.mkdir()
