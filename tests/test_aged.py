@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from builders import captured, decided, make_id
 from click.testing import CliRunner, Result
+from soaked import soaked
 
 from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Archived, Erased, Input, Operation, ScopeChanged, Withdrawn, make_tick
@@ -384,7 +385,7 @@ def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
     assert client.context().text.count("lighthouse") == 0
 
 
-@pytest.mark.parametrize("how", ["forgotten", "withdrawn", "erased", "restored"])
+@pytest.mark.parametrize("how", soaked(["forgotten", "withdrawn", "erased", "restored"], "erased", "restored"))
 def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str) -> None:
     ids = sum_up(client)
     if how == "restored":
