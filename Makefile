@@ -24,7 +24,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day tree-page crash soak soak-short mutants \
-	schemas screenshots bench-page lock clean
+	schemas docs screenshots bench-page lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -129,8 +129,8 @@ bench-page: venv ## Measure what each view of the page costs on 20,000 texts, an
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python -m memtape.tools.json_schemas
 
-metrics: venv ## Write docs/metrics.md again from the table of metrics.
-	@$(BIN)/python tests/bench/metrics_page.py
+docs: venv ## Write the parts of docs again that follow from the code.
+	@$(BIN)/python tests/written_pages.py
 
 # The resolver is pinned too, so that the same pins are always written in the same way.
 lock: venv ## Write the lock files again from pyproject.toml.
