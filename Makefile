@@ -3,7 +3,7 @@
 PYTHON ?= python3
 # More words for pytest, such as PYTEST_FLAGS="-n auto -k fold".
 PYTEST_FLAGS ?=
-# More words for the benchmarks, such as BENCH_FLAGS="--stage search --home DIR".
+# More words for the benchmarks, such as BENCH_FLAGS="--sizes 2000".
 BENCH_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=

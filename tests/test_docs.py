@@ -135,6 +135,8 @@ def test_the_documents_name_what_there_is() -> None:
             there = document.parent / target if target else document
             assert there.exists(), f"{document.name} links to {target}"
             assert not heading or heading in anchors(there), f"{document.name} links to {target}#{heading}"
+        for script in re.findall(r"\b(?:tests|examples)/[\w/]+\.py", text):
+            assert (ROOT / script).exists(), f"{document.name} names {script}"
         spoken = re.findall(r"`([^`\n]+)`", prose)
         for said in spoken:
             if re.fullmatch(rf"({'|'.join(ROOMS)}|tests|examples|docker|docs|memtape)/[\w./-]*", said):

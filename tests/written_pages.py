@@ -33,7 +33,7 @@ OTHERS = {
     "capture": ("capture_many",),
     "show": ("whole",),
     "sessions": ("session_turns",),
-    "edges": ("edge_candidates", "all_edges"),
+    "edges": ("edge_candidates",),
     "accept": ("proposals", "accept", "decline"),
     "lifecycle": ("age",),
     "erase": ("erase",),
@@ -65,9 +65,7 @@ def _lines(name: str, command: click.Command) -> Iterator[str]:
     own = [
         f"`{option.opts[-1]}`" for option in command.params if isinstance(option, click.Option) and not _common(option)
     ]
-    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (
-        f" Options: {', '.join(own)}." if own else ""
-    )
+    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {', '.join(own)}" if own else "")
 
 
 def _common(option: click.Option) -> bool:
