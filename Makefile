@@ -127,7 +127,7 @@ bench-page: venv ## Measure what each view of the page costs on 20,000 texts, an
 	$(BIN)/python tests/bench/page_costs.py --texts 4000 --memories 20000
 
 schemas: venv ## Write schemas/json again from the types.
-	@$(BIN)/python -m memtape.tools.json_schemas
+	@$(BIN)/python tests/json_schemas.py
 
 docs: venv ## Write the parts of docs again that follow from the code.
 	@$(BIN)/python tests/written_pages.py
