@@ -100,7 +100,8 @@ def _round_trip(subject: str, home: Home) -> Finding:
         found_ms = round((time.monotonic() - begun) * 1_000)
         if [result.id for result in found] != [receipt.id]:
             return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")
-    return Finding(subject, "good", f"A capture took {captured_ms} ms and came back in a search after {found_ms} ms.")
+    said = f"A capture took {captured_ms:,} ms and came back in a search after {found_ms:,} ms."
+    return Finding(subject, "good", said)
 
 
 def _log(subject: str, home: Home) -> Finding:
@@ -110,7 +111,7 @@ def _log(subject: str, home: Home) -> Finding:
         begun = time.monotonic()
         client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
-        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms} ms.")
+        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms:,} ms.")
 
 
 def _storing(subject: str, home: Home) -> Finding:
