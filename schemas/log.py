@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from memtape.schemas.codec import blanked
+from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
 from memtape.schemas.events import Event
 
@@ -135,6 +135,22 @@ class Log(Protocol):
 PAGE_SLOTS = 5_000
 TRAIL_SLOTS = 16
 """Slots before an offset in a trail: ids and times of two histories differ long before."""
+
+
+def matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
+    """Return whether a payload is an event of the scope and of one of the types; without either, whether it is any.
+
+    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
+    """
+    if scope is None and not types:
+        return True
+    if b"\\u" not in payload:
+        if scope is not None and scope.encode() not in payload:
+            return False
+        if types and not any(name.encode() in payload for name in types):
+            return False
+    event = event_of(payload)
+    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
 
 
 def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:

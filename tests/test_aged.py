@@ -292,7 +292,7 @@ def test_who_cannot_be_woken_in_time_is_answered_all_the_same(client: Client, mo
     client.capture("The gateway of the lighthouse listens on port 7001.")
     pass_days(client, 240, steps=4)
     monkeypatch.setattr(reading, "WAKE_S", 0.1)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         assert found(client, "gateway") == []
     assert found(client, "gateway") == ["The gateway of the lighthouse listens on port 7001."]
 
@@ -394,7 +394,7 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
     client.project()
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         if how == "forgotten":
             client.forget(ids[0])
         elif how == "restored":

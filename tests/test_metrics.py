@@ -30,7 +30,7 @@ from memtape.schemas.lanes import LANES
 from memtape.schemas.metrics import METRICS, sample_names
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, NAME, Counts, note
-from memtape.sinks.home.disk import KINDS
+from memtape.sinks.home.folders import KINDS
 from memtape.tools.ask.metrics import OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed import packaged
+from memtape.flows.embed import target
 from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, clause, sound_only, the_vector
 from memtape.flows.embed.minilm import DIMENSIONS, SHA256, SIZE_BYTES, MiniLm
 from memtape.schemas.embedding import MINILM, EmbedderOptions
@@ -123,8 +123,8 @@ def model_folder(options: EmbedderOptions) -> Path:
     """
     folder = Path(options.model).expanduser()
     if not folder.is_dir():
-        named = packaged.is_named_minilm(options.model)
-        folder = (packaged.packaged_minilm() if named else None) or _from_hub(options)
+        named = target.is_named_minilm(options.model)
+        folder = (target.packaged_minilm() if named else None) or _from_hub(options)
     _check_no_code(folder)
     if not _is_minilm_size(folder) and importlib.util.find_spec("sentence_transformers") is None:
         raise MemtapeError("The library sentence-transformers is not installed.", _DENSE)
@@ -143,9 +143,7 @@ def _from_hub(options: EmbedderOptions) -> Path:
     except Exception:
         # Names that no repository can have raise other errors than those that are not in the cache.
         if not options.download:
-            raise EmbedderUnavailable(
-                missing, _MEANING if packaged.is_named_minilm(options.model) else _OFFER
-            ) from None
+            raise EmbedderUnavailable(missing, _MEANING if target.is_named_minilm(options.model) else _OFFER) from None
     try:
         return Path(snapshot_download(repository, allow_patterns=_FILES))
     except Exception as error:
@@ -201,7 +199,7 @@ def _digest(folder: Path) -> str:
 
 def _check_official(folder: Path, digest: str) -> None:
     """Raise `MemtapeError` if the MiniLM package holds weights with another digest than MiniLM's."""
-    if folder == packaged.packaged_minilm() and digest != SHA256:
+    if folder == target.packaged_minilm() and digest != SHA256:
         raise MemtapeError(
             f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
             f"{SHA256[:REVISION_CHARS]}….",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtape.flows.workers.stating import statement_event, statement_id
+from memtape.flows.workers.turns import statement_event, statement_id
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import PEOPLE, SPEAKING, STATED_TAG, Captured, Event, Linked, Recalled
 from memtape.schemas.ids import derived_id

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from memtape.flows.workers.stating import statement_id
-from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
+from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, statement_id, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BudgetSpent, Locked

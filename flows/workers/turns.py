@@ -1,6 +1,7 @@
-"""The turns of a log for statements and facts: by people and agents, neither erased nor forgotten.
+"""The turns of a log for statements and facts, and the capture of a statement: its id, references and actor.
 
-The use of turns is elsewhere.
+Turns are by people and agents, and neither erased nor forgotten. `state/text/statements.py` and `correct.py` decide
+which sentences are statements.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import SPEAKING, Captured, Event, Forgotten, Restored, may_write
+from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event, Forgotten, Restored, may_write
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.upcasts import version_of
 from memtape.state.core.erasures import erasures_of
+from memtape.state.text.statements import IMPORTANCE, Statement
 
 PAGE_SLOTS = 1_000
 
@@ -83,3 +87,39 @@ def _is_turn(event: Event) -> bool:
         and event.actor.origin in SPEAKING
         and may_write(event)
     )
+
+
+def statement_event(turn: Event, place: int, statement: Statement, now_us: int, refs: tuple[str, ...] = ()) -> Event:
+    """Return the capture of the `place`-th statement of a turn, with the turn's actor and time.
+
+    The capture is erased with its turn, and with any other event in `refs`.
+    """
+    assert isinstance(turn.body, Captured)
+    body = Captured(
+        branch=turn.body.branch,
+        importance_given=IMPORTANCE[statement.label],
+        kind="fact",
+        media=(),
+        part=None,
+        path=turn.body.path,
+        source=turn.body.source,
+        tags=(STATED_TAG, statement.label),
+        text=statement.text,
+    )
+    return Event(
+        actor=turn.actor,
+        at=turn.at,
+        body=body,
+        id=statement_id(turn.scope, turn.id, place),
+        refs=refs or (turn.id,),
+        scope=turn.scope,
+        sent=max(now_us, turn.sent),  # No clock that is behind the turn's makes a statement that cannot stand.
+        session=turn.session,
+        type="captured",
+        v=version_of("captured"),
+    )
+
+
+def statement_id(scope: str | None, turn: str, place: int) -> str:
+    """Return the id of the `place`-th statement of a turn, the same for every worker."""
+    return derived_id("captured", scope, "memtape", f"stated:{turn}:{place}")

@@ -140,7 +140,7 @@ class AskedWindows:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._lock = home.windows_lock()
+        self._lock = home.lock("windows")
         self._windows: dict[str, _Window] = {}
         self._settled: dict[str, None] = {}
 

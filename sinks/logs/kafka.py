@@ -27,7 +27,7 @@ from memtape.schemas.errors import (
     UnknownOutcome,
 )
 from memtape.schemas.events import Configured, Event, Ticked, make_configured
-from memtape.schemas.log import PAGE_SLOTS, Position, Slot
+from memtape.schemas.log import PAGE_SLOTS, Position, Slot, matches
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -71,14 +71,7 @@ class _Closed(Exception):
     """The generation to which records were sent takes no more; some of them may be on it."""
 
 
-class _Sent(msgspec.Struct):
-    """All of an event that most of a search by time looks at."""
-
-    sent: int
-
-
 _SETTINGS = ("configured",)
-_sent_decoder = msgspec.json.Decoder(_Sent)
 
 
 class KafkaLog:
@@ -86,9 +79,9 @@ class KafkaLog:
 
     The topic is created if missing, with `partitions` (16 by default) and, on three brokers or more, three
     replicas. An append is as durable as its replicas: a single broker loses with its machine all data not yet
-    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With `generation`
-    just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is appended
-    to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
+    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With a `generation`
+    in the target just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is
+    appended to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
 
     Raises `LogExists` if the topic has another number of partitions or foreign records, and `MemtapeError`
     for an invalid URL, an unusable broker, or a topic that would not keep every event for ever.
@@ -105,7 +98,6 @@ class KafkaLog:
         *,
         copy_of: str | None = None,
         deadline_s: float = DEADLINE_S,
-        generation: int | None = None,
         ids: Path | None = None,
     ) -> None:
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
@@ -117,7 +109,7 @@ class KafkaLog:
         self._consumer: KafkaConsumer | None = None
         self._places: list[TopicPartition] = []
         self._closed = False
-        self.topic = KafkaTopic(self.target, generation, deadline_s)
+        self.topic = KafkaTopic(self.target, deadline_s)
         try:
             found = self.topic.open(partitions, DEFAULT_PARTITIONS)
             self._topic_id, self.partitions = found.id, found.partitions
@@ -127,7 +119,7 @@ class KafkaLog:
             self._next: list[int | None] = [None] * self.partitions
             if copy_of is not None:
                 self.log_id = copy_of
-            elif generation is None:
+            elif self.target.generation is None:
                 self._settle(settings or Settings())
         except BaseException:
             self.close()
@@ -182,7 +174,7 @@ class KafkaLog:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
                 for slot in self._page(partition, offset, min(wanted, end - offset)):
                     offset = slot.offset + 1
-                    if not narrowed or _matches(slot.payload, scope, types):
+                    if not narrowed or matches(slot.payload, scope, types):
                         slots.append(slot)
                         if len(slots) == limit:
                             break
@@ -227,7 +219,8 @@ class KafkaLog:
 
     def next_generation(self) -> KafkaLog:
         """Open the generation that is being filled, to fill it or to see its progress."""
-        return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
+        target = msgspec.structs.replace(self.target, generation=self.topic.generation + 1)
+        return KafkaLog(target, deadline_s=self._deadline_s)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
         """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
@@ -248,7 +241,7 @@ class KafkaLog:
         offset = 0
         while page := self.read(partition, offset, PAGE_SLOTS):
             for slot in page:
-                if _is_after(slot.payload, sent):
+                if (event := event_of(slot.payload)) is not None and event.sent > sent:
                     return slot.offset
             offset = page[-1].offset + 1
         return offset
@@ -642,25 +635,3 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
     with suppress(KafkaError):  # The outcome of records on their way was reported to their senders.
         producer.close(timeout=deadline_s)
-
-
-def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    """Return whether a payload is an event of the scope and one of the types; headers are not trusted.
-
-    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
-    """
-    if b"\\u" not in payload:
-        if scope is not None and scope.encode() not in payload:
-            return False
-        if types and not any(name.encode() in payload for name in types):
-            return False
-    event = event_of(payload)
-    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
-
-
-def _is_after(payload: bytes, sent: int) -> bool:
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        if _sent_decoder.decode(payload).sent <= sent:
-            return False
-    event = event_of(payload)
-    return event is not None and event.sent > sent

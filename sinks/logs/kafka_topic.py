@@ -61,13 +61,13 @@ def check_client() -> None:
 class KafkaTopic:
     """Requests to the cluster about one topic. Safe for threads."""
 
-    def __init__(self, target: KafkaTarget, generation: int | None = None, deadline_s: float = OPEN_TIMEOUT_S) -> None:
+    def __init__(self, target: KafkaTarget, deadline_s: float = OPEN_TIMEOUT_S) -> None:
         check_client()
         from kafka import KafkaAdminClient
 
         self._target = target
-        self.generation = generation or 0
-        self._is_fixed = generation is not None
+        self.generation = target.generation or 0
+        self._is_fixed = target.generation is not None
         self._deadline_s = min(OPEN_TIMEOUT_S, deadline_s)
         with explained(target), _causes_told():
             self._admin = KafkaAdminClient(

@@ -14,7 +14,7 @@ import uuid_utils
 from memtape.schemas.codec import blanked, decode, event_of
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Position, Slot
+from memtape.schemas.log import Position, Slot, matches
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -67,7 +67,7 @@ class MemoryLog:
             self._check(partition, 0)
             first = len(self._payloads[partition])
             for payload in payloads:
-                if _matches(payload, None, ("ticked",)):
+                if matches(payload, None, ("ticked",)):
                     self._ticks.add((partition, decode(payload).id))
             self._payloads[partition] += payloads
             return [Position(partition, first + index) for index in range(len(payloads))]
@@ -83,7 +83,7 @@ class MemoryLog:
             for place in range(offset, len(payloads)):
                 if len(slots) == limit:
                     break
-                if _matches(payloads[place], scope, types):
+                if matches(payloads[place], scope, types):
                     slots.append(Slot(partition, place, payloads[place]))
             return slots
 
@@ -129,8 +129,9 @@ class MemoryLog:
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`."""
         with self._lock:
-            payloads = self._payloads[partition]
-            return next((place for place, data in enumerate(payloads) if _sent(data) > sent), len(payloads))
+            events = enumerate(map(event_of, self._payloads[partition]))
+            later = (place for place, event in events if event is not None and event.sent > sent)
+            return next(later, len(self._payloads[partition]))
 
     def _check(self, partition: int, offset: int) -> None:
         if not 0 <= partition < self.partitions:
@@ -152,15 +153,3 @@ class MemoryLog:
 
     def close(self) -> None:
         """See `Log.close`."""
-
-
-def _sent(payload: bytes) -> int:
-    event = event_of(payload)
-    return 0 if event is None else event.sent
-
-
-def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    if scope is None and not types:
-        return True
-    event = event_of(payload)
-    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)

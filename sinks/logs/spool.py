@@ -16,8 +16,7 @@ from memtape.schemas.errors import Locked
 from memtape.schemas.events import Event
 from memtape.schemas.log import SPOOLED, Position
 from memtape.schemas.private import without_private_parts
-from memtape.sinks.home.folders import Home, write_whole
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import Home, private, write_whole
 from memtape.sinks.logs.admission import check_admissible
 
 BATCH_EVENTS = 500
@@ -39,7 +38,7 @@ class Spool:
             payload = check_admissible(event)
             public = without_private_parts(event, payload)
             payloads.append(payload if public is None else encode(public))
-        with self._lock(), open(self._path, "ab", opener=_private) as file:
+        with self._home.lock("spool"), open(self._path, "ab", opener=private) as file:
             whole = sum(map(len, self._lines()))
             file.truncate(whole)  # A line that was cut short was never acknowledged.
             file.write(b"\t".join(payloads) + b"\n")
@@ -61,7 +60,7 @@ class Spool:
         """
         if not self._path.exists():
             return 0
-        done, delivering = 0, FileLock(self._home.path / "spool-delivery.lock", "The delivery of the spool")
+        done, delivering = 0, self._home.lock("spool-delivery")
         try:
             delivering.acquire(0)
         except Locked:
@@ -86,7 +85,7 @@ class Spool:
         return batch
 
     def _drop(self, count: int) -> None:
-        with self._lock():
+        with self._home.lock("spool"):
             rest = self._lines()[count:]
             if rest:
                 write_whole(self._path, b"".join(rest), durable=True)
@@ -100,9 +99,6 @@ class Spool:
             return []
         return lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]
 
-    def _lock(self) -> FileLock:
-        return FileLock(self._home.path / "spool.lock", "The spool")
-
 
 def _append_new(events: Sequence[Event], append: Append, known: Known) -> list[Event]:
     ids: dict[str, list[str]] = {}
@@ -113,10 +109,6 @@ def _append_new(events: Sequence[Event], append: Append, known: Known) -> list[E
     if new:
         append(new)
     return new
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -86,7 +86,7 @@ def _blank_slots(views: BuildViews) -> int:
             due[number] = offsets
         marks[number] = _Blanked(mark.count, end, erasures.derived, trail_of(log, number, end))
     if due:
-        with home.imports_lock():
+        with home.lock("imports"):
             forget_lost(home)
             forget_taken(home)
         log.blank(due)

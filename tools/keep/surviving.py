@@ -27,16 +27,15 @@ CORRECTION_TAGS = (STATED_TAG, "correction")
 
 
 class ErasedCorrection(NamedTuple):
-    """A person's correction: the erased capture, and the value it replaced (empty if unknown)."""
+    """A person's correction: the erased capture at its offset, the sentence `said` that it came from, and the value
+    it replaced (empty if unknown).
+    """
 
-    event: Event
+    id: str
+    offset: int
+    said: str
+    text: str
     older: str
-
-    @property
-    def text(self) -> str:
-        """The corrected statement."""
-        assert isinstance(self.event.body, Captured)
-        return self.event.body.text
 
 
 class SurvivingText(NamedTuple):
@@ -66,16 +65,17 @@ def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterab
             continue
         event = _event(log, scope.name, capture.offset)
         if event.refs and event.refs[0] not in left:
-            found.append(ErasedCorrection(event, _older(scope, event)))
+            older = _older(scope, event)
+            found.append(ErasedCorrection(id, capture.offset, event.refs[0], body.text, older))
     return found
 
 
-def kept_anew(correction: ErasedCorrection) -> Event:
+def kept_anew(log: Log, scope: str, correction: ErasedCorrection) -> Event:
     """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
 
     Its id follows from the erased capture: a repeated erasure keeps the correction once.
     """
-    event = correction.event
+    event = _event(log, scope, correction.offset)
     id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
     return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
