@@ -17,7 +17,7 @@ from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.sinks.home.pauses import pause
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
 from memtape.tools.ask import reading

@@ -38,7 +38,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep import consolidating
-from memtape.tools.keep.consolidating import Consolidator, marks_of, scope_alone
+from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 from memtape.tools.keep.states import state_at
 
 SCOPE = "project:canal"
@@ -385,7 +385,7 @@ def test_an_answer_that_says_what_it_may_not_is_refused_whole(asking: Client, mo
     taken = []
     for name, answer in BADLY.items():
         answering(model, [GOOD[0], *answer] if isinstance(answer, list) else answer)
-        (concluded,) = Consolidator(asking.home)(due)
+        (concluded,) = consolidator(asking.home)(due)
         if concluded.operations or not concluded.problem or any(text in concluded.problem for text in ALIKE):
             taken.append(name)
     assert taken == []
@@ -480,7 +480,7 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
     return Consolidation(
-        log, lambda: marks_of(home, log) if wanted() else {}, partial(scope_alone, home, log), Consolidator(home),
+        log, lambda: marks_of(home, log) if wanted() else {}, partial(scope_alone, home, log), consolidator(home),
         lambda: now_us() + later_us, print,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.unerased import remember_copy
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 import base64
 import binascii
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -119,10 +119,9 @@ class HttpEmbedder:
 
     def _introduce(self) -> None:
         try:
-            answer = self._ask([HARMLESS])
+            (vector, *_), model = self._ask([HARMLESS])
         except _Unanswered as error:
             self._endpoint_failed(error)
-        vector = answer.vectors[0]
         dimensions = 0 if isinstance(vector, EmbeddingFailure) else vector.size
         embedding = vector if isinstance(vector, EmbeddingFailure) else checked(vector, dimensions)
         if isinstance(embedding, EmbeddingFailure) or not 0 < dimensions <= MAX_DIMENSIONS:
@@ -135,7 +134,7 @@ class HttpEmbedder:
                 f"{self._target.place} gives no vectors: {reason}.", f"Check {MODEL_VARIABLE}: is it for embeddings?"
             )
         self.dimensions = dimensions
-        self.revision = answer.model or self.name
+        self.revision = model or self.name
 
     def _batch(self, texts: list[str]) -> Iterator[Embedding]:
         """Embed all texts in one request; after a failure not explained by a single text, text by text."""
@@ -178,12 +177,13 @@ class HttpEmbedder:
 
     def _vectors(self, answer: EndpointAnswer) -> list[Embedding]:
         """Return the vectors of an answer. Raises `_Unanswered` if none is valid."""
-        if answer.model and self.revision != answer.model:
+        vectors, model = answer
+        if model and self.revision != model:
             raise MemtapeError(
-                f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
+                f"{self._target.place} answers as {model} now, and was {self.revision}.",
                 "Vectors of two models are never compared; `memtape embedder set http` lets the new one take over.",
             )
-        made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in answer.vectors]
+        made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in vectors]
         if all(isinstance(one, EmbeddingFailure) for one in made) and isinstance(made[0], EmbeddingFailure):
             raise _Unanswered(f"no vector of its answer can be used ({made[0].reason})")
         return made
@@ -197,7 +197,7 @@ class HttpEmbedder:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(attempts or self._attempts),
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Unanswered) and error.again),
-            wait=_Wait(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
+            wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
             sleep=self._sleep,
             reraise=True,
         )
@@ -249,16 +249,15 @@ class HttpEmbedder:
         return bytes(body)
 
 
-class _Wait:
-    """Exponential backoff from 1 s with jitter, or as long as the endpoint asked for, up to a minute."""
+def _waiting(backoff: tenacity.wait.wait_base) -> Callable[[tenacity.RetryCallState], float]:
+    """Return the wait by an exponential backoff, or as long as the endpoint asked for, up to a minute."""
 
-    def __init__(self, backoff: tenacity.wait.wait_base) -> None:
-        self._backoff = backoff
-
-    def __call__(self, state: tenacity.RetryCallState) -> float:
+    def wait_s(state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked_s = error.wait_s if isinstance(error, _Unanswered) else 0
-        return min(max(asked_s, self._backoff(state)), RETRY_AFTER_MAX_S)
+        return min(max(asked_s, backoff(state)), RETRY_AFTER_MAX_S)
+
+    return wait_s
 
 
 def _retry_after_s(value: str) -> float:
@@ -278,11 +277,8 @@ BATCH_COUNT = 64
 BATCH_BYTES = 256 * 1024
 
 
-class EndpointAnswer(NamedTuple):
-    """Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
-
-    vectors: list[NDArray[np.float32] | EmbeddingFailure]
-    model: str
+EndpointAnswer = tuple[list[NDArray[np.float32] | EmbeddingFailure], str]
+"""Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -319,7 +315,7 @@ def parse_answer(body: bytes, count: int) -> EndpointAnswer:
         raise _Unanswered(f"it answered with {len(entries)} vectors for {count} texts")
     if not all(isinstance(entry, dict) for entry in entries):
         raise _Unanswered("its answer has no list of embeddings")
-    return EndpointAnswer([_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model")))
+    return [_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model"))
 
 
 def _name(model: object) -> str:

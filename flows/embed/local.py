@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,8 @@ _OFFER = (
 Encode = Callable[[list[str]], Any]
 
 
-class LoadedModel(NamedTuple):
-    """A loaded model: functions from questions and from documents to float32 arrays, a row for each."""
-
-    encode_query: Encode
-    encode_document: Encode
-    dimensions: int
+LoadedModel = tuple[Encode, Encode, int]
+"""Functions from questions and from documents to float32 arrays, a row for each, and the number of dimensions."""
 
 
 class LocalEmbedder:
@@ -60,16 +56,16 @@ class LocalEmbedder:
         _check_official(folder, digest)
         self.revision = digest[:REVISION_CHARS]
         self.name = MINILM if digest == SHA256 else name or _name(options.model)
-        self._model = _load_minilm(folder) if digest == SHA256 else _load(folder)
-        self.dimensions = self._model.dimensions
+        loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        self._encode_query, self._encode_document, self.dimensions = loaded
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
-        return the_vector(self._embed([text], self._model.encode_query)[0])
+        return the_vector(self._embed([text], self._encode_query)[0])
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Return the vectors of texts, in order. The last bits of a vector may depend on the batch."""
-        return self._embed(texts, self._model.encode_document)
+        return self._embed(texts, self._encode_document)
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """Yield the same."""
@@ -212,7 +208,7 @@ def _load_minilm(folder: Path) -> LoadedModel:
         model = MiniLm(folder)
     except Exception as error:
         raise _not_loaded(folder, error) from error
-    return LoadedModel(model.encode, model.encode, DIMENSIONS)
+    return model.encode, model.encode, DIMENSIONS
 
 
 def _load(folder: Path) -> LoadedModel:
@@ -232,7 +228,7 @@ def _load(folder: Path) -> LoadedModel:
         raise _not_loaded(folder, error) from error
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
-    return LoadedModel(partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions)
+    return partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions
 
 
 def _not_loaded(folder: Path, error: Exception) -> MemtapeError:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -40,18 +40,14 @@ def unfinished_erasures(home: Home, type: type[Plan]) -> Iterator[Plan]:
             continue
 
 
-class _Named(msgspec.Struct):
-    """The part of an erasure plan read here: its scope."""
-
-    scope: str
-
-
 def commands_that_finish(home: Home) -> list[str]:
     """Return for each kept plan, even an incomplete one, the command that finishes its erasure."""
     scopes = dict.fromkeys((path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")), "")
     for name in scopes:
-        with suppress(OSError, msgspec.MsgspecError):
-            scopes[name] = msgspec.json.decode((home.erasures / f"{name}.json").read_bytes(), type=_Named).scope
+        with suppress(OSError, msgspec.MsgspecError, KeyError):
+            scopes[name] = msgspec.json.decode((home.erasures / f"{name}.json").read_bytes(), type=dict[str, Any])[
+                "scope"
+            ]
     return [f"memtape erase {name}" + (f" --scope {scope}" if scope else "") for name, scope in sorted(scopes.items())]
 
 

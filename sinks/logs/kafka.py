@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,10 +53,8 @@ RETRY_BACKOFF_MS = 10
 """Sleep of the library (ms), also before it first knows a topic, and when it reads again."""
 
 
-class _Record(NamedTuple):
-    partition: int
-    payload: bytes
-    event: Event | None
+_Record = tuple[int, bytes, Event | None]
+"""A partition, and the payload for it with its event."""
 
 
 class _Sending(NamedTuple):
@@ -139,7 +137,7 @@ class KafkaLog:
         """
         with self._sending:
             admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
-        offsets = self._store([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
+        offsets = self._store([(entry.partition, entry.payload, entry.event) for entry in admitted])
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
             if entry.place is not None:
@@ -151,7 +149,7 @@ class KafkaLog:
         self._check_partition(partition)
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
-        offsets = self._store([_Record(partition, bytes(payload), event_of(payload)) for payload in payloads])
+        offsets = self._store([(partition, bytes(payload), event_of(payload)) for payload in payloads])
         return [Position(partition, offset) for offset in offsets]
 
     def read(
@@ -161,7 +159,7 @@ class KafkaLog:
         self._check_partition(partition)
         narrowed = scope is not None or bool(types)
         slots: list[Slot] = []
-        with self._reading, self._explained():
+        with self._reading, explained(self.target):
             self._look_again()
             end = self._known_ends[partition]
             if narrowed or offset + limit > end:
@@ -226,7 +224,7 @@ class KafkaLog:
         """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
         from kafka.errors import MessageSizeTooLargeError, UnknownTopicOrPartitionError
 
-        records = [_Record(number, payload, event_of(payload)) for number, payload in payloads.items()]
+        records = [(number, payload, event_of(payload)) for number, payload in payloads.items()]
         with self._sending:
             sending = self._send(records)
         with suppress(_Closed):
@@ -248,7 +246,7 @@ class KafkaLog:
 
     def ends(self) -> list[int]:
         """See `Log.ends`."""
-        with self._reading, self._explained():
+        with self._reading, explained(self.target):
             self._look_again()
             return self._ends()
 
@@ -257,7 +255,7 @@ class KafkaLog:
 
         The records' own checksums are held by every read.
         """
-        with self._reading, self._explained():
+        with self._reading, explained(self.target):
             self._look_again(at_once=True)
             self.topic.check_settings()
             self._check_begins()
@@ -299,14 +297,14 @@ class KafkaLog:
         been read back are the same bytes appended to the other partitions. A second copy is harmless, as the
         state takes a revision once.
         """
-        with self._explained():
+        with explained(self.target):
             self._check_begins()
             ends = self._ends()
         if not ends[0]:
             id, now = str(uuid_utils.uuid7()), time.time_ns() // 1_000
             own = make_configured(id, self.partitions, settings, 0, now, id)
-            self._store([_Record(0, encode(own), own)])
-            with self._explained():
+            self._store([(0, encode(own), own)])
+            with explained(self.target):
                 ends = self._ends()
         found = self._first_configured(0, ends[0])
         if found is None:
@@ -321,7 +319,7 @@ class KafkaLog:
                 "Partitions were added, so that scopes would change theirs; copy the first ones into a new topic.",
             )
         self.log_id = configured.log_id
-        self._store([_Record(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
+        self._store([(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
 
     def _store(self, records: list[_Record]) -> list[int]:
         """Send records and return their offsets; into the next generation if this one closes meanwhile."""
@@ -382,7 +380,7 @@ class KafkaLog:
 
         if not records:
             return _Sending(None, [], self.topic.name)
-        with self._explained():
+        with explained(self.target):
             self._look_again()
             if self._producer is None:
                 self._producer = self._make_producer()
@@ -440,7 +438,7 @@ class KafkaLog:
             raise _Closed
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
-            with self._explained():
+            with explained(self.target):
                 raise failures[0]
         raise self._unknown(first) from first
 
@@ -491,7 +489,7 @@ class KafkaLog:
 
     def _ids_of(self, partition: int) -> KnownIds:
         """Return the ids of a partition, up to its present end."""
-        with self._explained():
+        with explained(self.target):
             self._look_again()
             end = self._end(partition)
         known = self._ids[partition]
@@ -606,11 +604,6 @@ class KafkaLog:
     def _check_partition(self, partition: int) -> None:
         if not 0 <= partition < self.partitions:
             raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        with explained(self.target):
-            yield
 
 
 def _compression() -> str:

@@ -31,7 +31,7 @@ from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.pruning import prune as forget
 
 if TYPE_CHECKING:
-    from memtape.sinks.proof.remains import Needles
+    from memtape.sinks.remains import Needles
     from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from memtape.flows.workers.consolidate import consolidate, is_wanted
+from memtape.flows.workers.consolidate import Conclude, consolidate, is_wanted
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import COVERING, MAX_INPUTS
 from memtape.schemas.log import Log
@@ -67,40 +67,37 @@ class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str = ""
 
 
-class Consolidator:
-    """Decides about the clusters of one home."""
+def consolidator(home: Home) -> Conclude:
+    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured model.
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a usable model.
+    """
 
-    def __call__(self, due: DueCluster) -> list[Conclusion]:
-        """Return the decisions about a cluster: by rule, and for the rest by the configured model.
+    @cache
+    def redactor() -> Redactor:
+        # Nobody who only projects should wait for what finds secrets.
+        from memtape.tools.capture.secrets.redaction import Redactor
 
-        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
-        usable model.
-        """
+        return Redactor(home)
+
+    def conclude(due: DueCluster) -> list[Conclusion]:
         concluded = rules.conclude(due.cluster)
         named = {candidate.id: None for conclusion in concluded for candidate in conclusion.cluster}
         left = tuple(candidate for candidate in due.cluster if candidate.id not in named)
-        model = model_for(self._home, "consolidate") if len(left) > 1 else None
+        model = model_for(home, "consolidate") if len(left) > 1 else None
         if model is None:
             return concluded
-        actor = author(model, self._redactor)
+        actor = author(model, redactor())
         try:
             operations = operations_of(model.answer(prompt_for(left), LIMIT_S), left)
         except (ModelTimeout, BadAnswer) as error:
             return [*concluded, Conclusion(left, (), due.attempt, str(error), actor)]
         if not operations:
             return concluded
-        operations = tuple(it._replace(text=self._redactor.text(it.text)) for it in operations)
+        operations = tuple(it._replace(text=redactor().text(it.text)) for it in operations)
         return [*concluded, Conclusion(left, operations, due.attempt, actor=actor)]
 
-    @cached_property
-    def _redactor(self) -> Redactor:
-        # Nobody who only projects should wait for what finds secrets.
-        from memtape.tools.capture.secrets.redaction import Redactor
-
-        return Redactor(self._home)
+    return conclude
 
 
 def prompt_for(cluster: Cluster) -> str:
@@ -244,7 +241,7 @@ def consolidate_scope(
             return Consolidated(opened, False, len(clusters), concluded, [])
         if not (opened.is_open or at_once):
             return Consolidated(opened, False, 0, [], [])
-        passed = consolidate(log, scope, Consolidator(home), now_us, on_cluster)
+        passed = consolidate(log, scope, consolidator(home), now_us, on_cluster)
     return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems)
 
 

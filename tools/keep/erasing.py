@@ -23,13 +23,13 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
-from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.log import Log, Slot, events_between, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.unerased import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.proof.remains import Needles, SearchedFile, search_home, search_log, without_structure
+from memtape.sinks.remains import Needles, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
@@ -515,10 +515,7 @@ def _derived(
     items: dict[str, ErasedItem] = {}
     texts: dict[str, None] = {}
     labels: dict[str, None] = {}
-    for slot in slots_between(log, number, 0, end):
-        event = event_of(slot.payload)
-        if event is None:
-            continue
+    for slot, event in events_between(log, number, 0, end):
         goes = wanted.covers(event)
         if goes and event.id not in items:
             items[event.id] = _item(slot, event)

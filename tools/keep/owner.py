@@ -28,7 +28,6 @@ from memtape.tools.keep.rebuild import (
     mend_vault,
     reason_to_rebuild,
     rebuild,
-    strayed_views,
 )
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
 from memtape.tools.keep.workers import WORKERS, WorkerKind
@@ -255,7 +254,7 @@ class Owner:
         self._hear_people()
         views = self._look()
         adopt_pages(views)
-        astray = strayed_views(views)
+        astray = {number: why for number in views.numbers if (why := views.strayed(number))}
         if astray:
             more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
             first = next(iter(astray.values()))

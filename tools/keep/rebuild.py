@@ -126,11 +126,6 @@ def without_list(views: BuildViews) -> list[tuple[int, int]]:
     return [(number, min(mark.offset, views.ends[number])) for number, mark in due if mark.log_id == views.log.log_id]
 
 
-def strayed_views(views: BuildViews) -> dict[int, str]:
-    """Return by partition why its views do not belong to the log, for partitions with such views."""
-    return {number: why for number in views.numbers if (why := views.strayed(number))}
-
-
 def check_views(views: BuildViews) -> bool:
     """Read all views once and note which cannot be read, for `damaged_views`; whether there are any."""
     for number in _unreadable(views):

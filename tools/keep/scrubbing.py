@@ -12,8 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.flows.projection import basis_of
-from memtape.schemas.codec import event_of
-from memtape.schemas.log import Log, slots_between, strayed, trail_of
+from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, make_folder, write_whole
 from memtape.sinks.page_files import forget_taken
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
@@ -98,12 +97,8 @@ def _blank_slots(views: BuildViews) -> int:
 
 def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
     """Return the offsets between `start` and `end` of erased events with a body."""
-    offsets = []
-    for slot in slots_between(log, partition, start, end):
-        event = event_of(slot.payload)
-        if event is not None and erasures.covers(event) and event.body is not None:
-            offsets.append(slot.offset)
-    return offsets
+    found = events_between(log, partition, start, end)
+    return [slot.offset for slot, event in found if erasures.covers(event) and event.body is not None]
 
 
 def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.codec import decode, event_of
+from memtape.schemas.codec import decode
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, slots_between
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.validity import successor
@@ -91,9 +91,8 @@ def still_saying(
     left = dict.fromkeys(gone)
     found: dict[str, SurvivingText] = {}
     number = partition_of(scope, log.partitions)
-    for slot in slots_between(log, number, 0, log.ends()[number]) if values else ():
-        event = event_of(slot.payload)
-        if event is None or event.scope != scope or event.id in left or not isinstance(event.body, Captured):
+    for _, event in events_between(log, number, 0, log.ends()[number], scope, ("captured",)) if values else ():
+        if event.id in left or not isinstance(event.body, Captured):
             continue
         said = dict.fromkeys(all_words(event.body.text))
         if any(all(word in said for word in words) for words in values):

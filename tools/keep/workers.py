@@ -82,12 +82,12 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
-    from memtape.tools.keep.consolidating import Consolidator, marks_of, scope_alone
+    from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 
     def marks() -> dict[str, PassMark]:
         return marks_of(home, log) if local_settings(home).consolidate else {}
 
-    return Consolidation(log, marks, partial(scope_alone, home, log), Consolidator(home), now_us, on_note)
+    return Consolidation(log, marks, partial(scope_alone, home, log), consolidator(home), now_us, on_note)
 
 
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
