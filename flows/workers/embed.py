@@ -62,14 +62,18 @@ class EmbedQueue:
         self._log = log
         self._marks = marks
         self._again_s: int | None = None
-        self._offsets = marks.read(key) or [0] * log.partitions
         self._put_off: dict[Ref, int] = {}
-        self._erasures = [Erasures() for _ in range(log.partitions)]
-        self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
+        self._begin(marks.read(key) or [0] * log.partitions)
+
+    def _begin(self, offsets: list[int]) -> None:
+        """Read the partitions of the log from these offsets on."""
+        self._offsets = offsets
+        self._erasures = [Erasures() for _ in offsets]
+        self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in offsets]
         # Where the first text stands that waits and is not held.
-        self._left: list[int | None] = [None] * log.partitions
+        self._left: list[int | None] = [None] * len(offsets)
         # By text not read yet: the number of its failed tries so far, _DONE if it has a vector.
-        self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
+        self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(len(offsets))]
 
     @property
     def waiting(self) -> int:
@@ -84,11 +88,7 @@ class EmbedQueue:
     def try_again(self, now_s: int) -> None:
         """Queue every given-up text once more; the log is read again from its beginning."""
         self._again_s = now_s
-        self._offsets = [0] * self._log.partitions
-        self._erasures = [Erasures() for _ in self._offsets]
-        self._waiting = [{} for _ in self._offsets]
-        self._left = [None] * len(self._offsets)
-        self._ahead = [self._look_ahead(number) for number in range(self._log.partitions)]
+        self._begin([0] * self._log.partitions)
 
     def look(self) -> bool:
         """Read the new events, or postponed ones if there are no new ones; return whether all is read."""

@@ -27,7 +27,7 @@ from memtape.schemas.errors import (
     UnknownOutcome,
 )
 from memtape.schemas.events import Configured, Event, Ticked, make_configured
-from memtape.schemas.log import PAGE_SLOTS, Position, Slot, matches
+from memtape.schemas.log import PAGE_SLOTS, Position, Slot, events_between, matches
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -236,13 +236,9 @@ class KafkaLog:
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
         self._check_partition(partition)
-        offset = 0
-        while page := self.read(partition, offset, PAGE_SLOTS):
-            for slot in page:
-                if (event := event_of(slot.payload)) is not None and event.sent > sent:
-                    return slot.offset
-            offset = page[-1].offset + 1
-        return offset
+        end = self.ends()[partition]
+        found = events_between(self, partition, 0, end)
+        return next((slot.offset for slot, event in found if event.sent > sent), end)
 
     def ends(self) -> list[int]:
         """See `Log.ends`."""

@@ -29,7 +29,7 @@ from memtape.tools.keep.rebuild import (
     reason_to_rebuild,
     rebuild,
 )
-from memtape.tools.keep.scrubbing import Scrubbed, scrub
+from memtape.tools.keep.scrubbing import scrub
 from memtape.tools.keep.workers import WORKERS, WorkerKind
 
 LOCK_WAIT_S = 0.5
@@ -201,8 +201,11 @@ class Owner:
         yield
         steps_of(self._home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
 
-    def scrub(self, on_phase: OnPhase = lambda *_: None) -> Scrubbed:
-        """Take the bytes of everything that is erased out of views, caches and log. Raises `StillHeld`."""
+    def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
+        """Take the bytes of everything that is erased out of views, caches and log; return what `scrub` does.
+
+        Raises `StillHeld`.
+        """
         scrubbed = scrub(self._look(), on_phase, self._workers)
         if any(scrubbed):
             operation("erased")

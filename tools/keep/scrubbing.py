@@ -7,7 +7,6 @@ remaining work from the views, the log and a small file of the build.
 from __future__ import annotations
 
 import shutil
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,13 +21,6 @@ from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import OnPhase, rebuild
 
 
-class Scrubbed(NamedTuple):
-    """The partitions with rebuilt views, and the number of blanked slots of the log."""
-
-    partitions: tuple[int, ...]
-    slots: int
-
-
 class _Blanked(msgspec.Struct):
     """The offset up to which a partition's slots are blank under `count` erasures; `derived`: see `Erasures`.
 
@@ -41,8 +33,10 @@ class _Blanked(msgspec.Struct):
     trail: str
 
 
-def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
+def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[int], int]:
     """Take the bytes of everything that is erased out of the views that are served, caches and log.
+
+    Returns the partitions with rebuilt views, and the number of blanked slots.
 
     Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
     """
@@ -52,7 +46,7 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
             if build.number != views.build.number:  # Begun, or left, by a rebuild that may have seen the texts.
                 build.discard()
         rebuild(home, log, on_phase, workers, behind)
-    return Scrubbed(tuple(behind), _blank_slots(views))
+    return behind, _blank_slots(views)
 
 
 def _behind(views: BuildViews) -> list[int]:
