@@ -39,6 +39,14 @@ TOLD_SLOTS = 50
 """Slots folded between two reports to a waiting caller: they take some hundredths of a second."""
 OnFold = Callable[[int, int], None]
 """Gets how many slots are folded, and how many there are."""
+HELD, HELD_CHARS = 8_192, 4_000_000
+"""Bodies, and their characters, held in memory: the last put or read."""
+PAGE_SLOTS, FEW_SLOTS = 256, 8
+"""Slots read at once by a sequential reader, and by a random read.
+
+A random read is for example of a recall's old results: a whole page for each would take most of a fold, and
+evict the latest bodies.
+"""
 
 
 class SnapshotStore(Protocol):
@@ -170,16 +178,6 @@ def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda
 
     fold(state, told())
     on_fold(offset - start, offset - start)
-
-
-HELD, HELD_CHARS = 8_192, 4_000_000
-"""Bodies, and their characters, held in memory: the last put or read."""
-PAGE_SLOTS, FEW_SLOTS = 256, 8
-"""Slots read at once by a sequential reader, and by a random read.
-
-A random read is for example of a recall's old results: a whole page for each would take most of a fold, and
-evict the latest bodies.
-"""
 
 
 class LoggedBodies:

@@ -20,6 +20,10 @@ _BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
 # Two colons are a field of Obsidian's Dataview.
 _INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
 _CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
+TEXT_CHARS = 300
+"""How much of a text a line shows; the page that it links to has the whole."""
+TOLD_CHARS = 200
+_LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
 
 
 def escape(text: str) -> str:
@@ -45,11 +49,6 @@ def name_of(path: str) -> str:
 def quote(text: str) -> list[str]:
     """Return a text of any lines as a quotation."""
     return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
-
-
-TEXT_CHARS = 300
-"""How much of a text a line shows; the page that it links to has the whole."""
-TOLD_CHARS = 200
 
 
 def standing(page: StandingPage) -> str:
@@ -81,9 +80,6 @@ def tells_of(written: str, id: str) -> bool:
 def ids_told(written: str) -> frozenset[str]:
     """Return how the ids begin that the lines of a written page link to."""
     return frozenset(_LINKED.findall(written))
-
-
-_LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
 
 
 def _heading(section: str) -> str:

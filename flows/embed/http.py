@@ -49,6 +49,10 @@ _NEXT_STEPS = {
     403: f"Set {KEY_VARIABLE} to a key that may use this model.",
     404: f"Check {URL_VARIABLE} (it usually ends in /v1) and {MODEL_VARIABLE}.",
 }
+BATCH_COUNT = 64
+BATCH_BYTES = 256 * 1024
+EndpointAnswer = tuple[list[NDArray[np.float32] | EmbeddingFailure], str]
+"""Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
 
 
 class _Unanswered(Exception):
@@ -271,14 +275,6 @@ def _retry_after_s(value: str) -> float:
     if then.tzinfo is None:
         then = then.replace(tzinfo=timezone.utc)
     return max(0.0, (then - datetime.now(timezone.utc)).total_seconds())
-
-
-BATCH_COUNT = 64
-BATCH_BYTES = 256 * 1024
-
-
-EndpointAnswer = tuple[list[NDArray[np.float32] | EmbeddingFailure], str]
-"""Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:

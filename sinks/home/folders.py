@@ -16,6 +16,7 @@ _NOWHERE = Path("/proc/self/memtape-nowhere")
 """A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
 """The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
+KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
 
 
 def write_whole(
@@ -312,9 +313,6 @@ def default_home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("memtape", appauthor=False)
-
-
-KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
 
 
 def disk_of(home: Home) -> dict[str, int]:

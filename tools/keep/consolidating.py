@@ -54,6 +54,14 @@ where several together say something that none says alone. {{"op": "conflict", "
 thing what cannot both hold, and neither words nor days tell which of them does; then people are asked. `text` is one
 statement of at most {chars} characters that stands by itself, in words that these memories have and no others. If
 nothing is to be done, and where you are in doubt, write []."""
+LIMIT_S = 60.0
+_VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
+_TURNING = re.compile(
+    r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_TELLING = "since previously previous before earlier until formerly now currently then"
 
 
 class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -253,16 +261,6 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
         mark = Shard(build.shard(number), number).watermark()
         found |= {} if mark is None else mark.passes
     return found
-
-
-LIMIT_S = 60.0
-_VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
-_TURNING = re.compile(
-    r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
-    r"|n['’]t\b",
-    re.IGNORECASE,
-)
-_TELLING = "since previously previous before earlier until formerly now currently then"
 
 
 def check_words(text: str, known: str) -> None:

@@ -32,6 +32,8 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
 
 BATCH_TEXTS = 128
+SUPPLIES = Path("/sys/class/power_supply")
+"""Where Linux has a folder for each supply of power."""
 
 
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
@@ -308,10 +310,6 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
         except MemtapeError:
             continue
     return None
-
-
-SUPPLIES = Path("/sys/class/power_supply")
-"""Where Linux has a folder for each supply of power."""
 
 
 def is_on_battery(supplies: Path = SUPPLIES) -> bool:
