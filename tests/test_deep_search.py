@@ -23,7 +23,7 @@ from memtape.state.core.replay import replay
 from memtape.state.subjects.decay import ONE
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import call
-from memtape.tools.ask import deep_model, reading
+from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -292,8 +292,8 @@ class Answering:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Answering:
     answering = Answering()
-    monkeypatch.setattr(deep_model, "is_named", lambda home: True)
-    monkeypatch.setattr(deep_model, "model_for", lambda home, step: answering)
+    monkeypatch.setattr(deep, "is_named", lambda home: True)
+    monkeypatch.setattr(deep, "model_for", lambda home, step: answering)
     return answering
 
 

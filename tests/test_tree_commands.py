@@ -188,7 +188,7 @@ def _page(slug: str, text: str) -> Any:
 
 def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     tree("new", "deploy", "On Tuesdays.")
-    monkeypatch.setattr("memtape.tools.commands.tree_pages.is_asked", lambda: True)
+    monkeypatch.setattr("memtape.tools.commands.tree.is_asked", lambda: True)
     monkeypatch.setattr("click.edit", lambda text, extension: None)
     assert "Nothing was changed" in tree("edit", "deploy", code=1).output
     assert "has no text" in tree("new", "other", code=1).output

@@ -155,8 +155,7 @@ class Asking(Writer):
 
     def _deepening(self) -> Any:
         """Return the parts of a deep search: a judge by the configured model, or by rules."""
-        from memtape.tools.ask.deep import Deepening
-        from memtape.tools.ask.deep_model import judge_of
+        from memtape.tools.ask.deep import Deepening, judge_of
 
         return Deepening(judge_of(self.home, self.redactor))
 

@@ -1,6 +1,7 @@
 """Where a search has its vectors from: of texts from the views, of the question from an embedder.
 
-The server of the home is asked first. Else this machine's embedder is opened when the first question is asked of texts
+The server of the home is asked first, which has its model loaded (13 ms instead of 200): one line of JSON over the
+server's socket asks, and one answers with the components of the vector, or null. Else this machine's embedder is opened when the first question is asked of texts
 that have vectors, once for the process. Where it is another one than the log's, or does not answer, the search goes by
 words, and says so.
 """
@@ -11,11 +12,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
+from memtape import __version__
 from memtape.flows.embed.embedder import Embedder
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
 from memtape.schemas.settings import Settings
@@ -23,7 +27,32 @@ from memtape.sinks.home.folders import Home
 from memtape.state.index.vectors import TextVectors, joined_rows
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.served_vectors import served_vector
+from memtape.tools.keep.wire import connected, read_line
+
+WAIT_S = 0.3
+"""So long a server has: a process that loads the model itself takes as long."""
+
+
+def served_vector(home: Path, embedder: str, text: str) -> NDArray[np.int16] | None:
+    """Return the quantised vector of a question under the embedder of a key, None where no server answers in time."""
+    asked = orjson.dumps({"vector": text, "embedder": embedder, "version": __version__}) + b"\n"
+    deadline = time.monotonic() + WAIT_S
+    talking = None
+    try:
+        talking = connected(str(home), asked, deadline)
+        numbers = orjson.loads(read_line(talking, deadline))
+        return None if numbers is None else np.array(numbers, np.int16)
+    except (OSError, ValueError, TypeError, OverflowError):
+        return None
+    finally:
+        if talking is not None:
+            talking.close()
+
+
+def vector_line(vector: NDArray[np.int16] | None) -> bytes:
+    """Return the answer line of a server."""
+    return orjson.dumps(None if vector is None else vector.tolist()) + b"\n"
+
 
 ASK_AGAIN_S = 60
 """So long after an embedder failed it is not asked again."""

@@ -38,7 +38,7 @@ def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool)
     with Client(home) as client:
         begins = check_scope(scope) if scope else client.scope
     from memtape.tools.keep.operations import operation
-    from memtape.tools.page.serving import Serving
+    from memtape.tools.page.app import Serving
 
     serving = Serving(home, begins, port)
     if not printed_json({"address": serving.address}):

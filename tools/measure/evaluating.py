@@ -27,8 +27,7 @@ from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import read_corpus
-from memtape.tools.measure.locomo import Conversation
+from memtape.tools.measure.corpus import Conversation, read_corpus
 
 OnPhase = Callable[[str, int, int], None]
 BATCH_LINES = 1_000

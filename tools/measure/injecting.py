@@ -18,9 +18,8 @@ from memtape.state.ranking.evaluation import PromptContext, given_summary
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import Conversations, read_corpus
+from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
 from memtape.tools.measure.evaluating import OnPhase, fill
-from memtape.tools.measure.locomo import Conversation
 
 Offered = Callable[[Client, str], tuple[str, Answer]]
 """Gives what a hook adds to a prompt, as text, and the answer that it shows."""
