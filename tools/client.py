@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from memtape.tools.keep.verify import Verification
 
 
-class Speaker(TypedDict, total=False):
+class SpeakerOptions(TypedDict, total=False):
     """The speaker of a client, as a `Writer` takes it."""
 
     scope: str | None
@@ -81,7 +81,7 @@ class Client(Deciding):
         confined: bool = False,
         profile: str | None = None,
         wakes: bool = True,
-        **speaker: Unpack[Speaker],
+        **speaker: Unpack[SpeakerOptions],
     ) -> None:
         path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
         asked = profile_of(path, profile)

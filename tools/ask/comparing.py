@@ -46,13 +46,6 @@ class Replayed(NamedTuple):
     is_whole: bool = True
 
 
-class _Then:
-    """The time and session of the replayed search: results are judged as at that time."""
-
-    now = 0
-    session: str | None = None
-
-
 def compare(
     retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
 ) -> dict[str, Any]:
@@ -70,13 +63,15 @@ def compare(
     names = list(dict.fromkeys(names)) or ["bm25", *(("dense", "rrf") if has_vectors else ()), "memtape"]
     measured = [*dict.fromkeys((*names, "memtape")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}
-    then = _Then()
     found: dict[str, list[tuple[str, ...]]] = {name: [] for name in measured}
     took: dict[str, list[float]] = {name: [] for name in measured}
+
+    def now_asked() -> Replayed:
+        return asked
+
     for number, asked in enumerate(recalls, start=1):
         if asked.filters not in makers:
-            makers[asked.filters] = _made(retriever, scope, asked.filters, measured, then)
-        then.now, then.session = asked.now, asked.session
+            makers[asked.filters] = _made(retriever, scope, asked.filters, measured, now_asked)
         for name, ask in makers[asked.filters].items():
             start = time.perf_counter()
             found[name].append(tuple(ask(asked.query)))
@@ -140,8 +135,13 @@ def events_of(log: Log, scope: str) -> Iterator[Event]:
         offset = slots[-1].offset + 1
 
 
-def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], then: _Then) -> dict[str, Ask]:
-    """Return the retrievers over the texts left by a search's filters."""
+def _made(
+    retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], asked: Callable[[], Replayed]
+) -> dict[str, Ask]:
+    """Return the retrievers over the texts left by a search's filters; `asked` gives the replayed search.
+
+    Its results are judged as at its time.
+    """
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]
@@ -149,7 +149,7 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
         return lambda query: [
             result.id
             for result in retriever.search(
-                scope, query, MOST, filters, lanes, then.now, repeats=True, session=then.session
+                scope, query, MOST, filters, lanes, asked().now, repeats=True, session=asked().session
             ).results
         ]
 

@@ -6,6 +6,7 @@ Nothing is searched here, and tables are read only through the index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -77,7 +78,10 @@ class Key(NamedTuple):
 
 
 class PreparedTexts(NamedTuple):
-    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same."""
+    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same.
+
+    `use` returns the uses and edges at a time, as `uses_at`; None for a scope without any.
+    """
 
     scope: str
     key: Key
@@ -86,42 +90,36 @@ class PreparedTexts(NamedTuple):
     corpus: Corpus
     embedder: str
     vectors: TextVectors | None
-    use: UsageSource | None
+    use: Callable[[int], dict[int, TextUse]] | None
     use_at: int = 0
 
 
-class UsageSource(NamedTuple):
-    """The source of a scope's uses and edges at any time."""
-
-    uses: dict[str, UseRow]
-    ties: list[Tie]
-    texts: Texts
-    name_of: Callable[[int], str]
-
-    def at(self, now: int) -> dict[int, TextUse]:
-        """Return the number and recency of uses of each used text in the scope, and its edges."""
-        times = {id: row.times for id, row in self.uses.items()}
-        ids_at: dict[int, list[str]] = {}
-        for id in self.uses:
-            if (place := self.texts.called(id)) is not None:
-                ids_at.setdefault(place, []).append(id)
-        ends = dict.fromkeys(id for tie in self.ties for id in (tie.source, tie.target))
-        place_of = {id: place for id in ends if (place := self.texts.called(id)) is not None}
-        name_of = {id: self.name_of(place) for id, place in place_of.items()}
-        named = {name: place_of[id] for id, name in name_of.items()}
-        neighbours: dict[int, list[tuple[str, float]]] = {}
-        for tie in resolved(self.ties, name_of, now):
-            weight = min(1.0, weight_at(tie, now) / ONE)
-            neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
-            neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
-        return {
-            place: TextUse(
-                sum(self.uses[id].used for id in ids_at.get(place, ())),
-                hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
-                tuple(neighbours.get(place, ())),
-            )
-            for place in dict.fromkeys((*ids_at, *neighbours))
-        }
+def uses_at(
+    uses: dict[str, UseRow], ties: list[Tie], texts: Texts, name_at: Callable[[int], str], now: int
+) -> dict[int, TextUse]:
+    """Return the number and recency of uses of each used text in a scope, and its edges, at a time."""
+    times = {id: row.times for id, row in uses.items()}
+    ids_at: dict[int, list[str]] = {}
+    for id in uses:
+        if (place := texts.called(id)) is not None:
+            ids_at.setdefault(place, []).append(id)
+    ends = dict.fromkeys(id for tie in ties for id in (tie.source, tie.target))
+    place_of = {id: place for id in ends if (place := texts.called(id)) is not None}
+    name_of = {id: name_at(place) for id, place in place_of.items()}
+    named = {name: place_of[id] for id, name in name_of.items()}
+    neighbours: dict[int, list[tuple[str, float]]] = {}
+    for tie in resolved(ties, name_of, now):
+        weight = min(1.0, weight_at(tie, now) / ONE)
+        neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
+        neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
+    return {
+        place: TextUse(
+            sum(uses[id].used for id in ids_at.get(place, ())),
+            hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
+            tuple(neighbours.get(place, ())),
+        )
+        for place in dict.fromkeys((*ids_at, *neighbours))
+    }
 
 
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
@@ -145,7 +143,7 @@ def make_ready(
     use = None
     if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
-        use = UsageSource(uses, ties, texts, lambda place: found.result(place).id)
+        use = partial(uses_at, uses, ties, texts, lambda place: found.result(place).id)
     corpus = Corpus(texts, found.text, texts.called, vectors)
     return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
 

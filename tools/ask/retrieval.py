@@ -5,9 +5,8 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark, Source, Traced
+from memtape.schemas.events import Captured, Event, Filters
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
@@ -37,17 +36,9 @@ from memtape.tools.ask.aged import is_hidden, life_of, purged_of
 from memtape.tools.ask.choosing import holding
 from memtape.tools.ask.found import ScopeTexts, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
-from memtape.tools.ask.ordering import (
-    EVERYTHING,
-    SearchQuery,
-    SourceCount,
-    counted,
-    ordered,
-    with_passages,
-    within,
-)
+from memtape.tools.ask.ordering import SearchQuery, answered
 from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, text_at
-from memtape.tools.ask.results import QuestionReading, Result
+from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.served import Served
 from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
@@ -61,37 +52,6 @@ FEW_RESULTS, MOST_SUMMARIES = 3, 3
 """Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
 """The number of best results among which the sure ones for a prompt are searched."""
-
-
-class Answer(NamedTuple):
-    """The results, best first, with the position of the views, and the number of events they lack.
-
-    `read` has each scope's reading of the question, if asked for; `held` is the number of texts in the scope
-    itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
-    reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
-    on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
-    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next` is the
-    cursor of the next page, None without one, and `after` the number of results on the pages before. `trace` has the
-    steps of a deep search.
-    """
-
-    results: list[Result]
-    watermark: tuple[Mark, ...]
-    lag: int
-    revision: int
-    now: int
-    lanes: dict[Lane, int]
-    note: str = ""
-    read: tuple[QuestionReading, ...] = ()
-    held: int = 0
-    warnings: tuple[str, ...] = ()
-    aside: str = ""
-    after: int = 0
-    quotas: Mapping[Source, int] = MappingProxyType({})
-    sources: Mapping[Source, SourceCount] = MappingProxyType({})
-    next: str | None = None
-    has_more: bool = False
-    trace: tuple[Traced, ...] = ()
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
@@ -178,29 +138,8 @@ class Retriever(Served):
         """Return the best of the chosen texts."""
         readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
         now = self._now_of(readies) if asked.now is None else asked.now
-        readies = [self._used_at(ready, now) for ready in readies]
-        # One more than is returned tells whether there is more.
-        limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
-        order = ordered(readies, asked, now, limit, self.dense)
-        chosen, has_more = within(order.results, asked.quotas, asked.limit)
-        results, views = with_passages(readies, asked.query, chosen), [ready.view for ready in readies]
-        return Answer(
-            results=results,
-            watermark=tuple({view.mark.partition: view.mark for view in views}.values()),
-            lag=sum(view.lag for view in views),
-            revision=views[0].revision,
-            now=now,
-            lanes=order.lanes,
-            note=self.dense.note if self.dense is not None else "",
-            read=order.reads,
-            held=readies[0].corpus.count,
-            warnings=self._warnings(view.mark.partition for view in views),
-            after=len(asked.given),
-            quotas=dict(asked.quotas),
-            sources=counted(order.found(readies), results, asked.quotas),
-            has_more=has_more,
-            trace=order.trace,
-        )
+        answer = answered([self._used_at(ready, now) for ready in readies], asked, now, self.dense)
+        return answer._replace(warnings=self._warnings(ready.view.mark.partition for ready in readies))
 
     def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
@@ -342,6 +281,6 @@ class Retriever(Served):
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready
-        ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
+        ready = ready._replace(corpus=ready.corpus.with_use(ready.use(hour)), use_at=hour)
         self._ready[ready.scope, ready.key.choice] = ready
         return ready

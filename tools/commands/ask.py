@@ -40,10 +40,8 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.asking import Found
     from memtape.tools.ask.inspection import Behind, Opened, Whole
-    from memtape.tools.ask.results import QuestionReading, Result
-    from memtape.tools.ask.retrieval import Answer
+    from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SOURCE_CHARS = 200
 
@@ -72,17 +70,16 @@ def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) 
       memtape search "staging database port" --quota turns=3,documents=2
     """
     with EMBEDDERS.for_one_answer():
-        found = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
-    if printed_json(_found_as_json(found, explain=explain, deep=asked["deep"])):
+        answer = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
+    if printed_json(_as_json(answer, explain=explain, deep=asked["deep"])):
         return
-    _print_results(found.answer, explain=explain)
-    _print_nothing(client, found.answer, asked["as_of"], of_some=bool(asked["origins"]))
-    _print_notes(found.answer)
+    _print_results(answer, explain=explain)
+    _print_nothing(client, answer, asked["as_of"], of_some=bool(asked["origins"]))
+    _print_notes(answer)
 
 
-def _found_as_json(found: Found, *, explain: bool, deep: bool) -> dict[str, Any]:
+def _as_json(answer: Answer, *, explain: bool, deep: bool) -> dict[str, Any]:
     """Return the JSON of a search's answer; `explain` adds the readings, `deep` the steps."""
-    answer = found.answer
     return {
         "results": answer.results,
         "watermark": {mark.partition: mark.offset for mark in answer.watermark},
@@ -90,7 +87,7 @@ def _found_as_json(found: Found, *, explain: bool, deep: bool) -> dict[str, Any]
         "lanes": answer.lanes,
         "sources": answer.sources,
         "next": answer.next,
-        "recall_id": found.recall_id,
+        "recall_id": answer.recall_id,
         "warnings": answer.warnings,
         "aside": answer.aside,
         **({"read": answer.read} if explain else {}),

@@ -16,7 +16,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.evaluation import PromptContext, given_summary
 from memtape.tools.ask.measuring import tokenizer
-from memtape.tools.ask.retrieval import Answer
+from memtape.tools.ask.results import Answer
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
 from memtape.tools.measure.evaluating import OnPhase, fill

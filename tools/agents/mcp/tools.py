@@ -96,7 +96,7 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
 
     options = search_options(now_us(), msgspec.structs.asdict(asked))
     found = client.search(asked.query, min(asked.limit, MAX_RESULTS), **options)
-    return _at_most(asked.limit, "results") + searched(found.answer, client.scope, found.recall_id)
+    return _at_most(asked.limit, "results") + searched(found, client.scope, found.recall_id)
 
 
 def get_memory(client: Client, asked: GetMemory) -> str:

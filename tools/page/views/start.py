@@ -93,15 +93,6 @@ def _to_host(home: Home, name: str, text: str, note: str) -> ToHost:
 LEAST_TOKENS, MOST_TOKENS = 100, 8_000
 
 
-class StartSection(NamedTuple):
-    """A section of a start: its heading, its numbers of lines, omitted lines and tokens."""
-
-    heading: str
-    lines: int
-    omitted: int
-    tokens: int
-
-
 def start(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the context of the next start in a budget and form. Nothing is put on the log."""
     budget = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS)
@@ -122,16 +113,19 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-def parts_of(context: ProjectContext) -> list[StartSection]:
-    """Return the cost of each section of a context: its lines as printed, without the heading."""
+def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
+    """Return each section of a context: its heading, its numbers of lines and of omitted lines, and its tokens.
+
+    The tokens are those of its lines as printed, without the heading.
+    """
     count = tokenizer().count
-    parts = []
+    parts = list[tuple[str, int, int, int]]()
     for section in get_args(Section):
         items = [item for item in context.items if item.section == section]
         omitted = context.omitted.get(section, 0)
         if items or omitted:
             tokens = sum(count(item.text) for item in items)
-            parts.append(StartSection(HEADINGS[section], len(items), omitted, tokens))
-    told = sum(part.tokens for part in parts)
-    parts.append(StartSection("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
+            parts.append((HEADINGS[section], len(items), omitted, tokens))
+    told = sum(tokens for *_, tokens in parts)
+    parts.append(("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
     return parts
