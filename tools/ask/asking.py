@@ -117,6 +117,11 @@ class Asking(Writer):
         query, filters = self.redactor.question(query), self.redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
+        deep = None
+        if options.get("deep"):
+            from memtape.tools.ask.deep import Deepening, judge_of
+
+            deep = Deepening(judge_of(self.home, self.redactor))
         asked = SearchQuery(
             query,
             filters,
@@ -124,7 +129,7 @@ class Asking(Writer):
             explain=options.get("explain", False),
             session=self.session,
             valid_at=valid_at,
-            deep=self._deepening() if options.get("deep") else None,
+            deep=deep,
             limit=limit,
             archived=options.get("archived", False),
             quotas=quotas_of(options.get("quotas", ())),
@@ -140,12 +145,6 @@ class Asking(Writer):
         if self.silence() is None:
             note_recall(self.home, self.door, answer, began_ns)
         return answer._replace(recall_id=recorded)
-
-    def _deepening(self) -> Any:
-        """Return the parts of a deep search: a judge by the configured model, or by rules."""
-        from memtape.tools.ask.deep import Deepening, judge_of
-
-        return Deepening(judge_of(self.home, self.redactor))
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
@@ -208,12 +207,6 @@ class Asking(Writer):
         from memtape.tools.ask.looking import sessions_of
 
         return self._read(lambda views, scope: sessions_of(views, scope, limit))
-
-    def session_turns(self, session: str) -> list[Result]:
-        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
-        from memtape.tools.ask.looking import session_of
-
-        return self._read(lambda views, scope: session_of(views, scope, session))
 
     def given(
         self,

@@ -5,7 +5,7 @@ Nothing is searched here, and tables are read only through the index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -138,19 +138,14 @@ def make_ready(
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
-    sent, life = last_sent(scope, watermark, tail), life_of(watermark, scope)
-    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
+    sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life_of(watermark, scope))
     use = None
     if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
         use = partial(uses_at, uses, ties, texts, lambda place: found.result(place).id)
     corpus = Corpus(texts, found.text, texts.called, vectors)
     return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
-
-
-def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
-    """Return when the last event of a scope was sent, 0 for none."""
-    return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None = None) -> Iterator[Event]:

@@ -198,7 +198,7 @@ def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
     return _at_most(asked.limit, "texts") + archived(found)
 
 
-def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
+def memory_status(client: Client, asked: verbs.Arguments) -> str:
     """Count the rows of the project and of `global`."""
     from memtape.tools.agents.mcp.answers import status
 
