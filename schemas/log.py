@@ -147,6 +147,15 @@ def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Sl
         start = slots[-1].offset + 1
 
 
+def forwards(
+    log: Log, partition: int, offset: int, scope: str | None = None, types: Sequence[str] = ()
+) -> Iterator[Slot]:
+    """Yield the slots of a partition from an offset to its end, of one scope and of some types where named."""
+    while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=types):
+        yield from slots
+        offset = slots[-1].offset + 1
+
+
 def backwards(log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()) -> Iterator[Slot]:
     """Yield the slots of a partition from its end on, the last first, of one scope and of some types where named."""
     end, window = log.ends()[partition], 64

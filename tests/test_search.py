@@ -23,7 +23,6 @@ from memtape.state.index.entries import Document, IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
-from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -284,7 +283,7 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
         assert {(result.kind, result.again) for result in results} == {("turn", 14), ("fact", 0)}
         assert fact in [result.id for result in results]
         client.project()
-    with_repeats = client.reader.retriever.search("project:mine", QUESTION, 50, make_filters(0), repeats=True).results
+    with_repeats = client.reader.retriever.answer("project:mine", SearchQuery(QUESTION, repeats=True, limit=50)).results
     assert len({result.id for result in with_repeats}) == 16  # Measures go by ids, and every turn has its own.
     out = CliRunner().invoke(main, ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]).output
     assert out.count("Which port") == 1 and "said 15 times" in out

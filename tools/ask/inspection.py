@@ -9,7 +9,7 @@ import msgspec
 from memtape.schemas.codec import body_of_capture, decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log, Slot, forwards
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.rows import (
     MemberRow,
@@ -223,13 +223,10 @@ def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
 
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
-    offset = 0
-    while slots := log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=_HIDING):
-        for slot in slots:
-            event = decode(slot.payload)
-            if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
-                yield _behind(slot, "tombstone", event.type)
-        offset = slots[-1].offset + 1
+    for slot in forwards(log, partition, 0, scope, _HIDING):
+        event = decode(slot.payload)
+        if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
+            yield _behind(slot, "tombstone", event.type)
 
 
 NAMED = 5

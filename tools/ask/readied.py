@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Mark
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, forwards
 from memtape.schemas.rows import (
     EdgeRow,
     LifeMark,
@@ -35,7 +35,8 @@ from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.found import ScopeTexts
 
-PAGE_SLOTS = 5_000
+MOST_USES = 5_000
+"""So many uses behind the watermark are counted at most."""
 
 
 class Dense(Protocol):
@@ -156,23 +157,18 @@ def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None =
     erased = log.erased(partition)
     erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
     seen: set[str] = set()
-    while True:
-        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
-        is_last = len(slots) < PAGE_SLOTS
-        if end is not None and slots and slots[-1].offset >= end:
-            slots, is_last = [slot for slot in slots if slot.offset < end], True
-        events = [(slot, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-        ids = [event.id for _, event in events if event.type in SAID_ONCE]
-        firsts = log.known(scope, ids) if ids else {}
-        for slot, event in events:
-            repeated = event.id in seen or firsts.get(event.id, slot.offset) < slot.offset
-            repeated |= event.type == "erased" and slot.offset not in erasing
-            seen.add(event.id)
-            if not repeated and not erasures.covers(event):
-                yield event
-        if is_last:
+    for slot in forwards(log, partition, offset, scope, TAIL_TYPES):
+        if end is not None and slot.offset >= end:
             return
-        offset = slots[-1].offset + 1
+        event = event_of(slot.payload)
+        if event is None:
+            continue
+        repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
+        if event.type in SAID_ONCE:
+            repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset
+        seen.add(event.id)
+        if not repeated and not erasures.covers(event):
+            yield event
 
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:

@@ -34,6 +34,7 @@ from memtape.state.views.filters import NO_FILTERS
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
 from memtape.tools.ask.comparing import asks_of, events_of, uses_by_recall
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
@@ -162,8 +163,8 @@ def _found(views: Retriever, recipe: Recipe, scope: str, asked: Recalled, sessio
     if recipe.ranks != ORDINARY:
         ask = asks_of(views, scope, asked.filters, [recipe.ranks], lambda left_out: lambda query: ())[recipe.ranks]
         return tuple(ask(asked.query))[: asked.limit]
-    found = views.search(scope, asked.query, asked.limit, asked.filters, recipe.lanes, asked.now, session=session)
-    return tuple(result.id for result in found.results)
+    about = SearchQuery(asked.query, asked.filters, recipe.lanes, session=session, limit=asked.limit, now=asked.now)
+    return tuple(result.id for result in views.answer(scope, about).results)
 
 
 def is_search(event: Event) -> bool:
