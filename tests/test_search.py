@@ -24,6 +24,7 @@ from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
 from memtape.state.views.rows import ROWS, all_changes, row_of
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

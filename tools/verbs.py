@@ -445,7 +445,7 @@ _ROWS: dict[str, Verb] = {
     "disconnect": Verb("agents.disconnect"),
     "doctor": Verb("agents.doctor", in_memory=True),
     "mcp": Verb("agents.mcp", in_memory=True),
-    "page": Verb("page.page"),
+    "page": Verb("keep.page"),
     "hook": Verb("agents.hook"),
 }
 _OF_GROUPS: dict[str, Verb] = {

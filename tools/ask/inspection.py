@@ -289,7 +289,7 @@ _HIDDEN = "forgotten or withdrawn"
 
 def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[dict[str, tuple[str, Place]], dict[str, bool]]:
     """Return the parts of a document that the views or the tail have, in their order, and which ids are hidden."""
-    ids, partition = place.ids(scope), partition_of(scope, retriever.partitions)
+    ids, partition = place.ids(scope), partition_of(scope, retriever.log.partitions)
     found, hidden = dict[str, tuple[str, Place]](), dict[str, bool]()
     opened = retriever.opened(scope)
     for row in (row for id in ids for row in opened.rows_called(id)):

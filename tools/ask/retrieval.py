@@ -88,11 +88,6 @@ class Retriever:
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
         self._serving: Build | None = None
 
-    @property
-    def partitions(self) -> int:
-        """How many partitions the log has."""
-        return self.log.partitions
-
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, those of the build that is being served unless the past is asked."""
         if self.past is not None:
@@ -196,7 +191,9 @@ class Retriever:
         """Return how many uses of a scope stand behind the watermark, at most a page of them."""
         if self.past is not None:
             return 0
-        return len(self.log.read(partition_of(scope, self.partitions), offset, MOST_USES, scope=scope, types=("used",)))
+        return len(
+            self.log.read(partition_of(scope, self.log.partitions), offset, MOST_USES, scope=scope, types=("used",))
+        )
 
     def standing_pages(self, scope: str) -> dict[str, str]:
         """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
