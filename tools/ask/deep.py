@@ -18,12 +18,12 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
-from memtape.schemas.events import Failure, Traced
+from memtape.schemas.events import Failure
 from memtape.schemas.rows import PageRow
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.state.index.entries import KINDS
-from memtape.state.ranking.deep import RULES, DeepSearch, Field, Judge, Spot, StepDecision, deepened, share_held
+from memtape.state.ranking.deep import RULES, DeepSearch, Field, Judge, Spot, StepDecision, share_held
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.text.terms import terms
@@ -34,7 +34,6 @@ from memtape.tools.keep.models import about, author, is_named, model_for, withou
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
-MOST_WANTED = 2_000
 PAGE = KINDS.index("page")
 
 
@@ -43,15 +42,6 @@ class Deepening(NamedTuple):
 
     judge: Judge = RULES
     clock_us: Callable[[], int] = lambda: time.perf_counter_ns() // 1_000
-
-
-def looked(
-    question: str, fields: Sequence[Field], deep: Deepening, limit: int
-) -> tuple[list[Ranking], tuple[Traced, ...]]:
-    """Return the rankings of a deep search by scope, as far as `limit` may need them, and its trace."""
-    # Texts that say the same are returned once.
-    search = deepened(question, fields, deep.judge, min(2 * limit, MOST_WANTED), deep.clock_us)
-    return search.ordered(), tuple(search.trace)
 
 
 def field_of(

@@ -41,6 +41,8 @@ KeyT = TypeVar("KeyT")
 
 EVERYTHING = 1_000_000
 """A limit out of reach: the lanes' caps are far below."""
+MOST_WANTED = 2_000
+"""The most texts that a deep search ranks."""
 
 
 class SearchQuery(NamedTuple):
@@ -178,7 +180,8 @@ def _rankings(
         return [_ranking(ready, asked, among, now, dense) for ready, among in scopes], ()
 
     # Hardly any search is deep, and a hook searches and does nothing else.
-    from memtape.tools.ask.deep import field_of, looked
+    from memtape.state.ranking.deep import deepened
+    from memtape.tools.ask.deep import field_of
 
     def rank(ready: PreparedTexts, among: Among | None, query: str) -> Ranking:
         return _ranking(ready, asked._replace(query=query), among, now, dense)
@@ -187,7 +190,9 @@ def _rankings(
         field_of(ready, partial(rank, ready, among), among, now, asked.session, follows="edges" in asked.lanes)
         for ready, among in scopes
     ]
-    return looked(asked.query, fields, asked.deep, limit)
+    # Texts that say the same are returned once.
+    search = deepened(asked.query, fields, asked.deep.judge, min(2 * limit, MOST_WANTED), asked.deep.clock_us)
+    return search.ordered(), tuple(search.trace)
 
 
 def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None) -> Ranking:
