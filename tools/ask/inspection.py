@@ -11,15 +11,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log, Slot, forwards
 from memtape.schemas.places import Place, place_in
-from memtape.schemas.rows import (
-    MemberRow,
-    MemoryRow,
-    Polarity,
-    SummaryRow,
-    TurnRow,
-    UseRow,
-    summary_told,
-)
+from memtape.schemas.rows import MemberRow, MemoryRow, Polarity, SummaryRow, TurnRow, UseRow, summary_told
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line

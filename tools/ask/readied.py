@@ -17,12 +17,7 @@ from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Mark
 from memtape.schemas.log import Log, forwards
-from memtape.schemas.rows import (
-    EdgeRow,
-    LifeMark,
-    UseRow,
-    Watermark,
-)
+from memtape.schemas.rows import EdgeRow, LifeMark, UseRow, Watermark
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import Choice
 from memtape.state.index.texts import Texts

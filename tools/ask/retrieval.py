@@ -17,15 +17,7 @@ from numpy.typing import NDArray
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Log
-from memtape.schemas.rows import (
-    LifeMark,
-    MemoryRow,
-    ScopeHeld,
-    SummaryRow,
-    TurnRow,
-    Watermark,
-    project_told,
-)
+from memtape.schemas.rows import LifeMark, MemoryRow, ScopeHeld, SummaryRow, TurnRow, Watermark, project_told
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.schemas.visible import many

@@ -136,12 +136,7 @@ def _print_notes(answer: Answer) -> None:
 @click.option("--whole", is_flag=True, help="Read back the document of which it is a part, byte for byte.")
 @as_of_option
 @with_client
-def show(
-    client: Client,
-    id: str,
-    whole: bool,
-    as_of: str | None,
-) -> None:
+def show(client: Client, id: str, whole: bool, as_of: str | None) -> None:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
     With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
@@ -163,10 +158,7 @@ def show(
 @click.command()
 @with_arguments("why")
 @with_client
-def why(
-    client: Client,
-    id: str,
-) -> None:
+def why(client: Client, id: str) -> None:
     """Show every event behind a memory, with what hid or restored it, and how it has aged: its tier and retention.
 
     \b
@@ -238,12 +230,7 @@ def log(
 @click.argument("after")
 @click.option("--all", "all_scopes", is_flag=True, help="Every scope, not just this project.")
 @with_client
-def diff_command(
-    client: Client,
-    before: str,
-    after: str,
-    all_scopes: bool,
-) -> None:
+def diff_command(client: Client, before: str, after: str, all_scopes: bool) -> None:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
     A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.

@@ -57,13 +57,7 @@ _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 @click.option("--at", help="When it happened: ISO 8601 or an age such as 3d. By default now.")
 @click.option("--branch", help="The branch of the repository that it is about.")
 @with_client
-def capture(
-    client: Client,
-    text: str | None,
-    path: Path | None,
-    kind: Kind | None,
-    **fields: Any,
-) -> None:
+def capture(client: Client, text: str | None, path: Path | None, kind: Kind | None, **fields: Any) -> None:
     """Put a text on the log: TEXT, a file, or stdin.
 
     With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",

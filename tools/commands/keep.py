@@ -58,14 +58,7 @@ PROJECTOR_WAIT_S = 5.0
 )
 @with_log
 @with_home
-def run(
-    client: Client,
-    once: bool,
-    workers: int,
-    embed: bool,
-    metrics: int | None,
-    logs: bool,
-) -> None:
+def run(client: Client, once: bool, workers: int, embed: bool, metrics: int | None, logs: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
     With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
