@@ -16,8 +16,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.tree.checking import TreeProblem
 from memtape.tools.ask.telling import redacted
-from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version
-from memtape.tools.ask.tree_writing import Written
+from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version, Written
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import decoded
 from memtape.tools.commands.options import (
@@ -62,7 +61,7 @@ def new(client: Client, slug: str, text: str | None, under: str | None, **fields
     said = _text(text, lambda: f"# {fields['title'] or slug}\n\n")
     if said is None:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
-    _say(client.tree_writing.new(slug, said, edit_of(**fields), under=under), "Wrote")
+    _say(client.tree.new(slug, said, edit_of(**fields), under=under), "Wrote")
 
 
 @click.command()
@@ -91,7 +90,7 @@ def edit(client: Client, page: str, text: str | None, **fields: Any) -> None:
         if said is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
     given = given if said is not None else replace(given, base=None)
-    _say(client.tree_writing.edit(page, said, given), "Changed")
+    _say(client.tree.edit(page, said, given), "Changed")
 
 
 @click.command()
@@ -106,7 +105,7 @@ def move(client: Client, page: str, slug: str | None, under: str | None) -> None
     Example:
       memtape tree move deploy/staging staging --under _root
     """
-    _say(client.tree_writing.move(page, slug, under=under), "Moved")
+    _say(client.tree.move(page, slug, under=under), "Moved")
 
 
 @click.command()
@@ -123,7 +122,7 @@ def link(client: Client, page: str, to: str, relation: str, undo: bool) -> None:
       memtape tree link deploy deploy/staging --as child
       memtape tree link deploy/staging backups --as depends_on
     """
-    done = client.tree_writing.link(page, to, relation, undo=undo)
+    done = client.tree.link(page, to, relation, undo=undo)
     if printed_json(done):
         return
     ends = f"{done.source} {done.relation} {done.target}"
@@ -316,7 +315,7 @@ def check(client: Client, fix: bool, yes: bool) -> None:
       memtape tree check
       memtape tree check --fix --yes
     """
-    problems = client.tree_writing.problems()
+    problems = client.tree.problems()
     mended = [problem for problem in problems if problem.fix]
     if is_json() and not fix:
         print_json({"problems": [problem._asdict() for problem in problems]})
@@ -339,7 +338,7 @@ def check(client: Client, fix: bool, yes: bool) -> None:
             say(f"Will be done: {said}", err=True)
         if not confirmed(f"Do these {len(steps):,}?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    left = client.tree_writing.mend(mended)
+    left = client.tree.mend(mended)
     if printed_json({"mended": [problem._asdict() for problem in mended], "problems": [it._asdict() for it in left]}):
         return
     for said, undo in steps[:SHOWN_PROBLEMS]:

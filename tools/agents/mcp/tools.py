@@ -214,13 +214,13 @@ def read_page(client: Client, asked: verbs.PageArguments) -> str:
 
 def new_page(client: Client, asked: verbs.NewPageArguments) -> str:
     """Write a page of the project's tree."""
-    done = client.tree_writing.new(asked.slug, asked.text, edit_of(title=asked.title, summary=asked.summary))
+    done = client.tree.new(asked.slug, asked.text, edit_of(title=asked.title, summary=asked.summary))
     return f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
 
 
 def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
     """Give a page of the project's tree another text."""
-    done = client.tree_writing.edit(asked.page, asked.text, edit_of(base=asked.base))
+    done = client.tree.edit(asked.page, asked.text, edit_of(base=asked.base))
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
     return f"The page {done.slug} is at version `{done.version}`.{beside}"
 
