@@ -25,8 +25,8 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of
-from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.measuring import CHARACTERS, tokenizer
+from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us

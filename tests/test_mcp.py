@@ -322,7 +322,7 @@ def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
         over_http(url, token, there, mode, list_roots_callback=telling(other))
         over_http(url, token, here, mode, list_roots_callback=telling(tmp_path / "nowhere", project))
     with Client(home, folder=project) as client:
-        assert [result.text for result in client.search("thing mixed", quiet=True).answer.results] == [
+        assert [result.text for result in client.search("thing mixed", quiet=True).results] == [
             "A thing of this place."
         ]
 

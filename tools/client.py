@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.archived import Aging
     from memtape.tools.ask.projects import Projects
     from memtape.tools.ask.tree import Tree
-    from memtape.tools.ask.tree_writing import TreeWriting
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.pruning import Pruned
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from memtape.tools.keep.verify import Verification
 
 
-class Speaker(TypedDict, total=False):
+class SpeakerOptions(TypedDict, total=False):
     """The speaker of a client, as a `Writer` takes it."""
 
     scope: str | None
@@ -82,7 +81,7 @@ class Client(Deciding):
         confined: bool = False,
         profile: str | None = None,
         wakes: bool = True,
-        **speaker: Unpack[Speaker],
+        **speaker: Unpack[SpeakerOptions],
     ) -> None:
         path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
         asked = profile_of(path, profile)
@@ -105,17 +104,10 @@ class Client(Deciding):
 
     @property
     def tree(self) -> Tree:
-        """The tree of pages of the scope, to be read."""
+        """The tree of pages of the scope, to be read and changed."""
         from memtape.tools.ask.tree import Tree
 
         return Tree(self, self.fresh_pages)
-
-    @property
-    def tree_writing(self) -> TreeWriting:
-        """Changes of the scope's pages: writing, editing, moving, linking and mending."""
-        from memtape.tools.ask.tree_writing import TreeWriting
-
-        return TreeWriting(self)
 
     def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
         """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.

@@ -96,7 +96,7 @@ def _round_trip(subject: str, home: Home) -> Finding:
         begun = time.monotonic()
         receipt = client.capture(f"The doctor's {word}.", kind="turn")
         captured_ms = round((time.monotonic() - begun) * 1_000)
-        found = client.search(word, 1, quiet=True).answer.results
+        found = client.search(word, 1, quiet=True).results
         found_ms = round((time.monotonic() - begun) * 1_000)
         if [result.id for result in found] != [receipt.id]:
             return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")

@@ -34,8 +34,7 @@ from memtape.tools.agents.reaching import may_stay
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import note_told, tell_session
 from memtape.tools.agents.turn import HookCall, in_form
-from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
-from memtape.tools.ask.served_vectors import vector_line
+from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, vector_line
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.profiles import keeps_nothing
 from memtape.tools.capture.writing import now_us

@@ -90,7 +90,7 @@ class Deciding(Asking):
     """A client that decides: it forgets, restores, links, settles and answers. Ids are resolved in the folded state."""
 
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
-        """Record recalled ids that shaped an answer, and the recall (`Found.recall_id`); return the receipt.
+        """Record recalled ids that shaped an answer, and the recall (`Answer.recall_id`); return the receipt.
 
         The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's
         memory in its own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import MAX_IDS, Restored, Withdrawn
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, forwards
 from memtape.schemas.places import part_id
 from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
@@ -18,7 +18,6 @@ from memtape.tools.capture.writing import Writer
 Said = Mapping[str, Iterable[str]]
 """Ids of texts by scope: for each text the id of it whole and of its first part."""
 
-PAGE_SLOTS = 5_000
 PAGE_PARTS = 250
 
 
@@ -77,18 +76,15 @@ def shown_again(log: Log, scope: str) -> dict[str, None]:
 
 def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:
     """Yield ids, whether withdrawn from then on, and whether by their source."""
-    partition, offset = partition_of(scope, log.partitions), 0
-    while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("withdrawn", "restored")):
-        for slot in slots:
-            try:
-                body = decode(slot.payload).body
-            except InvalidEvent:
-                continue
-            if isinstance(body, Withdrawn):
-                yield body.ids, body.on, True
-            elif isinstance(body, Restored):
-                yield body.ids, False, False
-        offset = slots[-1].offset + 1
+    for slot in forwards(log, partition_of(scope, log.partitions), 0, scope, ("withdrawn", "restored")):
+        try:
+            body = decode(slot.payload).body
+        except InvalidEvent:
+            continue
+        if isinstance(body, Withdrawn):
+            yield body.ids, body.on, True
+        elif isinstance(body, Restored):
+            yield body.ids, False, False
 
 
 def _parts(log: Log, scope: str, id: str) -> list[str]:

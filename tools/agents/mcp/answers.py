@@ -23,8 +23,7 @@ from memtape.tools.ask.archived import ArchivedText, ArchiveList
 from memtape.tools.ask.conflicts import Conflict, ConflictList, ConflictMember
 from memtape.tools.ask.inspection import Behind, Explained, Opened
 from memtape.tools.ask.looking import Session
-from memtape.tools.ask.results import Result
-from memtape.tools.ask.retrieval import Answer
+from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.pausing import silence_by
