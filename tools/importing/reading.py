@@ -156,7 +156,6 @@ class _Watched:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self.taken = 0
         self.pending = 0
 
     def read(self, size: int = -1) -> bytes:
@@ -164,7 +163,6 @@ class _Watched:
             raise _TooLarge
         data = self._file.read(size)
         self.pending += len(data)
-        self.taken += len(data)
         return data
 
 
@@ -180,12 +178,11 @@ class ListItem(NamedTuple):
     """An item of a list in a document, by the list's key, None where the document is the list.
 
     Values outside lists come together: under `HEAD` those before a list, for readers who need them for the
-    list, and under `WHOLE` all of them at the end. `taken` is the number of bytes read so far.
+    list, and under `WHOLE` all of them at the end.
     """
 
     key: str | None
     value: Any
-    taken: int
 
 
 def items(file: IO[bytes]) -> Iterator[ListItem]:
@@ -194,9 +191,9 @@ def items(file: IO[bytes]) -> Iterator[ListItem]:
     try:
         yield from _items(watched)
     except _TooLarge:
-        yield ListItem(None, VALUE_TOO_LARGE, watched.taken)
+        yield ListItem(None, VALUE_TOO_LARGE)
     except (ijson.JSONError, UnicodeError, ValueError, RecursionError, OverflowError):
-        yield ListItem(None, BAD_DOCUMENT, watched.taken)
+        yield ListItem(None, BAD_DOCUMENT)
 
 
 def _items(watched: _Watched) -> Iterator[ListItem]:
@@ -208,9 +205,9 @@ def _items(watched: _Watched) -> Iterator[ListItem]:
         for event in events:
             if event[0] == "end_array":
                 return
-            yield ListItem(None, _value(event, events), watched.taken)
+            yield ListItem(None, _value(event, events))
     if first[0] != "start_map":
-        yield ListItem(None, first[1], watched.taken)
+        yield ListItem(None, first[1])
         return
     rest: dict[str, Any] = {}
     told = 0
@@ -220,17 +217,17 @@ def _items(watched: _Watched) -> Iterator[ListItem]:
             key = event[1]
         elif event[0] == "start_array":
             if len(rest) > told:
-                yield ListItem(HEAD, dict(rest), watched.taken)
+                yield ListItem(HEAD, dict(rest))
                 told = len(rest)
             for inner in events:
                 if inner[0] == "end_array":
                     break
-                yield ListItem(key, _value(inner, events), watched.taken)
+                yield ListItem(key, _value(inner, events))
         elif event[0] != "end_map":
             value = _value(event, events)
             if len(rest) < MAX_KEYS:
                 rest[key] = value
-    yield ListItem(WHOLE, rest, watched.taken)
+    yield ListItem(WHOLE, rest)
 
 
 def _events(watched: _Watched) -> Iterator[tuple[str, Any]]:
