@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.tools.agents.errors import homeless
-from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Entry, Host
+from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry
 from memtape.tools.capture.project import GIT_KEY, scopes_in_configuration, take_out
 from memtape.tools.capture.repositories import note_taken, read
 from memtape.tools.keep.wire import FOLDER as SERVING
@@ -81,7 +81,7 @@ def dangling_link(host: Host) -> Path | None:
     return folder if is_ours and not Path(str(link.get("source"))).exists() else None
 
 
-def _take_entries(path: Path, entries: list[Entry], home: Home, found: Leftovers) -> None:
+def _take_entries(path: Path, entries: list[SettingsEntry], home: Home, found: Leftovers) -> None:
     """Remove our entries from a file of settings, with the tables that are empty then."""
     document = _settings(path)
     if document is None:
@@ -99,7 +99,7 @@ def _take_entries(path: Path, entries: list[Entry], home: Home, found: Leftovers
     found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
 
 
-def _take_entry(document: Any, entry: Entry, home: Home) -> list[str]:
+def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
     """Remove an entry and the tables around it that are empty then; return the removed keys."""
     tables = [document]
     for name in entry.table:

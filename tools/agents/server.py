@@ -1,7 +1,7 @@
 """The only server of a home: it answers hooks, serves the sessions of hosts, and keeps what they need loaded.
 
-A hook or a host's session leaves it behind (`reaching`). A lock admits at most one per home. The server holds no other
-lock, and leaves projecting to child processes. It ends by itself: without a session and after a time without hooks,
+A hook or a host's session leaves it behind (`forwarding`). A lock admits at most one per home. The server holds
+no other lock, and leaves projecting to child processes. It ends by itself: without a session and after a time without hooks,
 when its home or socket is gone, or when the setting says so. The wire is in `keep.wire`.
 """
 
@@ -25,12 +25,12 @@ from memtape.schemas.errors import Locked
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import acting, hooks
+from memtape.tools.agents import afterwards, hooks
 from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.handing import DONE, GO
 from memtape.tools.agents.hosts import SERVED, read
 from memtape.tools.agents.offering import HookOffer
-from memtape.tools.agents.reaching import may_stay
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import note_told, tell_session
 from memtape.tools.agents.turn import HookCall, in_form
@@ -199,7 +199,7 @@ class Server:
             return talking.sendall(DECLINED)
         text = said({"prompt": turn.told.prompt, "answer": turn.told.answer}.get(turn.told.action, ""))
         with turn.client() as client:
-            native = acting.action_id(turn)
+            native = afterwards.action_id(turn)
             if text:
                 client.made_scope()
                 native = hooks.native_of(turn, client, text) or ""
@@ -212,7 +212,7 @@ class Server:
                 offer = self._offer(turn, client, "" if begins else text)
             if _go(talking, native, in_form(turn, offer.text, offer.note)):
                 if turn.told.done is not None and native:
-                    acting.keep_action(turn, client)
+                    afterwards.keep_action(turn, client)
                 elif native:
                     hooks.capture(turn, client, text, native)
                 with suppress(OSError):

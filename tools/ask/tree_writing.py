@@ -23,7 +23,7 @@ from memtape.state.views.tree_pages import name_of
 from memtape.tools.ask.naming import state_of
 from memtape.tools.ask.tree import meant, no_page
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.pausing import check_storing
+from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Writer
 
 

@@ -11,7 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import uuid_utils
 from msgspec.structs import replace
@@ -39,11 +39,12 @@ from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
 from memtape.tools.capture.native_ids import DOCUMENT
-from memtape.tools.capture.pausing import Silence, check_storing, silence_of
-from memtape.tools.capture.profiles import profile_of
+from memtape.tools.capture.profiles import Silence, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from memtape.tools.capture.secrets.redaction import Redactor
 
 Erased = dict[str, dict[str, None]]
@@ -77,35 +78,37 @@ class Receipts(list[Receipt]):
     refused: tuple[tuple[int, Denied], ...] = ()
 
 
+class WriterOptions(TypedDict, total=False):
+    """Who writes, and for what project.
+
+    `scope` is by default the scope of the project of `folder`, by default the current folder; `began` returns
+    the first folder of a session. `origin` is the kind of actor, by default `agent`, see `schemas.events`.
+    """
+
+    scope: str | None
+    actor: str | None
+    origin: Origin
+    session: str | None
+    folder: Path | None
+    began: Began | None
+
+
 class Writer:
     """A writer to a log for one actor. For one thread at a time.
 
-    `scope` is by default the scope of the project of `folder`, by default the current folder; `began` returns
-    the first folder of a session. `profile` is by default the environment's or the home's. `origin` is the
-    kind of actor, see `schemas.events`.
+    `profile` is by default the environment's or the home's.
     """
 
-    def __init__(
-        self,
-        home: Home,
-        log: Log,
-        *,
-        scope: str | None = None,
-        actor: str | None = None,
-        origin: Origin = "agent",
-        session: str | None = None,
-        folder: Path | None = None,
-        began: Began | None = None,
-        profile: str | None = None,
-    ) -> None:
+    def __init__(self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions]) -> None:
         self.profile = profile_of(home.path, profile)
         self.home = home
         self.log = log
+        scope, session = options.get("scope"), options.get("session")
         self._scope = check_scope(scope) if scope is not None else None
         self._pinned = scope is not None
-        self._folder = folder
-        self._began = began
-        self.actor = Actor(name=actor or default_actor(), origin=origin)
+        self._folder = options.get("folder")
+        self._began = options.get("began")
+        self.actor = Actor(name=options.get("actor") or default_actor(), origin=options.get("origin", "agent"))
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None

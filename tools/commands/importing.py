@@ -83,7 +83,7 @@ def import_command(
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
     """
-    from memtape.tools.capture.pausing import check_storing
+    from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
     given = ImportOptions(**options)

@@ -23,7 +23,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
 from memtape.tools.capture import repositories
-from memtape.tools.capture.pausing import silence_of
+from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding

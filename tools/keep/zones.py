@@ -30,7 +30,7 @@ from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
-from memtape.tools.capture.pausing import silence_of
+from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.withdrawing import say_again, shown_again, withdraw
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.edited_files import EditedFiles

@@ -27,8 +27,7 @@ from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
-from memtape.tools.capture.pausing import silence_by
-from memtape.tools.capture.profiles import PROFILES
+from memtape.tools.capture.profiles import PROFILES, silence_by
 
 if TYPE_CHECKING:  # Their files know the fold and the vault, which a server of sessions need not hold.
     from memtape.tools.ask.status import Status
