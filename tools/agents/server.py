@@ -1,8 +1,8 @@
 """The only server of a home: it answers hooks, serves the sessions of hosts, and keeps what they need loaded.
 
 A hook or a host's session leaves it behind (`forwarding`). A lock admits at most one per home. The server holds
-no other lock, and leaves projecting to child processes. It ends by itself: without a session and after a time without hooks,
-when its home or socket is gone, or when the setting says so. The wire is in `keep.wire`.
+no other lock, and leaves projecting to child processes. It ends by itself: without a session and after a time
+without hooks, when its home or socket is gone, or when the setting says so. The wire is in `keep.wire`.
 """
 
 from __future__ import annotations
