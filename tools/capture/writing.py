@@ -118,10 +118,10 @@ class Writer:
     def redactor(self) -> Redactor:
         """The redactor of every text on its way to the log; it counts the secrets."""
         if self._redactor_made is None:
-            from memtape.tools.capture.secrets.redaction import Redactor, Speaker
+            from memtape.tools.capture.secrets.redaction import Redactor
 
             own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
-            self._redactor_made = Redactor(self.home, speaker=lambda: Speaker(own.scope, own.actor.origin))
+            self._redactor_made = Redactor(self.home, speaker=lambda: (own.scope, own.actor.origin))
         return self._redactor_made
 
     @redactor.setter

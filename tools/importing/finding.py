@@ -213,8 +213,8 @@ def _format_of_lines(path: Path) -> str | None:
 
 def _format_of_document(path: Path) -> str | None:
     with reading.opened(path) as file:
-        for count, item in enumerate(reading.items(file)):
-            if item.value is reading.BAD_DOCUMENT or exports.source_in(item.key, item.value) is not None:
+        for count, (key, item) in enumerate(reading.items(file)):
+            if item is reading.BAD_DOCUMENT or exports.source_in(key, item) is not None:
                 return EXPORT
             if count == ROWS_LOOKED_AT:
                 break

@@ -6,7 +6,8 @@ A piece is what is read at once. No record is put on the log here, and no positi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, NamedTuple
+from functools import partial
+from typing import IO, NamedTuple
 
 from memtape.schemas.errors import Denied
 from memtape.schemas.private import without_private
@@ -19,6 +20,7 @@ from memtape.tools.importing.skips import NO_FORMAT, SECRETS, Skipped
 ROWS = "rows"
 """Rows of JSON, each with its own type."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
+_of_item: Take = partial(exports.take, None)
 _DAMAGED = Skipped("damaged in its archive", problem=True)
 _IN_ARCHIVES = {"json": EXPORT, "jsonl": ROWS, "md": MARKDOWN, "markdown": MARKDOWN}
 
@@ -59,19 +61,18 @@ def pieces_of(
         in_rows = source.format == EXPORT and source.path.suffix.lower() == ".jsonl"
         yield from _content(source, file, ROWS if in_rows else source.format, "", state, modified)
         return
-    for member in reading.members(file):
-        if isinstance(member.file, Skipped):
-            yield FilePiece(member.name, [member.file], member.size)
+    for name, size, member in reading.members(file):
+        if isinstance(member, Skipped):
+            yield FilePiece(name, [member], size)
             continue
-        format = _format_in_archive(member.name)
         try:
-            check(member.name)
-            yield from _content(source, member.file, format, member.name, dict(state), modified)
+            check(name)
+            yield from _content(source, member, _format_in_archive(name), name, dict(state), modified)
         except Denied:
-            yield FilePiece(member.name, [SECRETS])
+            yield FilePiece(name, [SECRETS])
         except reading.BAD_ARCHIVE:
-            yield FilePiece(member.name, [_DAMAGED])
-        yield FilePiece(member.name, (), member.size)
+            yield FilePiece(name, [_DAMAGED])
+        yield FilePiece(name, (), size)
 
 
 def _content(
@@ -83,9 +84,8 @@ def _content(
         data = file.read(documents.MAX_FILE_BYTES + 1)
         yield FilePiece(place, documents.take_document(data, source.path.suffix.lower(), source.name, modified))
     elif format == EXPORT:
-        for number, item in enumerate(reading.items(file)):
-            is_bad = isinstance(item.value, Skipped)
-            found = [item.value] if is_bad else exports.take(item.key, item.value, state)
+        for number, (key, item) in enumerate(reading.items(file)):
+            found = [item] if isinstance(item, Skipped) else exports.take(key, item, state)
             yield FilePiece(f"{place} item {number}".strip(), found)
     elif format is None:
         yield FilePiece(place, [NO_FORMAT])
@@ -94,17 +94,14 @@ def _content(
         for row in reading.rows(file):
             if isinstance(row.value, dict):
                 parser = parser or PARSERS.get(finding.format_of_row(row.value) or "")
-            yield FilePiece(f"{place} byte {row.start}", _of_row(parser or _of_item, row, state), follows=row.start > 0)
+            found = _of_row(parser or _of_item, row, state)
+            yield FilePiece(f"{place} byte {row.start}", found, follows=row.start > 0)
 
 
 def _of_row(parser: Take, row: reading.Row, state: State) -> Iterable[Found]:
     if isinstance(row.value, dict):
         return parser(row.value, state)
     return [] if row.value is None else [row.value]
-
-
-def _of_item(item: dict[str, Any], state: State) -> Iterator[Found]:
-    return exports.take(None, item, state)
 
 
 def _of_text(source: ImportSource, file: IO[bytes], format: str, name: str, modified: int) -> Iterator[Found]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -41,7 +40,6 @@ from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.operations import operation
 
 Context = ServerRequestContext[Any, Any]
-ResultT = TypeVar("ResultT")
 
 ROOTS = "roots"
 ROOTS_WAIT_S = 2
@@ -86,17 +84,16 @@ class ServedMemory:
         self._clients: dict[tuple[str | Path, str], Client] = {}
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
-        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
-        return self.do(lambda client: call(client, name, arguments), project, actor)
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`.
 
-    def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT:
-        """Return the result of an action on the client of a project. After `LogGone` the next opens the log again."""
+        After `LogGone` the next call opens the log again.
+        """
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
                 client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
                 with self.ready.lent(client):
-                    return action(client)
+                    return call(client, name, arguments)
             except LogGone as error:
                 self._close()
                 self.ready.forget()
