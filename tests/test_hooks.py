@@ -608,7 +608,7 @@ def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -
     each = wanted // 8 - 2
     scope = scope_of_folder(project, Home(home))
     code = (
-        "import sys, pathlib; from memtape.tools.agents.mcp.server import ServedMemory\n"
+        "import sys, pathlib; from memtape.tools.agents.mcp.handlers import ServedMemory\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
         "def serve(number):\n"
         "    memory = ServedMemory(pathlib.Path(sys.argv[1]), scope=sys.argv[2])\n"

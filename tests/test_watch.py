@@ -164,7 +164,7 @@ def test_a_hook_finds_its_turn_in_the_transcript(
     for more in ([], filler):
         path = write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]])
         found = find_turn(path, host, t.SESSION, role, text)
-        there = found.now or found.before
+        there = found[0] or found[1]
         assert (there.native_id if there else None) == native
     assert find_turn(tmp_path / "none", host, t.SESSION, role, text) == (None, None)
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError, OnlyPrivate
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
+    MAX_TEXT_BYTES,
     PEOPLE,
     UNKNOWN,
     Actor,
@@ -37,7 +38,7 @@ from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.capture.lines import Line, check_size, chunks
+from memtape.tools.capture.lines import Line, check_size
 from memtape.tools.capture.native_ids import DOCUMENT
 from memtape.tools.capture.profiles import Silence, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
@@ -254,19 +255,17 @@ class Writer:
         def id_of(mark: str = "") -> str:
             return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
 
+        if split and said.kind == "turn":
+            from memtape.tools.capture.noise import without_bulk
+
+            return [(id_of(), replace(said, text=without_bulk(said.text)))]
+        if split and len(said.text.encode()) > MAX_TEXT_BYTES:
+            said = replace(said, kind="document")
         if said.kind == "document":
             from memtape.tools.capture.documents import parts_of
 
             return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
-        if said.kind == "turn" and split:
-            from memtape.tools.capture.noise import without_bulk
-
-            said = replace(said, text=without_bulk(said.text))
-        pieces = chunks(said.text) if split else [(said.text, None)]
-        return [
-            (id_of(), said) if part is None else (id_of(f"#{part.index}"), replace(said, text=text, part=part))
-            for text, part in pieces
-        ]
+        return [(id_of(), said)]
 
     def erased_ids(self, scope: str) -> dict[str, None]:
         """Return the ids of a scope that were erased, and are not to be captured again."""
