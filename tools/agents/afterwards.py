@@ -27,7 +27,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.starting import NOWHERE
+from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -138,8 +138,8 @@ def end(turn: HookCall) -> bytes:
         if client.silence():
             return b""
     if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
-        command = turn.command("import", turn.told.transcript, "--format", turn.source)
-        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
+        words = ["import", turn.told.transcript, "--format", turn.source, "--home", str(turn.home.absolute())]
+        done = subprocess.run([*python_of(), *words], cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:

@@ -98,11 +98,11 @@ def _run(turn: HookCall, data: bytes) -> bytes:
         turn.end()
 
 
-def note_time(home: Path | None) -> None:
-    """Record how long the host has waited for this process, unless nothing is kept."""
+def note_time(home: Path | None, began_ns: int = STARTED_NS) -> None:
+    """Record how long a host has waited for a hook, by the clock that processes share, unless nothing is kept."""
     where = home or default_home()
     if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
-        note(where, [("hook", "hook", "", (time.monotonic_ns() - STARTED_NS) // 1_000)])
+        note(where, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _unkept(host: str, home: Path, data: bytes) -> bytes:

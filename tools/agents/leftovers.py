@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.tools.agents.errors import homeless
 from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry
-from memtape.tools.capture.project import GIT_KEY, scopes_in_configuration, take_out
-from memtape.tools.capture.repositories import note_taken, read
+from memtape.tools.capture.project import GIT_KEY, note_taken, repositories_of, scopes_in_configuration, take_out
 from memtape.tools.keep.wire import FOLDER as SERVING
 
 CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
@@ -173,7 +172,7 @@ def leave(home: Home) -> Leftovers:
     """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
     found = Leftovers([], [])
     _stop_server(home, found)
-    for common, scope in read(home)["pinned"].items():
+    for common, scope in repositories_of(home)["pinned"].items():
         folder = Path(common)
         if not folder.is_dir() or scope not in scopes_in_configuration(folder):  # Somebody has changed it since.
             continue

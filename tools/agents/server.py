@@ -23,7 +23,6 @@ import orjson
 from memtape import __version__
 from memtape.schemas.errors import Locked
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
-from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import afterwards, hooks
 from memtape.tools.agents.errors import note_error
@@ -221,7 +220,7 @@ class Server:
                 if begins:
                     note_told(self.home, client.scope, client.session or "", began)
             if not turn.alone:
-                note_time(self.home, asked.get("began_ns"))
+                hooks.note_time(self.home, asked["began_ns"])
             self._last = time.monotonic()
             self._asked_of[client.scope] = None
             self.ready.after(turn, client.scope)
@@ -254,12 +253,6 @@ def is_as_here(asked: dict[str, Any], apart_from: str = "") -> bool:
     # Which places are searched for programs differs from terminal to terminal. Only one of the programs is called.
     gits = [shutil.which("git", path=each.pop("PATH", "")) for each in (theirs, own)]
     return asked["version"] == __version__ and theirs == own and gits[0] == gits[1]
-
-
-def note_time(home: Path, began_ns: object) -> None:
-    """Record how long a host has waited for a hook, from `began_ns`, by the clock that processes share."""
-    if isinstance(began_ns, int):
-        note(home, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _go(talking: socket.socket, native: str, told: bytes) -> bool:

@@ -22,8 +22,8 @@ from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
-from memtape.tools.capture import repositories
 from memtape.tools.capture.profiles import silence_of
+from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
@@ -77,7 +77,7 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
     def folders() -> dict[str, str]:
-        return {scope: folder for folder, scope in repositories.read(home)["pinned"].items()}
+        return {scope: folder for folder, scope in repositories_of(home)["pinned"].items()}
 
     def is_silent(scope: str) -> bool:
         return silence_of(home.path, lambda: scope) is not None

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import anyio
 import anyio.to_thread
 import mcp_types as types
+import msgspec
 import uuid_utils
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -58,6 +59,11 @@ ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
 MAX_ACTOR_CHARS = 4_000
 """The rest of a longer name is ignored; the kept part is cut after the removal of secrets."""
+
+
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+for _tool in TOOLS.values():
+    msgspec.json.Decoder(_tool.arguments)
 
 
 class ServedMemory:

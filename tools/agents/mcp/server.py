@@ -16,7 +16,6 @@ from typing import Any
 
 import anyio
 import mcp_types as types
-import msgspec
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -28,7 +27,7 @@ from memtape.schemas.errors import InvalidScope, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import Handlers, ServedMemory
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.keep.wire import DECLINED
 
@@ -40,10 +39,6 @@ TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 TAKEN = b"taken\n"
 """The answer to a forwarder whose session is taken."""
-
-# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
-for _tool in TOOLS.values():
-    msgspec.json.Decoder(_tool.arguments)
 
 
 def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:
