@@ -19,6 +19,7 @@ from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
+from memtape.sinks.home.folders import Home
 from memtape.state.text.passages import ending
 from memtape.tools.agents.sessions import told_at
 from memtape.tools.agents.turn import NICENESS, HookCall
@@ -56,7 +57,7 @@ def flush(turn: HookCall) -> bytes:
 
     Where a model is configured, a detached process distils the flush once durable.
     """
-    from memtape.tools.agents.distilling import is_wanted
+    from memtape.tools.keep.models import is_named
 
     receipts: list[Receipt] = []
     try:
@@ -72,7 +73,7 @@ def flush(turn: HookCall) -> bytes:
     except Exception:
         count_one(turn.home, FLUSHES, "error")
         raise
-    if receipts and not receipts[0].spooled and is_wanted(turn.home):
+    if receipts and not receipts[0].spooled and is_named(Home(turn.home)):
         place = receipts[0].position
         turn.start("--distill", f"{place.partition}:{place.offset}")
     return b""
@@ -239,9 +240,9 @@ def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
 
 def take_up(turn: HookCall, paths: Iterable[Path]) -> None:
     """Import transcripts of a host from where they were read last; sessions of no known project go to no other."""
-    from memtape.tools.importing.finding import named_session
+    from memtape.tools.importing.finding import session_file
     from memtape.tools.importing.taking import Importer
 
     with Client(turn.home, folder=turn.folder) as speaker:
         speaker.session = None
-        Importer(speaker).take(named_session(path, turn.source) for path in paths)
+        Importer(speaker).take(session_file(path, turn.source, path.name) for path in paths)

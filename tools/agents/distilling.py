@@ -44,11 +44,6 @@ what it is about, without "it", "this" or "the user above", in at most {chars} c
 introduction and nothing that is true of any conversation. If nothing is worth keeping, write {none}."""
 
 
-def is_wanted(home: Path) -> bool:
-    """Whether a model is configured and flushes are to be distilled."""
-    return is_named(Home(home))
-
-
 def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
     """Ask the model about the flush at a place of the log, capture its statements and return their number.
 
@@ -56,7 +51,7 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
     Raises `ModelTimeout` and `MemtapeError`, both without any text of the conversation.
     """
     flushed = _flushed(home, place)
-    if flushed is None or not is_wanted(home):
+    if flushed is None or not is_named(Home(home)):
         return 0
     try:
         kept = _distill(home, flushed, limit_s)
@@ -68,12 +63,6 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
         raise
     count_one(home, FLUSHES, "distilled_ok")
     return kept
-
-
-def prompt_for(text: str) -> str:
-    """Return the prompt about the end of a conversation."""
-    task = _TASK.format(most=MOST, chars=MOST_CHARS // 2, none=_NONE)
-    return about(_WHAT, task, text, f"Now write the statements, or {_NONE}.")
 
 
 def statements(answer: str) -> list[str]:
@@ -103,7 +92,9 @@ def _distill(home: Path, flushed: Event, limit_s: float) -> int:
     assert model is not None and isinstance(flushed.body, Captured)
     redactor = Redactor(Home(home))
     # Whole, since what tells a secret may stand in another line of the answer.
-    found = statements(redactor.text(model.answer(prompt_for(flushed.body.text), limit_s)))
+    task = _TASK.format(most=MOST, chars=MOST_CHARS // 2, none=_NONE)
+    prompt = about(_WHAT, task, flushed.body.text, f"Now write the statements, or {_NONE}.")
+    found = statements(redactor.text(model.answer(prompt, limit_s)))
     name = redactor.head(model.name, MAX_NAME_CHARS, is_name=True)
     with Client(home, scope=flushed.scope, actor=name, origin="model", session=flushed.session) as client:
         erased = {client.scope: client.erased_ids(client.scope)}

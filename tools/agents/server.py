@@ -38,7 +38,6 @@ from memtape.tools.ask.served_vectors import vector_line
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.profiles import keeps_nothing
 from memtape.tools.capture.writing import now_us
-from memtape.tools.client import Client
 from memtape.tools.keep.wire import DECLINED, address, environment, read_line
 
 STAY_S = 20 * 60
@@ -208,7 +207,8 @@ class Server:
             offer = HookOffer()
             if begins or (text and turn.told.action == "prompt" and not turn.alone):
                 tell_session(self.home, client.scope, client.session or "", int(asked["host"]))
-                offer = self._offer(turn, client, "" if begins else text)
+                prompt = "" if begins else hooks.searched_in(client, text)
+                offer = self.ready.offer(client, prompt, hooks.told_before(turn, client) if begins else None)
             if _go(talking, native, in_form(turn, offer.text, offer.note)):
                 if turn.told.done is not None and native:
                     afterwards.keep_action(turn, client)
@@ -224,10 +224,6 @@ class Server:
             self._last = time.monotonic()
             self._asked_of[client.scope] = None
             self.ready.after(turn, client.scope)
-
-    def _offer(self, turn: HookCall, client: Client, prompt: str) -> HookOffer:
-        since = None if prompt else hooks.told_before(turn, client)
-        return self.ready.offer(client, hooks.searched_in(client, prompt), since)
 
     def _turn_of(self, asked: dict[str, Any]) -> HookCall | None:
         """Return the turn of a hook's input, None where the hook itself must do the work."""

@@ -74,10 +74,17 @@ def chosen(home: Path, named: str | None = None) -> tuple[Profile, str]:
 
     Raises `MemtapeError` for an unknown name and for unreadable settings.
     """
-    variable = os.environ.get(PROFILE_VARIABLE)
     if named is not None:
-        return _of_name(named, "The argument")
-    return _of_name(variable, f"--profile or {PROFILE_VARIABLE}") if variable else _of_settings(home)
+        name, by = named, "The argument"
+    elif variable := os.environ.get(PROFILE_VARIABLE):
+        name, by = variable, f"--profile or {PROFILE_VARIABLE}"
+    else:
+        settings = Home(home, make=False)
+        name = local_settings(settings).profile
+        by = "the default" if name == PROD else str(settings.settings_path)
+    if name not in PROFILES:
+        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", f"The profiles are {', '.join(PROFILES)}.")
+    return PROFILES[name], by
 
 
 def profile_of(home: Path, named: str | None = None) -> Profile:
@@ -104,19 +111,6 @@ def check_kept(home: Home, doing: str) -> None:
 def opened_home(home: Path) -> Home:
     """Return a home, created if missing; for a profile that keeps nothing a home without a folder."""
     return Home.nowhere() if keeps_nothing(home) else Home(home)
-
-
-def _of_settings(home: Path) -> tuple[Profile, str]:
-    settings = Home(home, make=False)
-    name = local_settings(settings).profile
-    return _of_name(name, "the default" if name == PROD else str(settings.settings_path))
-
-
-def _of_name(name: str, by: str) -> tuple[Profile, str]:
-    profile = PROFILES.get(name)
-    if profile is None:
-        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", f"The profiles are {', '.join(PROFILES)}.")
-    return profile, by
 
 
 class Silence(NamedTuple):

@@ -27,7 +27,7 @@ def withdraw(writer: Writer, gone: Said, *, dry_run: bool = False) -> int:
     count = 0
     for scope, ids in gone.items():
         stand = writer.log.known(scope, list(ids))
-        withdrawn = withdrawn_ids(writer.log, scope) if stand else {}
+        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if stand else {}
         count += _append(writer, scope, [id for id in stand if id not in withdrawn], on=True, dry_run=dry_run)
     return count
 
@@ -36,7 +36,7 @@ def say_again(writer: Writer, back: Said, *, dry_run: bool = False) -> int:
     """Append that a source has withdrawn texts again; return their number."""
     count = 0
     for scope, ids in back.items():
-        withdrawn = withdrawn_ids(writer.log, scope) if ids else {}
+        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if ids else {}
         count += _append(writer, scope, [id for id in ids if id in withdrawn], on=False, dry_run=dry_run)
     return count
 
@@ -49,26 +49,14 @@ def _append(writer: Writer, scope: str, ids: list[str], *, on: bool, dry_run: bo
     return len(ids)
 
 
-def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
-    """Return the ids that are withdrawn in a scope at the end of the log."""
-    found: dict[str, None] = {}
-    for ids, on, _ in _withdrawals(log, scope):
-        if on:
-            found |= dict.fromkeys(ids)
-        else:
-            found = {id: None for id in found if id not in ids}
-    return found
-
-
-def shown_again(log: Log, scope: str) -> dict[str, None]:
-    """Return the ids of a scope that a person restored after their withdrawal."""
-    found: dict[str, None] = {}
-    withdrawn: dict[str, None] = {}
+def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
+    """Return the ids withdrawn in a scope at the end of the log, and those that a person restored after that."""
+    withdrawn, shown = dict[str, None](), dict[str, None]()
     for ids, on, by_source in _withdrawals(log, scope):
         restored = [id for id in ids if id in withdrawn] if not on and not by_source else []
-        found = {id: None for id in found if id not in ids} | dict.fromkeys(restored)
+        shown = {id: None for id in shown if id not in ids} | dict.fromkeys(restored)
         withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
-    return found
+    return withdrawn, shown
 
 
 def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:

@@ -102,13 +102,8 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
         or (format == CODEX and reading.is_packed(path))
         or (format == GEMINI and path.suffix == ".json")
     ):
-        return _named(path, format, name)
+        return session_file(path, format, name)
     return None
-
-
-def named_session(path: Path, format: str) -> ImportSource:
-    """Return a session file of a known host, in any folder."""
-    return _named(path, format, path.name)
 
 
 def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource | Unfit]:
@@ -173,7 +168,7 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
         return ImportSource(path, ARCHIVE, name)
     if reading.is_packed(path):
         is_codex = format == CODEX or (format is None and _ROLLOUT.match(path.name) is not None)
-        return _named(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
+        return session_file(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
     if ending in _MARKDOWN_ENDINGS:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)
@@ -187,7 +182,7 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
         found = found or (_format_of_lines(path) if ending == ".jsonl" else _format_of_document(path))
     except OSError as error:
         return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
-    return Unfit(path, NO_FORMAT) if found is None else _named(path, found, name)
+    return Unfit(path, NO_FORMAT) if found is None else session_file(path, found, name)
 
 
 def _is_of_export(path: Path) -> bool:
@@ -221,7 +216,7 @@ def _format_of_document(path: Path) -> str | None:
     return None
 
 
-def _named(path: Path, format: str, name: str) -> ImportSource:
+def session_file(path: Path, format: str, name: str) -> ImportSource:
     """Return a session file with the session id and folder from its path."""
     if format == CODEX:
         found = _ROLLOUT.match(path.name)

@@ -94,8 +94,8 @@ def _content(
         for row in reading.rows(file):
             if isinstance(row.value, dict):
                 parser = parser or PARSERS.get(finding.format_of_row(row.value) or "")
-            found = _of_row(parser or _of_item, row, state)
-            yield FilePiece(f"{place} byte {row.start}", found, follows=row.start > 0)
+            taken = _of_row(parser or _of_item, row, state)
+            yield FilePiece(f"{place} byte {row.start}", taken, follows=row.start > 0)
 
 
 def _of_row(parser: Take, row: reading.Row, state: State) -> Iterable[Found]:

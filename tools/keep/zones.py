@@ -31,7 +31,7 @@ from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.profiles import silence_of
-from memtape.tools.capture.withdrawing import say_again, shown_again, withdraw
+from memtape.tools.capture.withdrawing import say_again, withdraw, withdrawn_and_shown
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.edited_files import EditedFiles
 
@@ -138,7 +138,7 @@ class _ScopeZones(EditedFiles):
         if events:
             self._log.append(events)
         gone = [id for id in said if id not in now and id not in erased]
-        kept = shown_again(self._log, self._scope) if gone else {}
+        kept = withdrawn_and_shown(self._log, self._scope)[1] if gone else {}
         gone = [id for id in gone if id not in kept]
         back = [id for id in on_log if id not in erased]
         self._worker.done += len(events)
