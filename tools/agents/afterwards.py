@@ -245,4 +245,4 @@ def take_up(turn: HookCall, paths: Iterable[Path]) -> None:
 
     with Client(turn.home, folder=turn.folder) as speaker:
         speaker.session = None
-        Importer(speaker).take(session_file(path, turn.source, path.name) for path in paths)
+        Importer(speaker).take(session_file(path, turn.source) for path in paths)

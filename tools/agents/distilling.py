@@ -65,6 +65,12 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
     return kept
 
 
+def prompt_for(text: str) -> str:
+    """Return the prompt about the end of a conversation."""
+    task = _TASK.format(most=MOST, chars=MOST_CHARS // 2, none=_NONE)
+    return about(_WHAT, task, text, f"Now write the statements, or {_NONE}.")
+
+
 def statements(answer: str) -> list[str]:
     """Return the statements of an answer, each once. Raises `BadAnswer` where it has neither these nor NONE."""
     lines = [_BULLET.sub("", line.strip()).strip() for line in said(without_thoughts(answer)).splitlines()]
@@ -92,9 +98,7 @@ def _distill(home: Path, flushed: Event, limit_s: float) -> int:
     assert model is not None and isinstance(flushed.body, Captured)
     redactor = Redactor(Home(home))
     # Whole, since what tells a secret may stand in another line of the answer.
-    task = _TASK.format(most=MOST, chars=MOST_CHARS // 2, none=_NONE)
-    prompt = about(_WHAT, task, flushed.body.text, f"Now write the statements, or {_NONE}.")
-    found = statements(redactor.text(model.answer(prompt, limit_s)))
+    found = statements(redactor.text(model.answer(prompt_for(flushed.body.text), limit_s)))
     name = redactor.head(model.name, MAX_NAME_CHARS, is_name=True)
     with Client(home, scope=flushed.scope, actor=name, origin="model", session=flushed.session) as client:
         erased = {client.scope: client.erased_ids(client.scope)}

@@ -216,8 +216,9 @@ def _format_of_document(path: Path) -> str | None:
     return None
 
 
-def session_file(path: Path, format: str, name: str) -> ImportSource:
-    """Return a session file with the session id and folder from its path."""
+def session_file(path: Path, format: str, name: str = "") -> ImportSource:
+    """Return a session file, in any folder, with the session id and folder from its path."""
+    name = name or path.name
     if format == CODEX:
         found = _ROLLOUT.match(path.name)
         return ImportSource(path, format, name, session=found[1] if found else None)
