@@ -473,9 +473,9 @@ def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> No
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
     assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
-    opened = get_memory(client, GetMemory(id=row.id)).text
+    opened = get_memory(client, GetMemory(id=row.id))
     assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
-    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True)).text
+    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True))
     assert all(id in told for id in ids) and row.id not in told
 
 

@@ -7,21 +7,24 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from test_warm import Ready, warm
 
 from memtape.flows.embed.embedder import FloorEmbedder
 from memtape.flows.embed.packaged import first_embedder, packaged_minilm
 from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.configuring import settings_on
+from memtape.sinks.logs.configuring import configure, settings_on
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.agents import server
 from memtape.tools.ask import recorded_vectors
 from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
 from memtape.tools.ask.served_vectors import served_vector
 from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import key_of
 from memtape.tools.keep.power import is_on_battery
 
@@ -178,3 +181,18 @@ def test_a_battery_is_told_as_the_system_says_it(
         for file, text in files.items():
             (tmp_path / name / file).write_text(f"{text}\n")
     assert is_on_battery(tmp_path) == is_told
+
+
+def test_an_import_says_how_long_meaning_takes_and_ends_well(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Client(home, scope="project:told", origin="user") as client:
+        configure(client.log, lambda now: msgspec.structs.replace(now, embedder="some@key/384"))
+    monkeypatch.setattr("memtape.tools.keep.embedder_state.TEXTS_PER_S", 0.01)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(3):
+        (notes / f"{number}.md").write_text(f"The mooring number {number} is {number * 7} metres long.\n")
+    done = CliRunner().invoke(main, ["import", str(notes), "--scope", "project:told", "--home", str(home)])
+    assert done.exit_code == 0, done.output
+    assert "by meaning in about" in done.stdout

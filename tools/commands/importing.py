@@ -100,7 +100,7 @@ def import_command(
     with _reader(home) if given.dry_run else _speaker(home) as speaker:
         importer = partial(Importer, speaker, own, given)
         summary = _taken(importer, speaker.log, *_sources(paths, everything, given))
-    _print_import(speaker, summary)
+        _print_import(speaker, summary)
 
 
 def _sources(
