@@ -134,7 +134,7 @@ def _settings(path: Path) -> Any:
 
 
 def _form(path: Path, document: Any) -> str:
-    """Return a document as its host writes it; TOML keeps what people write around it."""
+    """Return a document in its host's form; TOML keeps people's comments and spaces."""
     if path.suffix == ".toml":
         import tomlkit
 

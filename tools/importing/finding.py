@@ -95,7 +95,8 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     if format == CLAUDE_CODE and path.suffix == ".md":
         parts = name.split("/")
         return _memory_file(path, folder / parts[0]) if len(parts) > 2 and parts[1] == "memory" else None
-    if format == GEMINI and not (_is_chat(path) or path.parent.parent.name == "chats"):
+    is_chat = path.parent.name == "chats" and path.name.startswith("session-")
+    if format == GEMINI and not (is_chat or path.parent.parent.name == "chats"):
         return None
     if (
         path.suffix == ".jsonl"
@@ -226,10 +227,6 @@ def session_file(path: Path, format: str, name: str = "") -> ImportSource:
         format = EXPORT if path.suffix == ".json" else GEMINI
         return ImportSource(path, format, name, cwd=_gemini_root(path))
     return ImportSource(path, format, name)
-
-
-def _is_chat(path: Path) -> bool:
-    return path.parent.name == "chats" and path.name.startswith("session-")
 
 
 def _gemini_root(path: Path) -> str | None:

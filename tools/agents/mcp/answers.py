@@ -268,7 +268,7 @@ def _shown_bytes(text: str) -> int:
 
 
 def _fitting(pieces: Iterable[str]) -> list[str]:
-    """Return the first pieces that fit, at least one."""
+    """Return the first pieces within the limit of an answer, at least one."""
     taken: list[str] = []
     size = 0
     for piece in pieces:

@@ -182,7 +182,7 @@ class Handlers:
         return types.ListPromptsResult(prompts=listed)
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return the instruction of a slash command. A host keeps it as what its user said, and nobody has said it."""
+        """Return the instruction of a slash command, within our tags: hosts keep prompts as words of the user."""
         slash, said = SLASH_COMMANDS.get(params.name), (params.arguments or {}).get(SAID, "").strip()
         if slash is None or not said:
             known = f"There are {', '.join(SLASH_COMMANDS)}, each with {SAID!r}."
