@@ -34,7 +34,7 @@ from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import handing, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import Announced, hand_over
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
