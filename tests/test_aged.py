@@ -30,7 +30,6 @@ from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
 
 SCOPE = "project:mine"
-PARTITIONS = 16
 TURNS = (
     "The lighthouse gateway drops packets after the nightly deploy.",
     "Mira measured the lighthouse gateway: nine seconds for a packet.",

@@ -27,14 +27,6 @@ def processes() -> list[int]:
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
 
 
-def until_ended(pid: int) -> None:
-    for _ in range(200):
-        if pid not in processes():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{pid} goes on.")
-
-
 @pytest.fixture
 def stopped(own: Page) -> int:
     """The process of a page, which has been used and stands still now."""

@@ -44,7 +44,6 @@ from memtape.tools.verbs import VERBS
 
 DEV = [name for name, profile in PROFILES.items() if profile.tag is not None]
 KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
-ROOT = Path(__file__).parent.parent
 ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
